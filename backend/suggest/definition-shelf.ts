@@ -45,7 +45,19 @@ export class DefinitionShelf {
     const classes = new Set<string>();
     const added: Shown[] = [];
     const byScore = kept.toSorted((a, b) => scoreOf(b) - scoreOf(a));
+    const dropWeakest = (): void => {
+      const weakest = byScore.pop();
+      kept = kept.filter((other) => other !== weakest);
+      left = unitsIn(tokens) - costOf([...kept, ...added]);
+    };
+    // Other pieces may have taken some of the room.
+    while (left < 0 && byScore.length > 0) dropWeakest();
     for (const { definition, score } of wanted) {
+      // Without a look at the definition itself: most of thousands neither fit nor are likelier than what is shown.
+      const weakestNow = byScore.at(-1);
+      const mayReplace = weakestNow !== undefined && scoreOf(weakestNow) + MARGIN <= score;
+      if (!mayReplace && left < SMALLEST) break;
+      if (!mayReplace && leastUnits(definition) > left) continue;
       const one = shownOf(definition, { container: containerOf(definition), block });
       if (has.has(one.key)) continue;
       const classLine = one.container && `${one.path} ${one.container.line}`;
@@ -54,14 +66,9 @@ export class DefinitionShelf {
       while (cost > left) {
         const weakest = byScore.at(-1);
         if (!weakest || scoreOf(weakest) + MARGIN > score) break;
-        byScore.pop();
-        kept = kept.filter((other) => other !== weakest);
-        left = unitsIn(tokens) - costOf([...kept, ...added]);
+        dropWeakest();
       }
-      if (cost > left) {
-        if (left < SMALLEST) break;
-        continue;
-      }
+      if (cost > left) continue;
       left -= cost;
       blocks.set(one.path, block);
       if (classLine !== undefined) classes.add(classLine);
@@ -77,12 +84,23 @@ export class DefinitionShelf {
 /** Units of the shortest signature that is worth looking for. */
 const SMALLEST = 30;
 
+function leastUnits({ signature }: Definition): number {
+  return Math.min(signature.length, MAX_SIGNATURE) * unitsOf('a');
+}
+
 function keyOf({ path, name, signature }: Definition): string {
   return [path, name, signature].join('\n');
 }
 
-function signatureOf({ signature }: Definition): string {
-  return (redact([signature]).lines[0] ?? '').slice(0, MAX_SIGNATURE);
+/** Looked through for secrets once. */
+const clean = new WeakMap<Definition, string>();
+
+function signatureOf(definition: Definition): string {
+  const known = clean.get(definition);
+  if (known !== undefined) return known;
+  const signature = (redact([definition.signature]).lines[0] ?? '').slice(0, MAX_SIGNATURE);
+  clean.set(definition, signature);
+  return signature;
 }
 
 function shownOf(definition: Definition, { container, block }: { container: Definition | undefined; block: number }): Shown {

@@ -12,14 +12,9 @@ export interface NearDefinition {
 }
 
 export interface NearPlace {
-  /** The file with the cursor, relative to the project. */
-  readonly path: string;
   readonly before: string;
   readonly after: string;
 }
-
-/** The text of other files that belong to the same package, where it is known: names used there often are likelier. */
-export type PackageUses = (name: string) => number;
 
 const LINES_BEFORE = 40;
 const LINES_AFTER = 20;
@@ -34,9 +29,9 @@ const MAX_MEMBERS = 60;
 /** Files that often only name what others define. */
 const HANDS_ON = /(?:^|\/)(?:index\.\w+|__init__\.py|lib\.rs|mod\.rs)$/;
 
-/** The likelihoods, in points of no meaning but their order. Found with test/bench/suggest on other lines than those that are reported. */
+/** The likelihoods, in points of no meaning but their order. Found with test/bench/suggest on lines of another seed. */
 const POINTS = {
-  onLine: 100, begun: 90, unusedImport: 60, imported: 40, near: 30, elsewhere: 12, member: 22, exported: 8, handedOn: 7, inFolder: 6,
+  onLine: 100, begun: 90, imported: 40, near: 30, elsewhere: 12, member: 22, exported: 8, handedOn: 7, inFolder: 6,
 } as const;
 
 /** Where names lead from one file. It remembers what the index has answered, so that a key costs only what it adds. */
@@ -44,6 +39,7 @@ export class NearDefinitions {
   readonly #index: SymbolIndex;
   readonly #path: string;
   readonly #known = new Map<string, readonly Definition[]>();
+  readonly #members = new Map<Definition, readonly Definition[]>();
   #reached: ReadonlySet<string> | undefined;
   #neighbours: readonly Definition[] | undefined;
   #exported: ReadonlyMap<string, number> | undefined;
@@ -54,7 +50,7 @@ export class NearDefinitions {
   }
 
   /** The definitions in other files that may be needed at the place, the likeliest first. */
-  at({ before, after }: Omit<NearPlace, 'path'>, uses: PackageUses = () => 0): NearDefinition[] {
+  at({ before, after }: NearPlace): NearDefinition[] {
     const found = new Map<Definition, number>();
     const add = (definition: Definition, score: number): void => {
       if (definition.path === this.#path) return;
@@ -73,10 +69,7 @@ export class NearDefinitions {
       }
     };
     for (const name of settled) use(name, POINTS.onLine);
-    for (const { name, as } of this.#importedNames(before)) {
-      const uses = counts.get(as) ?? 0;
-      use(name === as ? name : as, uses === 0 ? POINTS.unusedImport : POINTS.imported);
-    }
+    for (const as of this.#importedNames(before)) use(as, POINTS.imported);
     for (const [distance, text] of above.slice(-LINES_BEFORE).reverse().entries()) {
       for (const name of wordsIn(text)) use(name, POINTS.near - distance / 4);
     }
@@ -85,12 +78,12 @@ export class NearDefinitions {
     }
     for (const name of counts.keys()) use(name, POINTS.elsewhere);
     for (const [type, points] of types) {
-      for (const member of this.#membersOf(type)) add(member, POINTS.member * (points / POINTS.onLine) + usedOften(member.name, counts, uses));
+      for (const member of this.#membersOf(type)) add(member, POINTS.member * (points / POINTS.onLine) + usedOften(member.name, counts));
     }
     for (const [file, points] of this.#exporters()) {
-      for (const definition of this.#definedIn(file)) add(definition, points + usedOften(definition.name, counts, uses));
+      for (const definition of this.#definedIn(file)) add(definition, points + usedOften(definition.name, counts));
     }
-    for (const definition of this.#inFolder()) add(definition, POINTS.inFolder + usedOften(definition.name, counts, uses));
+    for (const definition of this.#inFolder()) add(definition, POINTS.inFolder + usedOften(definition.name, counts));
     if (open !== undefined) {
       for (const [definition, score] of found) if (definition.name.startsWith(open)) add(definition, POINTS.begun + score / 100);
     }
@@ -115,11 +108,10 @@ export class NearDefinitions {
     return meant;
   }
 
-  #importedNames(text: string): readonly { name: string; as: string }[] {
+  /** What the file calls the names that it imports, saved or not. */
+  #importedNames(text: string): ReadonlySet<string> {
     const saved = this.#index.file(this.#path)?.imports ?? [];
-    const now = importsIn(this.#path, text);
-    const names = new Map([...saved, ...now].flatMap((one) => one.names).map((one) => [one.as, one]));
-    return [...names.values()];
+    return new Set([...saved, ...importsIn(this.#path, text)].flatMap(({ names }) => names.map(({ as }) => as)));
   }
 
   #reachable(): ReadonlySet<string> {
@@ -148,11 +140,15 @@ export class NearDefinitions {
 
   /** What stands inside a class, and the methods that its language defines outside of it. */
   #membersOf(type: Definition): readonly Definition[] {
+    const known = this.#members.get(type);
+    if (known) return known;
     const all = this.#definedIn(type.path);
     const receiver = new RegExp(`^func \\([\\w ]{0,40}\\*?${escaped(type.name)}[\\])[]`);
     const isInside = ({ line }: Definition, { line: start, endLine }: Definition): boolean => line > start && line <= endLine;
     const bodies = all.filter((one) => one.name === type.name && isContainer(one));
-    return all.filter((one) => receiver.test(one.signature) || bodies.some((body) => isInside(one, body))).slice(0, MAX_MEMBERS);
+    const members = all.filter((one) => receiver.test(one.signature) || bodies.some((body) => isInside(one, body))).slice(0, MAX_MEMBERS);
+    this.#members.set(type, members);
+    return members;
   }
 
   /** As the index holds them: those that are shown are looked through for secrets, not thousands that are not. */
@@ -175,8 +171,8 @@ function isContainer({ kind }: Definition): boolean {
   return kind === 'class' || kind === 'type' || kind === 'module';
 }
 
-function usedOften(name: string, counts: ReadonlyMap<string, number>, uses: PackageUses): number {
-  return Math.min(6, 2 * Math.log2(1 + (counts.get(name) ?? 0) + uses(name)));
+function usedOften(name: string, counts: ReadonlyMap<string, number>): number {
+  return Math.min(6, 2 * Math.log2(1 + (counts.get(name) ?? 0)));
 }
 
 function countsOf(...texts: readonly string[]): Map<string, number> {

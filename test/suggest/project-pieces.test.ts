@@ -175,6 +175,16 @@ describe('all pieces', () => {
     expect(tokens).toBeLessThanOrEqual(MAX_PIECE_TOKENS);
   });
 
+  it('are no longer than they may be when edits come to a full shelf', async () => {
+    const before = await writeMany();
+    await write('b.ts', 'x\n');
+    await shown('a.ts', before);
+    const edits = [{ path: path.join(folder, 'b.ts'), line: 0, before: 'const price = 1;', after: 'const cost = 1;' }];
+    const all = await shown('a.ts', `${before}\n`, { edits });
+    expect(all.at(-1)?.path).toBe('recent-edits.diff');
+    expect(all.reduce((sum, { path: file, text }) => sum + tokensOf(`${file}\n${text}`), 0)).toBeLessThanOrEqual(MAX_PIECE_TOKENS);
+  });
+
   it('stay the same while a name is typed, and go on with what comes below', async () => {
     const before = `${await writeMany()}\n`;
     const first = await shown('a.ts', before);
