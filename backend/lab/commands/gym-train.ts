@@ -29,6 +29,7 @@ import { knownGrader } from '../gym/gym-grades.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from '../gym/gym-pools.ts';
 import { GymBook, gymTasks } from '../gym/gym-tasks.ts';
 import { gymRule } from '../gym/gym-worker.ts';
+import { wantTasks } from '../gym/wants/want-tasks.ts';
 import type { SimulatedWorker } from '../../simulator/pool.ts';
 import { mean } from '../../train/statistics/statistics.ts';
 import { CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
@@ -49,6 +50,7 @@ const USAGE = `usage: npm run train:gym -- [options]
   --loss NAME     ${LOSS_TYPES.join(', ')}: how losses of tokens become one (${lossType})
   --divergence X  how much the divergence from the model that began counts (${divergence})
   --pools NAME    fixed; random: five workers of the roster of training, drawn anew for each group; or both in turn (${pools})
+  --wants N       tasks of other wants than code, beside the 360 that want code (0)
   --held-out N    held-out tasks that the model is tried on before and after (200)
   --sabotage NAME ${SABOTAGES.join(', ')}: a training that must teach nothing
   --model DIR     what begins: conductor-mini before it was trained here (dist/train-mini/imitated)
@@ -69,6 +71,7 @@ const { values } = parseArgs({
     loss: { type: 'string', default: lossType },
     divergence: { type: 'string', default: String(divergence) },
     pools: { type: 'string', default: pools },
+    wants: { type: 'string', default: '0' },
     'held-out': { type: 'string', default: '200' },
     sabotage: { type: 'string' },
     model: { type: 'string', default: path.join(root, 'dist', 'train-mini', 'imitated') },
@@ -83,7 +86,7 @@ const seed = Number(values.seed);
 const loss = LOSS_TYPES.find((name) => name === values.loss);
 const trainedPools = GYM_POOLS.find((name) => name === values.pools);
 const sabotage = SABOTAGES.find((name) => name === values.sabotage);
-const name = [`seed-${seed}`, ...(trainedPools === pools ? [] : [`${trainedPools}-pools`]), ...(sabotage ? [sabotage] : [])].join('-');
+const name = [`seed-${seed}`, ...(values.wants === '0' ? [] : ['wants']), ...(trainedPools === pools ? [] : [`${trainedPools}-pools`]), ...(sabotage ? [sabotage] : [])].join('-');
 const work = path.resolve(values.work ?? path.join(root, 'dist', 'gym', name));
 const resultFile = path.resolve(values.result ?? path.join(root, 'docs', 'gym', `${name}.json`));
 const options: GymTrainingOptions = {
@@ -100,6 +103,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const isUsable = trainedPools !== undefined && (values.sabotage === undefined || sabotage !== undefined) && loss !== undefined &&
   [options.steps, options.tasksPerStep, options.groupSize, Number(values['held-out'])].every((count) => Number.isInteger(count) && count > 0) &&
+  Number.isInteger(Number(values.wants)) && Number(values.wants) >= 0 &&
   options.divergence >= 0;
 if (values.help || !isUsable) {
   process.stdout.write(USAGE);
@@ -119,7 +123,11 @@ if (values.help || !isUsable) {
 
 async function run(signal: AbortSignal): Promise<void> {
   await mkdir(work, { recursive: true });
-  const tasks = gymTasks({ seed: 10_000 + seed, split: 'train', count: 360 });
+  const others = Number(values.wants);
+  const tasks = [
+    ...gymTasks({ seed: 10_000 + seed, split: 'train', count: 360 }),
+    ...(others > 0 ? wantTasks({ seed: 10_000 + seed, split: 'train', count: others }) : []),
+  ];
   const heldOut = gymTasks({ seed, split: 'held-out', count: Number(values['held-out']) });
   const unseenWorkers = unseenPool(100 + seed);
   const arena = await GymArena.open({
@@ -175,7 +183,7 @@ async function run(signal: AbortSignal): Promise<void> {
       conductorContestant({ ...conductor, name: `${CONDUCTOR.after}, constrained`, pool: arena.pool(on), constrained: true }),
       ...ablationsFor(best).map(({ name, change }) => changedPlans(`${CONDUCTOR.after}, ${name}`, plans, change)),
     ];
-    const store = new CheckpointStore(work, { configuration: JSON.stringify([options, values.model]), kept: 1 });
+    const store = new CheckpointStore(work, { configuration: JSON.stringify([options, values.model, ...(others > 0 ? [others] : [])]), kept: 1 });
     const before = await tryConductorOnBoth(CONDUCTOR.before);
     let began = performance.now();
     const { metrics, plans } = await trainOnGym({
@@ -203,7 +211,7 @@ async function run(signal: AbortSignal): Promise<void> {
     if (values.out !== undefined) await writeNarrowCheckpoint(trained, path.resolve(values.out));
     await mkdir(path.dirname(resultFile), { recursive: true });
     const result: GymResult = {
-      simulation: true, seed, options: { ...options }, heldOut: heldOut.map(({ generator }) => generator),
+      simulation: true, seed, options: { ...options, ...(others > 0 && { wants: others }) }, heldOut: heldOut.map(({ generator }) => generator),
       pools: {
         fixed: [before.fixed.tried, after.fixed.tried, greedy.fixed.tried, ...peers.fixed],
         unseen: [before.unseen.tried, after.unseen.tried, greedy.unseen.tried, ...peers.unseen],

@@ -17,6 +17,7 @@ import { AnswerCache } from '../../workers/answer-cache.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
 import { delay } from '../../workers/limits/delay.ts';
 import type { Prices } from '../../workers/limits/prices.ts';
+import { costOnlyWhere } from './cost-where.ts';
 import { gatherersInTurn } from './gatherers-in-turn.ts';
 import { PlanDiary, type PlanEntry, planEntry } from './plan-diary.ts';
 import { sabotagedEngine, sabotagedGatherer, type Sabotage } from './sabotage.ts';
@@ -68,6 +69,9 @@ export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 
 /** Room for a plan of five steps in the words of conductor-mini. */
 export const GYM_PLAN_TOKENS = 256;
 
+/** Reward for each dollar that a reply to small talk costs less. A step costs about a thousandth of one. */
+const TALK_COST_WEIGHT = 10;
+
 const SIMULATED_BUDGET = budgetSchema.parse({ runUsd: 1e6, runTokens: 1e9, dayUsd: 1e6, dayTokens: 1e12 });
 
 export interface GymTrained {
@@ -105,22 +109,26 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
     ...(pools === 'random' ? [] : [new RolloutGatherer({ rollouts, pool, profile, seed })]),
     ...(pools === 'fixed' || !roster ? [] : [new RolloutGatherer({ rollouts, pool: roster, poolSizes: [DRAWN_WORKERS], profile, seed })]),
   ]);
+  const hasTalk = tasks.some(isTalk);
+  const costed = hasTalk ? costOnlyWhere<JudgedGymTask>(gatherer, isTalk) : gatherer;
   const trainer: GrpoTrainerOptions = {
     steps, tasksPerStep, groupSize, seed,
     rounds: 1,
     maxTokens: GYM_PLAN_TOKENS,
     learningRate: { peak: options.learningRate, warmup: 0.03, schedule: 'cosine' },
     loss: { type: lossType, clip: { low: 0.2, high: 0.2 }, klCoefficient: divergence, importanceRatioCap: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
-    reward: { judgedBy: 'verified', costWeight: 0 },
+    reward: { judgedBy: 'verified', costWeight: hasTalk ? TALK_COST_WEIGHT : 0 },
     revisionWeight: 0,
     advantage: { scale: 'group' },
     maskTruncated: false,
     gradientClip: 1,
   };
-  const recorded = withDiary(sabotagedGatherer(gatherer, sabotage, seed), diary, (at) => gatherer.poolOf(at));
+  const recorded = withDiary(sabotagedGatherer(costed, sabotage, seed), diary, (at) => gatherer.poolOf(at));
   const metrics = await trainWithGrpo({ engine: sabotagedEngine(engine, sabotage), store, tasks, gatherer: recorded, onStep }, trainer, { from, signal });
   return { metrics, plans: diary.entries };
 }
+
+const isTalk = ({ want }: Pick<JudgedGymTask, 'want'>): boolean => want === 'talk';
 
 function withDiary(
   gatherer: Gatherer<JudgedGymTask>, diary: PlanDiary, poolOf: RolloutGatherer['poolOf'],
@@ -128,7 +136,7 @@ function withDiary(
   return {
     prompt: (task, at) => gatherer.prompt(task, at),
     outcomes: async (task, plans, at, signal) => {
-      await diary.add(planEntry(plans.map(({ completion }) => completion.text), { step: at.step + 1, kind: task.kind, pool: poolOf(at) }));
+      await diary.add(planEntry(plans.map(({ completion }) => completion.text), { step: at.step + 1, kind: task.want === 'code' ? task.kind : task.want, pool: poolOf(at) }));
       return await gatherer.outcomes(task, plans, at, signal);
     },
   };
