@@ -51,5 +51,5 @@ export function stepsOf(run: RunSnapshot): WalkthroughStep[] {
   if (!isOver(run.state) || answerOf(run) === undefined) return [];
   const isShow = isDemonstration({ workspace: run.request.workspace, simulated: run.pool.some(({ simulated }) => simulated) });
   if (isShow) return ['didDemonstrate'];
-  return ['didDemonstrate', 'didAsk', ...(run.outcome === undefined || run.outcome === 'unchecked' ? [] : ['didTest' as const])];
+  return ['didDemonstrate', 'didAsk', ...(answerOf(run)?.round.verdict && run.outcome !== 'unchecked' ? ['didTest' as const] : [])];
 }

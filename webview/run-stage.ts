@@ -48,11 +48,14 @@ function stoppedWords(limit: StopLimit | undefined): string {
   }
 }
 
-/** "Verified" requires a verdict: a run that claims it without one is unchecked. */
+/**
+ * "Verified" requires a verdict: a run that claims it without one is unchecked. An answer in words is not green: nothing has proved it.
+ */
 function outcomeOf(run: RunSnapshot): Stage {
   const verdict = answerOf(run)?.round.verdict;
   if (verdict) return verdictStage(verdict);
   if (run.outcome === 'not-verified') return { text: l10n.t('Not verified'), icon: 'error', tone: 'bad' };
+  if (run.outcome === 'answered') return { text: l10n.t('Answered'), icon: 'check', tone: 'quiet' };
   return { text: l10n.t('Unchecked'), icon: 'info', tone: 'caution' };
 }
 

@@ -188,10 +188,10 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   }
 }
 
-/** The message of a completed run. A verdict needs none. */
+/** The message of a completed run. A verdict needs none, and neither does an answer to a question that asks for no change. */
 function Ending({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const { round } = answerOf(run) ?? {};
-  if (round?.verdict || !run.message) return null;
+  if (round?.verdict || run.outcome === 'answered' || !run.message) return null;
   const hadNoTests = run.outcome === 'unchecked' && (round?.answer?.edits.length ?? 0) > 0;
   const { icon, tone } = stageOf(run);
   return <Notice icon={icon} tone={tone} actions={hadNoTests && <ChooseTests />}>{run.message}</Notice>;

@@ -168,6 +168,7 @@ function summaryStage({ state, outcome }: RunSummary): Stage {
     case 'completed':
       if (outcome === 'verified') return { text: l10n.t('verified'), icon: 'pass-filled', tone: 'good' };
       if (outcome === 'not-verified') return { text: l10n.t('not verified'), icon: 'error', tone: 'bad' };
+      if (outcome === 'answered') return { text: l10n.t('answered'), icon: 'check', tone: 'quiet' };
       return { text: l10n.t('unchecked'), icon: 'info', tone: 'quiet' };
   }
 }

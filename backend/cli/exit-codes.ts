@@ -1,7 +1,8 @@
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 
 /*
- * Exit codes for scripts. An answer that no test could check counts as success (0), unless `--require-verified` is given.
+ * Exit codes for scripts. An answer that needs no test, or that no test could check, counts as success (0), unless `--require-verified` is
+ * given.
  */
 export const EXIT = {
   ok: 0,
@@ -19,7 +20,7 @@ export const EXIT = {
 export function exitCodeOf({ state, outcome }: RunSnapshot, { requireVerified = false } = {}): number {
   switch (state) {
     case 'completed':
-      return outcome === 'verified' || (outcome === 'unchecked' && !requireVerified) ? EXIT.ok : EXIT.failed;
+      return outcome === 'verified' || (!requireVerified && (outcome === 'answered' || outcome === 'unchecked')) ? EXIT.ok : EXIT.failed;
     case 'stopped':
       return EXIT.stopped;
     case 'cancelled':

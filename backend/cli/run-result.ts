@@ -14,6 +14,7 @@ export function runResult(run: RunSnapshot) {
     workspace: run.request.workspace ?? null,
     state: run.state,
     outcome: run.outcome ?? null,
+    asks: run.asks ?? null,
     verified: run.outcome === 'verified',
     message: run.message ?? null,
     failure: run.failure?.kind ?? null,

@@ -4,7 +4,7 @@ import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
-import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
+import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { suggestOutcomeSchema, suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
@@ -104,7 +104,7 @@ export const runSummarySchema = z.object({
   question: z.string(),
   workspace: z.string().optional(),
   state: z.enum(['running', 'waiting', 'stopped', 'completed', 'failed', 'cancelled']),
-  outcome: z.enum(['verified', 'not-verified', 'unchecked']).optional(),
+  outcome: outcomeSchema.optional(),
   acceptedAt: z.number(),
   updatedAt: z.number(),
   usd: z.number(),

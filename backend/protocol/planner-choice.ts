@@ -26,7 +26,7 @@ export const planEstimateSchema = z.object({
   usd: z.number().nonnegative().optional(),
   /** Absent for a worker that has not planned yet. */
   durationMs: z.number().nonnegative().optional(),
-  /** The number of earlier plans that this is the mean of; 0: from prices alone, and then the cost is an upper estimate. */
+  /** The number of earlier plans that this is the mean of; 0: from the price and the longest prompt. */
   plans: z.number().int().nonnegative(),
 });
 export type PlanEstimate = z.infer<typeof planEstimateSchema>;

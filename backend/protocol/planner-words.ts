@@ -20,13 +20,12 @@ export function plannerReason(why: PlannerReason): string {
   }
 }
 
-/** What a plan will cost and how long it will take, as far as known: `about $0.0045 · about 2.1 s`, or `at most $0.025`. */
-export function estimateWords({ usd, durationMs, plans }: PlanEstimate): string[] {
+/** What a plan will cost and how long it will take, as far as known. */
+export function estimateWords({ usd, durationMs }: PlanEstimate): string[] {
   return [
     usd === undefined ? l10n.t('price not known')
     : usd === 0 ? l10n.t('costs nothing')
-    : plans > 0 ? l10n.t('about {0} a plan', formatUsd(usd))
-    : l10n.t('up to {0} a plan', formatUsd(Number(usd.toPrecision(2)))),
+    : l10n.t('about {0} a plan', formatUsd(Number(usd.toPrecision(2)))),
     ...(durationMs === undefined ? [] : [l10n.t('about {0}', formatDuration(durationMs))]),
   ];
 }

@@ -15,6 +15,22 @@ import { budgetLimitSchema, budgetSchema, stopLimitSchema, workerConfigSchema } 
 export const runKindSchema = z.enum(['solve', 'rollout', 'evaluation']);
 export type RunKind = z.infer<typeof runKindSchema>;
 
+/** What was read from a question when it was asked. */
+export const asksSchema = z.object({
+  /** Such as `explain`, `bug` or `small-talk`; one of the Conductor's `QuestionKind`. */
+  kind: z.string().max(40),
+  /** What has to come back: words, code that stands alone, a change of the project; `any` where the question does not tell. */
+  wants: z.enum(['words', 'code', 'change', 'any']),
+});
+export type Asks = z.infer<typeof asksSchema>;
+
+/**
+ * How a run with an answer ends. `answered`: the question asked for no change, and none came; `unchecked`: no test could tell;
+ * `not-verified`: the tests reject the answer, or it lacks what was asked for.
+ */
+export const outcomeSchema = z.enum(['verified', 'not-verified', 'answered', 'unchecked']);
+export type Outcome = z.infer<typeof outcomeSchema>;
+
 /** A failure, for people: one sentence that says what happened and what to do. */
 export const failureSchema = z.object({
   /** Class of the failure, such as `authentication` or `plan-rejected`. For code; not shown. */
@@ -133,6 +149,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     taskId: z.string().optional(),
     seed: z.number().int().optional(),
     request: runRequestSchema,
+    /** Absent in runs of an earlier version, and in trainings. */
+    asks: asksSchema.optional(),
     /** The workers on offer, in the order of their ordinals. */
     pool: z.array(workerConfigSchema),
     policy: policySnapshotSchema,
@@ -257,8 +275,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
   budgetWarningSchema.extend({ type: z.literal('budget.warned') }),
   z.object({
     type: z.literal('run.completed'),
-    /** `unchecked`: there was no test to run. */
-    outcome: z.enum(['verified', 'not-verified', 'unchecked']),
+    outcome: outcomeSchema,
     /** The round whose answer is offered. */
     round,
     message: z.string(),

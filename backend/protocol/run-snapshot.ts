@@ -1,5 +1,5 @@
 import type {
-  BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
+  Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
 } from './run-events.ts';
 import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
@@ -146,6 +146,8 @@ export interface RunSnapshot {
   readonly taskId?: string;
   readonly seed?: number;
   readonly request: RunRequest;
+  /** What the question asks for; absent in runs of an earlier version. */
+  readonly asks?: Asks;
   readonly pool: readonly WorkerConfig[];
   readonly policy: PolicySnapshot;
   readonly budget: Budget;
@@ -198,11 +200,12 @@ export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
 }
 
 function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
-  const { kind, parentId, retried, taskId, seed, request, pool, policy, budget } = event;
+  const { kind, parentId, retried, taskId, seed, request, asks, pool, policy, budget } = event;
   return {
     runId, seq, kind, request, pool, policy, budget,
     ...(parentId !== undefined && { parentId }),
     ...(retried && { retried }),
+    ...(asks && { asks }),
     ...(taskId !== undefined && { taskId }),
     ...(seed !== undefined && { seed }),
     state: 'running',

@@ -30,7 +30,7 @@ export interface ChosenPlanner {
 
 /** In dollars. The prompted Conductors for which a gain was published cost at most half of this for a plan. */
 export const CHEAP_PLAN_USD = 0.04;
-/** Tokens of a plan with its reasoning, at most: the paper's limit (arXiv 2512.04388 §4.1). */
+/** Tokens of a plan with its reasoning: the paper's limit (arXiv 2512.04388 §4.1). */
 const PLAN_TOKENS = 1_024;
 /** A long question, and a context that no budget of tokens exceeds. */
 const QUESTION_CHARACTERS = 500;

@@ -3,17 +3,19 @@ import { planRequest } from '../conductor/plan-request.ts';
 import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
 import { askedQuestion } from './asked-question.ts';
-import { pastRound } from './round.ts';
+import { pastRound, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 
 /** The input of a round's plan as the run stands, with the context that it is sent. After an invalid plan it holds the rejection, too. */
-export function planInput({ request, pool, rounds }: RunSnapshot, round: number, context: ContextView | undefined): PromptInput {
+export function planInput(run: RunSnapshot, round: number, context: ContextView | undefined): PromptInput {
+  const { request, pool, rounds } = run;
+  const wants = wantedOf(run);
   return {
     question: askedQuestion(request),
     context: context?.text ?? '',
     failing: context?.failing,
     pool: pool.map(({ description }) => ({ description })),
-    rounds: rounds.slice(0, round).map(pastRound),
+    rounds: rounds.slice(0, round).map((past) => pastRound(past, wants)),
     rejection: rounds[round]?.rejections.at(-1),
   };
 }

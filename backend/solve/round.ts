@@ -1,6 +1,6 @@
 import type { PastRound } from '../conductor/prompt-input.ts';
-import type { RunEventOf } from '../protocol/run-events.ts';
-import type { RoundView } from '../protocol/run-snapshot.ts';
+import type { Asks, RunEventOf } from '../protocol/run-events.ts';
+import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
 import { isVerified } from '../protocol/verdict-facts.ts';
@@ -20,15 +20,21 @@ export function answerText({ answer, steps }: RoundView): string | undefined {
   return answer && steps[answer.step]?.output;
 }
 
+/** What has to come back. Without a folder there is nothing to change: code is an answer then. */
+export function wantedOf({ asks, request }: Pick<RunSnapshot, 'asks' | 'request'>): Asks['wants'] | undefined {
+  return asks?.wants === 'change' && request.workspace === undefined ? 'code' : asks?.wants;
+}
+
 /** A round as the Conductor sees it in the next one. */
-export function pastRound(round: RoundView): PastRound {
-  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: feedbackOf(round) };
+export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {
+  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: feedbackOf(round, wants) };
 }
 
 /** The result of the project's tests for the round's answer, in words. */
-export function feedbackOf({ verdict, answer }: RoundView): string {
+export function feedbackOf(round: RoundView, wants?: Asks['wants']): string {
+  const { verdict, answer } = round;
   const refused = (answer?.refused ?? []).map(({ path, reason }) => `Refused: ${path}: ${reason}`);
-  if (!verdict) return ['The answer was not tested: it changes no file that tests could judge.', ...refused].join('\n');
+  if (!verdict) return [whyUntested(round, wants), ...refused].join('\n');
   // Tests that the answer broke come before tests that it did not fix.
   const red = verdict.tests.filter(isRed).toSorted((a, b) => Number(isStillFailing(a)) - Number(isStillFailing(b)));
   const tests = red.slice(0, MAX_TESTS).map(({ id, before, after, message }) =>
@@ -42,6 +48,28 @@ export function feedbackOf({ verdict, answer }: RoundView): string {
   ].join('\n');
 }
 
+function whyUntested(round: RoundView, wants: Asks['wants'] | undefined): string {
+  if (changesNothing(round) && wants === 'change') return NO_CHANGE;
+  if (changesNothing(round) && !isWhole(round)) return CUT_OFF;
+  return 'The answer was not tested: it changes no file that tests could judge.';
+}
+
+const NO_CHANGE = 'The question asks for a change, but the answer changes no file.';
+const CUT_OFF = 'The answer is not complete: it was cut off before its end.';
+
+const changesNothing = ({ answer }: RoundView): boolean => answer?.edits.length === 0 && answer.refused.length === 0;
+
+/** Whether the answer was written to its end. */
+function isWhole(round: RoundView): boolean {
+  const { finishReason = 'stop' } = (round.answer && round.steps[round.answer.step]) ?? {};
+  return finishReason === 'stop' && (answerText(round) ?? '').trim() !== '';
+}
+
+/** Whether the answer is complete without a change, because the question asks for none. */
+function isAnswered(round: RoundView, wants: Asks['wants'] | undefined): boolean {
+  return wants !== undefined && wants !== 'change' && changesNothing(round) && isWhole(round);
+}
+
 const VERDICTS = {
   verified: 'The project\'s tests pass.',
   failed: 'The project\'s tests do not pass with this answer.',
@@ -50,11 +78,13 @@ const VERDICTS = {
 } as const;
 
 /**
- * Whether another round could help. Without a verdict it can: the Conductor may revise the answer or keep it. If the tests could not run
- * or prove nothing, no other answer changes that.
+ * Whether another round could help. Without a verdict it can, unless the question asks for no change: the Conductor may revise the answer
+ * or keep it. If the tests could not run or prove nothing, no other answer changes that.
+ * @param wants what the question asks for; undefined for a run of an earlier version
  */
-export function worthAnotherRound({ verdict, answer }: RoundView): boolean {
-  if (!verdict) return true;
+export function worthAnotherRound(round: RoundView, wants?: Asks['wants']): boolean {
+  const { verdict, answer } = round;
+  if (!verdict) return !isAnswered(round, wants);
   if (isVerified(verdict) || verdict.outcome === 'infrastructure') return false;
   return (answer?.refused.length ?? 0) > 0 || verdict.outcome === 'failed' || verdict.tests.some(isRed);
 }
@@ -69,17 +99,28 @@ export function bestRound(rounds: readonly RoundView[]): RoundView | undefined {
 
 const rank = ({ verdict }: RoundView): number => (!verdict ? 0 : isVerified(verdict) ? 2 : verdict.score);
 
+const ANSWERED = {
+  words: 'The question asks for words, and the answer changes no file.',
+  code: 'The question asks for code that stands alone, and the answer changes no file.',
+  any: 'The answer changes no file, so there was nothing to test.',
+};
+
 type Conclusion = Pick<RunEventOf<'run.completed'>, 'outcome' | 'message'>;
 
-/** The outcome of a run that offers this round's answer. It is `verified` only after a green test run. */
-export function conclusionOf(round: RoundView): Conclusion {
+/**
+ * The outcome of a run that offers this round's answer. It is `verified` only after a green test run.
+ * @param wants what the question asks for; undefined for a run of an earlier version
+ */
+export function conclusionOf(round: RoundView, wants?: Asks['wants']): Conclusion {
   const { verdict, answer } = round;
   if (verdict && isVerified(verdict)) return { outcome: 'verified', message: verdict.reason };
   if (!verdict) {
     const refused = answer?.refused[0];
     if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} was refused: ${refused.reason}` };
-    const message = answer?.edits.length ? 'There was no test to run.' : 'The answer changes no file, so there was nothing to test.';
-    return { outcome: 'unchecked', message };
+    if (answer?.edits.length) return { outcome: 'unchecked', message: 'There was no test to run.' };
+    if (isAnswered(round, wants)) return { outcome: 'answered', message: ANSWERED[wants as keyof typeof ANSWERED] };
+    if (wants === 'change') return { outcome: 'not-verified', message: NO_CHANGE };
+    return { outcome: 'unchecked', message: isWhole(round) ? 'The answer changes no file, so there was nothing to test.' : CUT_OFF };
   }
   const nothingLearned = verdict.outcome === 'infrastructure' || (verdict.outcome === 'refused' && !worthAnotherRound(round));
   return { outcome: nothingLearned ? 'unchecked' : 'not-verified', message: verdict.reason };

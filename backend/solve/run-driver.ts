@@ -14,7 +14,7 @@ import { stepsOf, type Step } from '../workflow/plan.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
 import { RunError } from './failure.ts';
-import { answerText, bestRound, conclusionOf, worthAnotherRound } from './round.ts';
+import { answerText, bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { BaseRun } from './base-run.ts';
 import { RunAttemptLog } from './run-calls.ts';
@@ -125,11 +125,11 @@ export class RunDriver {
       if (this.#view.kept) break;
       await this.#execute();
       await this.#check();
-      if (!this.#options.everyRound && !worthAnotherRound(this.#view)) break;
+      if (!this.#options.everyRound && !worthAnotherRound(this.#view, wantedOf(this.#run))) break;
     }
     const best = bestRound(this.#run.rounds);
     if (!best) throw new RunError('plan-rejected', 'The Conductor kept an answer that does not exist: ask again.');
-    return { type: 'run.completed', round: best.index, ...conclusionOf(best) };
+    return { type: 'run.completed', round: best.index, ...conclusionOf(best, wantedOf(this.#run)) };
   }
 
   get #view(): RoundView {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readQuestion } from '../conductor/question/read-question.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -149,9 +150,10 @@ export class RunManager implements RunService {
     const { journal, holder } = this.#options;
     // One transaction: if the process were killed after the first event, a refused run could not be resumed, and a repeated one would
     // pay again for what it keeps.
+    const { kind, wants } = readQuestion(request.question);
     const stored = journal.transaction(() => {
       const accepted = journal.accept(runId, {
-        type: 'run.accepted', kind: 'solve', ...from, request, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
+        type: 'run.accepted', kind: 'solve', ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
       });
       const rest: RunEvent[] = refusal ? [{ type: 'run.failed', failure: this.#active.failureOf(refusal) }] : [...kept];
       if (!refusal) journal.leases.acquire(runId, holder, LEASE_TTL_MS);

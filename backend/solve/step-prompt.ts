@@ -5,7 +5,7 @@ import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
 import { askedQuestion } from './asked-question.ts';
 import { NEED_WORDS } from './needs.ts';
-import { feedbackOf } from './round.ts';
+import { feedbackOf, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 import { conversation } from './step-work.ts';
 
@@ -56,5 +56,5 @@ function outcomeOf(run: RunSnapshot, index: number): { outputs: ReadableOutput[]
     const output = round.steps[step.index]?.output;
     return output === undefined ? [] : [{ step, output }];
   });
-  return { outputs, feedback: feedbackOf(round) };
+  return { outputs, feedback: feedbackOf(round, wantedOf(run)) };
 }

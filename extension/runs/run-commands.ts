@@ -237,7 +237,7 @@ function iconOf({ state, outcome }: RunSummary): string {
   switch (state) {
     case 'running': return '$(sync~spin)';
     case 'waiting': return '$(bell)';
-    case 'completed': return outcome === 'verified' ? '$(pass)' : '$(circle-outline)';
+    case 'completed': return outcome === 'verified' ? '$(pass)' : outcome === 'answered' ? '$(check)' : '$(circle-outline)';
     case 'failed': return '$(error)';
     case 'stopped': return '$(debug-pause)';
     case 'cancelled': return '$(circle-slash)';
@@ -253,6 +253,7 @@ function stateOf({ state, outcome }: RunSummary): string {
     case 'cancelled': return vscode.l10n.t('cancelled');
     case 'completed':
       if (outcome === 'verified') return vscode.l10n.t('verified');
+      if (outcome === 'answered') return vscode.l10n.t('answered');
       return outcome === 'unchecked' ? vscode.l10n.t('unchecked') : vscode.l10n.t('not verified');
   }
 }

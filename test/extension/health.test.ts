@@ -112,7 +112,7 @@ describe('what the health page says', () => {
   it('is who plans, and why that cannot work', () => {
     expect(rowsOf().get('conductor')).toMatchObject({ state: 'works', text: expect.stringContaining('part of Conductor') });
     const paid = rowsOf({ pool: { ...poolOf(ready()), ...planned(worker({}), 'strongest') } }).get('conductor');
-    expect(paid?.text).toBe('"w" plans, with the model gpt (the best planner for its price among your workers, up to $0.02 a plan).');
+    expect(paid?.text).toBe('"w" plans, with the model gpt (the best planner for its price among your workers, about $0.02 a plan).');
     const rows = rowsOf({ details: { ...details, problems: ['Local models are not available.'] } });
     expect(rows.get('conductor')).toMatchObject({ state: 'broken', text: expect.stringContaining('Local models are not available.') });
     expect(acts(rows.get('conductor'))).toEqual(['chooseConductor']);

@@ -64,7 +64,7 @@ describe('the best planner for its price', () => {
 });
 
 describe('the expected cost of a plan', () => {
-  it('is an upper estimate from the prices until there are plans, and then their mean', () => {
+  it('is estimated from the prices and the longest prompt until there are plans, and then their mean', () => {
     const sonnet = listed('claude-sonnet-5-5');
     const { estimate } = choiceOf(sonnet, 'chosen', 4);
     expect(estimate).toEqual({ usd: expect.any(Number), plans: 0 });

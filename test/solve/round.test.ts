@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { RoundView } from '../../backend/protocol/run-snapshot.ts';
+import { runRequestSchema } from '../../backend/protocol/run-request.ts';
+import type { RoundView, StepView } from '../../backend/protocol/run-snapshot.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { NOTHING_SPENT } from '../../backend/protocol/run-snapshot.ts';
-import { bestRound, conclusionOf, feedbackOf, worthAnotherRound } from '../../backend/solve/round.ts';
+import { bestRound, conclusionOf, feedbackOf, wantedOf, worthAnotherRound } from '../../backend/solve/round.ts';
 
 const step = { index: 0, worker: 0, subtask: 'Mend it.', reads: [], readsPreviousRound: false, state: 'completed', output: 'code', spent: NOTHING_SPENT } as const;
 const edit = { path: 'src/a.js', kind: 'modify', diff: '' } as const;
@@ -17,6 +18,8 @@ function round(verdict?: Partial<Verdict>, { index = 0, edits = [edit], refused 
     }),
   };
 }
+/** A round whose answer changes no file. */
+const words = (change: Partial<StepView> = {}): RoundView => ({ ...round(undefined, { edits: [] }), steps: [{ ...step, ...change }] });
 const fails = { id: 'a.test.js > nested', before: 'failed', after: 'failed', message: 'expected 1\nto be 2' } as const;
 const breaks = { id: 'a.test.js > empty', before: 'passed', after: 'missing' } as const;
 
@@ -47,6 +50,35 @@ describe('how a run ends', () => {
     expect(conclusionOf(refused)).toMatchObject({ outcome: 'not-verified', message: expect.stringContaining('package.json') });
   });
 
+  it.each([
+    ['words', 'answered', 'asks for words'], ['code', 'answered', 'asks for code'], ['any', 'answered', 'changes no file'],
+    ['change', 'not-verified', 'The question asks for a change, but the answer changes no file.'], [undefined, 'unchecked', 'changes no file'],
+  ] as const)('without a change, where %s is asked for, is %s', (wants, outcome, message) => {
+    expect(conclusionOf(words(), wants)).toEqual({ outcome, message: expect.stringContaining(message) });
+    expect(worthAnotherRound(words(), wants)).toBe(outcome !== 'answered');
+  });
+
+  it.each([['length', 'The merge loses'], ['content-filter', 'The'], ['stop', ' ']] as const)('is no answer where it ended with %s or says nothing', (finishReason, output) => {
+    const cutOff = words({ finishReason, output });
+    expect(conclusionOf(cutOff, 'words')).toEqual({ outcome: 'unchecked', message: 'The answer is not complete: it was cut off before its end.' });
+    expect(worthAnotherRound(cutOff, 'words')).toBe(true);
+    expect(feedbackOf(cutOff, 'words')).toContain('not complete');
+  });
+
+  it('with a change, is what the tests say, whatever the question asks for', () => {
+    expect(conclusionOf(round({ score: 1, tests: [fails] }), 'words').outcome).toBe('not-verified');
+    expect(conclusionOf(round({ verified: true, outcome: 'verified' }), 'words').outcome).toBe('verified');
+    expect(conclusionOf(round(), 'words')).toEqual({ outcome: 'unchecked', message: 'There was no test to run.' });
+    expect(worthAnotherRound(round({ tests: [fails] }), 'words')).toBe(true);
+  });
+
+  it('wants no change where there is no folder to change', () => {
+    const run = (workspace: string | undefined) => ({ asks: { kind: 'feature', wants: 'change' as const }, request: runRequestSchema.parse({ question: 'q', workspace }) });
+    expect(wantedOf(run('/project'))).toBe('change');
+    expect(wantedOf(run(undefined))).toBe('code');
+    expect(wantedOf({ request: runRequestSchema.parse({ question: 'q' }) })).toBeUndefined();
+  });
+
   it('offers the answer the tests like best, the later of equals', () => {
     const worse = round({ score: 0.2 }, { index: 1 });
     expect(bestRound([round({ score: 0.5 }), worse])?.index).toBe(0);
@@ -70,6 +102,7 @@ describe('what the next round is told', () => {
   it('names refused edits', () => {
     const refused = [{ path: 'test/a.test.js', reason: 'it is a test' }];
     expect(feedbackOf(round({ outcome: 'refused' }, { refused }))).toContain('Refused: test/a.test.js: it is a test');
+    expect(feedbackOf(words(), 'change')).toContain('The question asks for a change, but the answer changes no file.');
     expect(feedbackOf(round(undefined, { refused }))).toContain('Refused: test/a.test.js');
   });
 });

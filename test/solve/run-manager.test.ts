@@ -245,14 +245,25 @@ describe('a run', () => {
     expect(await solve()).toMatchObject({ state: 'completed', outcome: 'not-verified', message: 'still red', answerRound: 1 });
   });
 
-  it('lets the Conductor keep an answer that nobody could judge', async () => {
+  it('ends with the first answer in words where words are asked for, and pays for no other plan', async () => {
+    script = ({ model }) => (model === 'planner' ? PLAN : 'a is one, and should be two.');
+    const run = await solve();
+    expect(run).toMatchObject({ state: 'completed', outcome: 'answered', answerRound: 0, asks: { kind: 'why', wants: 'words' } });
+    expect(run.rounds).toHaveLength(1);
+    expect(server.of('planner')).toHaveLength(1);
+  });
+
+  it('says that a change was asked for and none came, and lets the Conductor keep such an answer', async () => {
     script = ({ model, text }) => {
       if (model !== 'planner') return 'No file needs to change.';
       return text.includes('TEST FEEDBACK') ? 'model_id = []\nsubtasks = []\naccess_list = []' : PLAN;
     };
-    const run = await solve();
-    expect(run).toMatchObject({ state: 'completed', outcome: 'unchecked', answerRound: 0 });
+    const run = await solve({ question: 'Fix the bug in a.' });
+    expect(run).toMatchObject({
+      state: 'completed', outcome: 'not-verified', answerRound: 0, message: 'The question asks for a change, but the answer changes no file.',
+    });
     expect(run.rounds[1]?.kept).toBe(true);
+    expect(server.of('planner')[1]?.text).toContain('The question asks for a change, but the answer changes no file.');
   });
 
   it('asks again for a plan that breaks a rule, says which, and pays no worker for it', async () => {

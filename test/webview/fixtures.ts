@@ -1,5 +1,5 @@
 import type { PageReplies, PanelModel, PanelState, PoolSummary, ShownView, ViewOf, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
-import type { ContextPiece, Purpose, RunEvent, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
+import type { ContextPiece, Purpose, RunEvent, RunEventOf, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
@@ -474,9 +474,24 @@ export function checkingRun(): RunSnapshot {
     .run();
 }
 
+const CHANGES_NOTHING = 'The answer changes no file, so there was nothing to test.';
+
+/** As a run of an earlier version ends, which did not read what a question asks for. */
 export function uncheckedRun(): RunSnapshot {
+  return wordsRun({ outcome: 'unchecked', message: CHANGES_NOTHING });
+}
+
+export function answeredRun(): RunSnapshot {
+  return wordsRun({ outcome: 'answered', message: 'The question asks for words, and the answer changes no file.' });
+}
+
+export function unchangedRun(): RunSnapshot {
+  return wordsRun({ outcome: 'not-verified', message: 'The question asks for a change, but the answer changes no file.' }, 'Make `union` keep the order, as `merge` does.');
+}
+
+function wordsRun(end: Pick<RunEventOf<'run.completed'>, 'outcome' | 'message'>, question = 'What is the difference between `merge` and `union` here?'): RunSnapshot {
   const estimated = { ms: 2_000, output: 610, estimated: true };
-  return new Script({ question: 'What is the difference between `merge` and `union` here?' })
+  return new Script({ question })
     .context([])
     .plan(0, {
       text: 'One worker suffices.', modelIds: [0], subtasks: ['Explain the difference in a few sentences.'], accessList: [[]],
@@ -487,9 +502,7 @@ export function uncheckedRun(): RunSnapshot {
       estimated,
     )
     .say({ type: 'answer.ready', round: 0, step: 0, edits: [], refused: [] })
-    .say({
-      type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer changes no file, so there was nothing to test.',
-    })
+    .say({ type: 'run.completed', round: 0, ...end })
     .run();
 }
 
@@ -753,7 +766,7 @@ const RUNS: PanelState['runs'] = [
   { runId: 'run-7', kind: 'solve', question: 'Why is the date off by one in `formatDay`?',
     state: 'completed', outcome: 'not-verified',
     acceptedAt: BEGIN - 3 * 3_600_000, updatedAt: BEGIN, usd: 0.031, unpricedTokens: 5_200, simulated: false },
-  { runId: 'run-6', kind: 'solve', question: 'What does this module do?', state: 'completed', outcome: 'unchecked',
+  { runId: 'run-6', kind: 'solve', question: 'What does this module do?', state: 'completed', outcome: 'answered',
     acceptedAt: BEGIN - 26 * 3_600_000, updatedAt: BEGIN, usd: 0, unpricedTokens: 3_100, simulated: true },
   { runId: 'run-5', kind: 'solve', question: 'Port the parser to the new grammar.', state: 'stopped',
     acceptedAt: BEGIN - 400 * 86_400_000, updatedAt: BEGIN, usd: 1, unpricedTokens: 0, simulated: false },
@@ -819,6 +832,8 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'refused': () => stateWith({ run: refusedRun() }),
   'infrastructure': () => stateWith({ run: infrastructureRun() }),
   'unchecked': () => stateWith({ run: uncheckedRun() }),
+  'answered': () => stateWith({ run: answeredRun() }),
+  'unchanged': () => stateWith({ run: unchangedRun() }),
   'budget': () => stateWith({ run: budgetRun() }),
   'retried': () => stateWith({ run: retriedRun() }),
   'rejected': () => stateWith({ run: rejectedRun() }),

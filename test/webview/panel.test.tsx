@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import {
-  BEGIN, budgetRun, checkingRun, failedStepRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
-  planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, uncheckedRun,
+  answeredRun, BEGIN, budgetRun, checkingRun, failedStepRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
+  planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, unchangedRun, uncheckedRun,
   untestedRun, VERIFIED, verifiedRun, waitingRun,
 } from './fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
@@ -264,6 +264,20 @@ describe('the verdict', () => {
     panel.click('Choose a test command');
     expect(panel.posted).toEqual([{ type: 'chooseTests' }]);
     expect(() => renderPanel(stateWith({ run: uncheckedRun() })).button('Choose a test command')).toThrow();
+  });
+
+  it('is needed for no answer in words, which is neither green nor a warning', () => {
+    const panel = renderPanel(stateWith({ run: answeredRun(), runs: [] }));
+    expect(panel.root.querySelector('.status')?.textContent).toMatch(/^Answered/);
+    expect(panel.root.querySelector('.status')?.getAttribute('data-tone')).toBe('quiet');
+    expect(panel.text()).not.toContain('nothing to test');
+    expect(panel.text()).not.toContain('nchecked');
+  });
+
+  it('is not needed to say that a change was asked for and none came', () => {
+    const panel = renderPanel(stateWith({ run: unchangedRun() }));
+    expect(panel.root.querySelector('.status')?.textContent).toMatch(/^Not verified/);
+    expect(panel.text()).toContain('The question asks for a change, but the answer changes no file.');
   });
 
   it('says why nothing was checked', () => {

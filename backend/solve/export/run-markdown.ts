@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { counted } from '../../common/counted.ts';
 import { formatDuration, formatMoney, formatTokens } from '../../protocol/figures.ts';
+import type { Outcome } from '../../protocol/run-events.ts';
 import { plannerReason } from '../../protocol/planner-words.ts';
 import { answerOf, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
 import { changeKind, passCount, type ChangeKind } from '../../protocol/test-changes.ts';
@@ -61,10 +62,12 @@ function nameOf(worker: WorkerConfig | undefined, otherwise = ''): string {
   return `${code(worker.id)}, model ${code(worker.model)}${worker.simulated ? ' (simulated)' : ''}`;
 }
 
+const OUTCOMES = { verified: 'Verified', 'not-verified': 'Not verified', answered: 'Answered', unchecked: 'Unchecked' } as const satisfies Record<Outcome, string>;
+
 function result({ state, outcome }: RunSnapshot): string {
   switch (state) {
     case 'completed':
-      return outcome === 'verified' ? 'Verified' : outcome === 'unchecked' ? 'Unchecked' : 'Not verified';
+      return outcome === undefined ? 'Unchecked' : OUTCOMES[outcome];
     case 'stopped': return 'Stopped at its limit';
     case 'failed': return 'Failed';
     case 'cancelled': return 'Cancelled';
