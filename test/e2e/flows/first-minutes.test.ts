@@ -76,7 +76,7 @@ describe('the first five minutes', () => {
     await expect.poll(() => ticked.count()).toBeGreaterThanOrEqual(3);
     await window.screenshot(path.join(SCREENS, 'first-pool-dark.png'));
     await window.page.keyboard.press('Enter');
-    await window.notification('Added 3 workers: qwen3-30b, qwen2.5-coder-7b, llama3.2-3b. conductor-mini, which is part of Conductor, plans').waitFor();
+    await window.notification('Added 3 workers: qwen3-30b, qwen2.5-coder-7b, llama3.2-3b. qwen3-30b plans who does what: the largest of your workers').waitFor();
     const file = JSON.parse(await readFile(path.join(home, 'workers.json'), 'utf8')) as { conductor?: string; workers: { id: string; baseUrl: string }[] };
     expect(file.conductor).toBeUndefined();
     expect(file.workers).toMatchObject(['qwen3-30b', 'qwen2.5-coder-7b', 'llama3.2-3b'].map((id) => ({ id, baseUrl: `http://127.0.0.1:${ollama.port}/v1` })));
@@ -96,7 +96,7 @@ describe('the first five minutes', () => {
     await window.screenshot(path.join(SCREENS, 'health-workers-dark.png'));
   });
 
-  it('end with a question that the found models answer and conductor-mini plans', async () => {
+  it('end with a question that the found models answer and the largest of them plans', async () => {
     const { panel } = workbench;
     await workbench.window.runCommand('View: Close All Editors');
     await workbench.solve();
@@ -104,7 +104,8 @@ describe('the first five minutes', () => {
     await expect.poll(() => workbench.runs(), { timeout: 120_000 }).toMatchObject([{ state: 'completed', simulated: false }]);
     const [run] = await workbench.runs();
     const { run: whole } = await workbench.asOther((client) => client.request('run/get', { runId: run?.runId ?? '' }));
-    expect(whole.policy.model).toBe('conductor-mini');
+    expect(whole.policy).toMatchObject({ model: 'qwen3:30b', choice: { why: 'free', estimate: { usd: 0 } } });
+    await panel.frame.getByText('Planned by qwen3-30b').waitFor();
     expect(whole.pool.map(({ id }) => id)).toEqual(['qwen3-30b', 'qwen2.5-coder-7b', 'llama3.2-3b']);
   });
 

@@ -48,7 +48,9 @@ export class OllamaServer {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const asked = JSON.parse(Buffer.concat(chunks).toString()) as { model: string };
-    const model = MODELS.find(({ name }) => name === asked.model)?.answers;
+    const worker = MODELS.find(({ name }) => name === asked.model)?.answers;
+    // A model that is asked for a plan plays the Conductor.
+    const model = worker && JSON.stringify(asked).includes('AVAILABLE WORKERS:') ? 'sim-conductor' : worker;
     if (model === undefined) return send(response, { error: { message: `model '${asked.model}' not found` } }, 404);
     const answer = await fetch(`${this.behind}/v1/chat/completions`, {
       method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ ...asked, model }),
