@@ -66,6 +66,8 @@ describe('suggestions', () => {
     await window.page.keyboard.press('Tab');
     expect(await saved('src/fresh.js')).toBe('export function addUp(first, second) {\n  return first;\n}');
     await window.statusItem(/By sim-\w+, a simulation\. \$0\.\d+ today/).waitFor();
+    const counted = () => readFile(path.join(workbench.home, 'suggest-outcomes.json'), 'utf8').catch(() => '');
+    await expect.poll(counted, PATIENT).toMatch(/"language": "javascript",\s*"worker": "sim-\w+",\s*"shown": 1,\s*"accepted": 1/);
   });
 
   it('serve who types along with them from one request, under way or answered', async () => {
