@@ -3,7 +3,7 @@ import { SCORES, wholeFile, wishFor, type Candidate, type Source } from './candi
 import type { ContextRequest, FileRange } from './context.ts';
 import { blockAt } from './block-at.ts';
 import { around, clamp, lineLabel, span, type LineRange } from './line-range.ts';
-import { hashMentions, pathsInProse, placesInTestOutput } from './mentions.ts';
+import { hashMentions, linkedPlaces, pathsInProse, placesInTestOutput, withoutHashMentions, type MentionedPlace } from './mentions.ts';
 import { renderFilePiece } from './render-piece.ts';
 import { linesWith, type Terms } from './terms.ts';
 import { unitsOf } from './tokens.ts';
@@ -63,15 +63,21 @@ export function placesIn(request: ContextRequest, workspace: Workspace): AskedPl
     const file = onlyFileMeant(mention.path, workspace);
     if (file !== undefined) add('inProse', 'named in the question', { ...mention, path: file }, false);
   }
+  const existing = (mentions: readonly MentionedPlace[]): (MentionedPlace & { startLine: number })[] =>
+    mentions.flatMap(({ path: name, startLine = 1, endLine }) => {
+      const file = linkedFile(name, workspace);
+      return file === undefined ? [] : [{ path: file, startLine, endLine }];
+    });
+  // A trace, a compiler's message or a link that was pasted into the question.
+  for (const place of existing(linkedPlaces(question))) add('inProse', 'linked in the question', place, false);
+  for (const place of existing(placesInTestOutput(withoutHashMentions(question))).slice(0, MAX_TEST_PLACES)) {
+    add('inProse', `line ${place.startLine} is named in the question`, place, false);
+  }
   for (const { path: file, line, severity } of diagnostics) {
     add(severity, `${severity} in line ${line}`, { path: file, startLine: line }, true);
   }
   for (const { reason, ...place } of learned) add('learned', reason, place, false);
-  const inTestOutput = [testOutput, clues].flatMap(placesInTestOutput).flatMap(({ path: name, startLine }) => {
-    const file = onlyFileMeant(name, workspace);
-    return file === undefined ? [] : [{ path: file, startLine }];
-  });
-  for (const place of inTestOutput.slice(0, MAX_TEST_PLACES)) {
+  for (const place of existing([testOutput, clues].flatMap(placesInTestOutput)).slice(0, MAX_TEST_PLACES)) {
     add('testOutput', `line ${place.startLine} is in the test output`, place, false);
   }
   if (openFile) add('openFile', 'open file', openFile, true);
@@ -82,6 +88,14 @@ export function placesIn(request: ContextRequest, workspace: Workspace): AskedPl
 export function onlyFileMeant(name: string, workspace: Workspace): string | undefined {
   const [found, ...more] = filesMeant(name, workspace);
   return more.length === 0 ? found : undefined;
+}
+
+/** As `onlyFileMeant`; an absolute path or a link may also mean a file at the root of the workspace, with its folders left out. */
+function linkedFile(name: string, workspace: Workspace): string | undefined {
+  const found = onlyFileMeant(name, workspace);
+  if (found !== undefined || !/^\/[^/]+\/[^/]+$/.test(name)) return found;
+  const base = path.posix.basename(name);
+  return workspace.has(base) ? base : undefined;
 }
 
 /**

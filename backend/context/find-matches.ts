@@ -2,10 +2,10 @@ import { DEFINING_WORDS, escapeForRegExp } from './definitions.ts';
 import { stemOf } from './file-names.ts';
 import { ignoreArguments, skipArguments } from './list-files.ts';
 import { RipgrepUnavailableError, type Ripgrep, type RipgrepEnd } from './ripgrep.ts';
-import type { Terms } from './terms.ts';
+import type { Term } from './terms.ts';
 import type { Workspace } from './workspace.ts';
 
-/* Finds lines of the workspace that may contain the search terms. `search-workspace.ts` classifies them. */
+/* Finds lines of the workspace that may contain the search terms. The caller classifies them. */
 
 const MAX_MATCHES_PER_FILE = 60;
 /** If a search prints too much, it is repeated without the names that occur in more files than this. */
@@ -16,7 +16,8 @@ const MAX_LINE_LENGTH = 1_000;
 export interface SearchRequest {
   readonly workspace: Workspace;
   readonly ripgrep: Ripgrep;
-  readonly terms: Terms;
+  /** Names are searched for exactly, words (lower case) in the names of definitions alone. */
+  readonly terms: { readonly identifiers: readonly Term[]; readonly words: readonly Term[] };
   /** Paths of the requested files, whose tests are searched for. */
   readonly asked: readonly string[];
   readonly signal: AbortSignal;

@@ -2,11 +2,15 @@ import { stripVTControlCharacters } from 'node:util';
 import { candidatesFor, onlyFileMeant, placesIn, type Place } from './asked-places.ts';
 import type { Candidate } from './candidates.ts';
 import type { ContextPiece, ContextRequest, GatheredContext } from './context.ts';
+import { isTestPath } from './file-names.ts';
 import { LeftOut } from './left-out.ts';
 import { withoutPlaces } from './mentions.ts';
 import { neededPieces, type NeedsRequest } from './needed-pieces.ts';
 import { Ripgrep } from './ripgrep.ts';
-import { searchWorkspace } from './search-workspace.ts';
+import { askedWords } from './search/asked-words.ts';
+import { searchIndex } from './search/search-index.ts';
+import type { SymbolIndex } from './symbols/symbol-index.ts';
+import { SymbolIndexes } from './symbols/symbol-indexes.ts';
 import { SEPARATOR, Shelf } from './shelf.ts';
 import { PROBLEMS, problemsPiece, TEST_OUTPUT, testOutputPiece, type SpokenPiece } from './spoken-pieces.ts';
 import { termsOf } from './terms.ts';
@@ -22,6 +26,9 @@ const MAX_PROBLEMS = 20;
 const LARGE_SHARE = 0.5;
 /** While other places wait, one place takes at most this share of the remaining budget. */
 const SHARE_WHILE_OTHERS_WAIT = 0.6;
+/** Of one requested file, at most so many others are shown for their imports alone. */
+const MAX_NEAR = 8;
+const LEAST_UNITS = 150;
 
 export interface ContextGathererOptions {
   /** Absolute path of ripgrep. Undefined if there is none for this platform; then nothing is searched. */
@@ -31,12 +38,13 @@ export interface ContextGathererOptions {
 /**
  * Chooses the parts of the workspace that are sent with a question.
  *
- * First come the places that the request points at (`asked-places.ts`), then what the search finds for the names in them
- * (`search-workspace.ts`). All requested places get their lines before any of them grows to the whole file. Search results come last.
+ * First come the places that the request points at (`asked-places.ts`), then what the search finds for its words (`search/`). All requested
+ * places get their lines before any of them grows to the whole file. Search results come last.
  * Equal input and an equal workspace give equal text.
  */
 export class ContextGatherer {
   readonly #ripgrep: Ripgrep;
+  readonly #indexes = new SymbolIndexes();
 
   constructor({ ripgrepPath }: ContextGathererOptions) {
     this.#ripgrep = new Ripgrep(ripgrepPath);
@@ -68,20 +76,21 @@ export class ContextGatherer {
   }
 
   async #fill(shelf: Shelf, { request, workspace, read, leftOut, budget }: Filling): Promise<void> {
+    const isFile = (name: string): boolean => onlyFileMeant(name, workspace) !== undefined;
+    const question = withoutPlaces(request.question, isFile);
     const terms = termsOf({
-      question: withoutPlaces(request.question, (name) => onlyFileMeant(name, workspace) !== undefined),
+      question,
       selected: read.filter(({ place }) => place.source === 'selection' || place.source === 'learned').flatMap(selectedLines),
       diagnostics: request.diagnostics.map(({ message }) => message),
-      testOutput: [request.testOutput, request.clues].filter(Boolean).join('\n'),
+      testOutput: withoutPlaces([request.testOutput, request.clues].filter(Boolean).join('\n'), isFile),
     });
     const asked = read.flatMap(({ place, file }) => candidatesFor(place, file, { terms, largeUnits: budget * LARGE_SHARE }));
     putAsked(shelf, asked.sort((a, b) => b.score - a.score), leftOut);
 
-    const found = await searchWorkspace({
-      workspace, ripgrep: this.#ripgrep, terms, asked: [...new Set(read.map(({ file }) => file.path))], signal: request.signal,
-    });
+    const index = await this.#indexes.refreshed(workspace, request.signal);
+    const words = askedWords(question, terms.identifiers);
+    const found = await searchIndex({ index, workspace, words, near: filesNear(read, index), signal: request.signal });
     for (const { path, reason } of found.refused) leftOut.add(path, reason);
-    if (found.problem !== undefined && workspace.listProblem === undefined) leftOut.add('(search)', found.problem);
     const unused = new Set(request.unused);
     putFound(shelf, found.candidates.toSorted((a, b) => Number(unused.has(a.file.path)) - Number(unused.has(b.file.path))), leftOut);
   }
@@ -163,9 +172,29 @@ function putAsked(shelf: Shelf, asked: readonly Candidate[], leftOut: LeftOut): 
   }
 }
 
+/**
+ * Files that belong to the places of the request: tests that import them, and what a failing test imports.
+ * @returns their paths and reasons
+ */
+function filesNear(read: readonly ReadPlace[], index: SymbolIndex): ReadonlyMap<string, string> {
+  const near = new Map<string, string>();
+  const asked = new Set(read.map(({ file }) => file.path));
+  const add = (files: readonly string[], reason: string): void => {
+    for (const file of files.slice(0, MAX_NEAR)) if (!asked.has(file) && !near.has(file)) near.set(file, reason);
+  };
+  for (const file of asked) {
+    if (isTestPath(file)) add(index.importsOf(file), `imported by ${file}`);
+    else add(index.importersOf(file).filter(isTestPath), `test that imports ${file}`);
+  }
+  return near;
+}
+
 function putFound(shelf: Shelf, found: readonly Candidate[], leftOut: LeftOut): void {
-  const over = found.filter((candidate) => !shelf.add(candidate, candidate.focus));
-  for (const candidate of found) if (!over.includes(candidate)) shelf.add(candidate, candidate.wish);
+  const over: Candidate[] = [];
+  for (const candidate of found) {
+    // A header alone takes this much. What is left is not worth the search for something so short.
+    if (shelf.left < LEAST_UNITS || !shelf.add(candidate, candidate.focus)) over.push(candidate);
+  }
   const [first, ...more] = new Set(over.filter(({ file }) => shelf.labelOf(file) === '').map(({ file }) => file.path));
   if (first === undefined) return;
   leftOut.add(first, 'found by the search, over the token budget');

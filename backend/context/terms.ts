@@ -1,10 +1,7 @@
 import { compare } from './text-order.ts';
 import type { TextFile } from './workspace.ts';
 
-/*
- * Extracts search terms. Identifiers are searched for exactly. Plain words of the question are searched for only in names of definitions
- * and files, because most words occur in every file.
- */
+/* Extracts the names of code that a request holds, and how much each says. */
 
 /** A name and its weight, see below. */
 export interface Term {
@@ -14,13 +11,10 @@ export interface Term {
 
 export interface Terms {
   readonly identifiers: readonly Term[];
-  /** Lower case. */
-  readonly words: readonly Term[];
 }
 
-const WEIGHTS = { questionCode: 10, diagnosticQuoted: 6, testOutputCode: 4, selection: 3, questionWord: 2 } as const;
+const WEIGHTS = { questionCode: 10, diagnosticQuoted: 6, testOutputCode: 4, selection: 3 } as const;
 const MAX_IDENTIFIERS = 32;
-const MAX_WORDS = 12;
 const MAX_FROM_ONE_SOURCE = 24;
 const MAX_IDENTIFIER_LENGTH = 80;
 const MAX_SCANNED_LENGTH = 40_000;
@@ -49,11 +43,9 @@ export function termsOf({ question, selected, diagnostics, testOutput }: TermSou
   add(codeIn(bounded(testOutput)), WEIGHTS.testOutputCode);
   add(identifiersIn(bounded(selected.join('\n'))), WEIGHTS.selection);
 
-  const words = [...new Set((prose.toLowerCase().match(/\p{L}{4,30}/gu) ?? []).filter(isTelling).map(stem))];
   return {
     identifiers: [...weights].map(([text, weight]) => ({ text, weight }))
       .sort((a, b) => b.weight - a.weight || compare(a.text, b.text)).slice(0, MAX_IDENTIFIERS),
-    words: words.slice(0, MAX_WORDS).map((text) => ({ text, weight: WEIGHTS.questionWord })),
   };
 }
 
@@ -95,16 +87,6 @@ function isWorthSearching(name: string): boolean {
   return name.length >= 3 && name.length <= MAX_IDENTIFIER_LENGTH && !KEYWORDS.has(name.toLowerCase()) && /\p{L}/u.test(name);
 }
 
-function isTelling(word: string): boolean {
-  return [word, stem(word)].every((form) => !PROSE.has(form) && !KEYWORDS.has(form));
-}
-
-/** Removes grammatical endings, so that `intervals` and `merging` are found in `mergeInterval`. */
-function stem(word: string): string {
-  const bare = word.replace(/(?<=ss|x|ch|sh)es$|(?<!s)s$|ing$|ed$/, '');
-  return bare.length >= 4 ? bare : word;
-}
-
 /** Keywords and names that almost every program uses. A search for them would match everything. */
 const KEYWORDS: ReadonlySet<string> = new Set(`
   abstract any args array assert async await bool boolean break byte case catch char class console const constructor continue
@@ -116,18 +98,4 @@ const KEYWORDS: ReadonlySet<string> = new Set(`
   typedef typeof undefined union unknown use using val value var void when where while with yield describe expect expected
   actual received equal equals tobe toequal data dist file index item items key keys lib line name names node path result
   results src
-`.split(/\s+/));
-
-/** Common English words in questions about code. */
-const PROSE: ReadonlySet<string> = new Set(`
-  about above actually added after again also always another answer anything because been before being below best better between
-  both broken bugs build called call change changed check code could correct correctly crash crashes create different does doesn
-  doing done down each easy either else even every everything example explain fail failing failed fails files find first fixed
-  following found function functions gave getting give given gives goes gone good handle happen happening have having help here
-  implement implemented inside instead into issue just keep kind know last like lose loses look made make makes making many
-  maybe mean mend method might more most much must need never nothing once onto other otherwise over part passes passing please
-  problem project question really refactor remove replace returns right same seem seems shall should show simple since some
-  someone something sometime somewhere still such sure take tell tests than that their them these they thing things think this
-  those through time turn under until update used user uses very want wanted wants wasn were what whether which while will
-  without work working works would write writes wrong your
 `.split(/\s+/));

@@ -1,5 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 import path from 'node:path';
+import { IDENTIFIER } from '../search/words.ts';
+import type { Vocabulary } from '../search/vocabulary.ts';
 import type { Definition, Import } from './definition.ts';
 import { definitionsIn } from './definitions-in.ts';
 import { detached } from './detached.ts';
@@ -17,6 +19,13 @@ export interface IndexedFile {
   readonly mtimeMs: number;
   readonly definitions: readonly Definition[];
   readonly imports: readonly Import[];
+  /** The words of the text (numbers of a vocabulary), how often each occurs (at most 255), and how many there are in all. */
+  readonly words: Uint32Array;
+  readonly counts: Uint8Array;
+  readonly length: number;
+  /** The words of the names that it defines, and of its path. */
+  readonly nameWords: Uint32Array;
+  readonly pathWords: Uint32Array;
   /** The package or module that this file declares for its folder, if it is a package.json, go.mod or Cargo.toml. */
   readonly packageName: string | undefined;
 }
@@ -28,11 +37,33 @@ export function statusOf(file: string): Stats | undefined {
 }
 
 /** Reads one file. A file that is too large, binary or minified has a record without content, so that it is not read again. */
-export function indexFile(root: string, file: string, { size, mtimeMs }: Stats): IndexedFile {
-  const text = size > MAX_BYTES ? undefined : textOf(path.join(root, file));
-  const record = { path: file, size, mtimeMs };
-  if (text === undefined) return { ...record, definitions: [], imports: [], packageName: undefined };
-  return { ...record, definitions: definitionsIn(file, text.split(/\r?\n/)), imports: importsIn(file, text), packageName: packageNameIn(file, text) };
+export function indexFile(
+  { root, vocabulary }: { root: string; vocabulary: Vocabulary }, file: string, { size, mtimeMs }: Stats,
+): IndexedFile {
+  const text = (size > MAX_BYTES ? undefined : textOf(path.join(root, file))) ?? '';
+  const definitions = definitionsIn(file, text.split(/\r?\n/));
+  return {
+    path: file, size, mtimeMs, definitions, imports: importsIn(file, text), packageName: packageNameIn(file, text),
+    ...wordCounts(text, vocabulary),
+    nameWords: distinctWords(definitions.map(({ name }) => name), vocabulary),
+    pathWords: distinctWords(file.match(IDENTIFIER) ?? [], vocabulary),
+  };
+}
+
+function wordCounts(text: string, vocabulary: Vocabulary): Pick<IndexedFile, 'words' | 'counts' | 'length'> {
+  const counts = new Map<number, number>();
+  let length = 0;
+  for (const identifier of text.match(IDENTIFIER) ?? []) {
+    for (const number of vocabulary.numbersOf(identifier)) {
+      counts.set(number, (counts.get(number) ?? 0) + 1);
+      length += 1;
+    }
+  }
+  return { words: Uint32Array.from(counts.keys()), counts: Uint8Array.from(counts.values(), (count) => Math.min(255, count)), length };
+}
+
+function distinctWords(identifiers: readonly string[], vocabulary: Vocabulary): Uint32Array {
+  return Uint32Array.from(new Set(identifiers.flatMap((identifier) => vocabulary.numbersOf(identifier))));
 }
 
 function textOf(file: string): string | undefined {

@@ -5,6 +5,7 @@ import { isTestPath } from '../file-names.ts';
 import { isSecretFile } from '../secret-files.ts';
 import { redact } from '../secrets.ts';
 import { compare } from '../text-order.ts';
+import { Vocabulary } from '../search/vocabulary.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Definition, Import } from './definition.ts';
 import { indexFile, statusOf, type IndexedFile } from './indexed-file.ts';
@@ -26,6 +27,7 @@ const slices = new Slices();
  * secret ones are not. Queries are synchronous and take well under a millisecond; `SymbolIndexes` keeps indexes warm.
  */
 export class SymbolIndex {
+  readonly vocabulary = new Vocabulary();
   readonly #files = new Map<string, IndexedFile>();
   readonly #byName = new Map<string, Definition[]>();
   #project: ProjectShape = { has: () => false, named: () => [], inFolder: () => [], packages: new Map() };
@@ -122,7 +124,7 @@ export class SymbolIndex {
       signal.throwIfAborted();
       if (performance.now() > end) return;
       this.#forget(file);
-      this.#add(indexFile(workspace.root, file, status));
+      this.#add(indexFile({ root: workspace.root, vocabulary: this.vocabulary }, file, status));
       changed = true;
     });
     if (changed) this.#reshape(workspace);
