@@ -3,7 +3,15 @@ import type { ModelRequest } from '../workers/model.ts';
 import { conductorPrompt, endpointMessages } from './conductor-prompt.ts';
 import type { PromptInput } from './prompt-input.ts';
 import { planGrammar } from './plan-grammar.ts';
+import { mostSteps } from './plan/read-plan.ts';
 import { profileOf } from './prompt-profile.ts';
+import { readQuestion } from './question/read-question.ts';
+
+/** Plans of this pool, in no more steps than the question is worth: small talk cannot get two. */
+function grammarFor({ question, pool, rounds }: PromptInput, prefill: string): ReturnType<typeof planGrammar> {
+  const maximumSteps = mostSteps(readQuestion(question), rounds.length);
+  return planGrammar({ workers: pool.length, maximumSteps, revision: rounds.length > 0, prefill });
+}
 
 /** The worker that plays the Conductor. */
 export type Planner = Pick<WorkerConfig, 'provider'> &
@@ -51,7 +59,7 @@ export function planRequest(planner: Planner, input: PromptInput, sampling: Plan
     continuation: {
       prefill,
       ...(temperature !== undefined && { topK: 0 }),
-      ...(constrained && { grammar: planGrammar({ workers: input.pool.length, revision: input.rounds.length > 0, prefill }) }),
+      ...(constrained && { grammar: grammarFor(input, prefill) }),
       ...(planner.adapter !== undefined && { adapter: planner.adapter }),
     },
   };

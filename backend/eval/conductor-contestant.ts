@@ -1,5 +1,6 @@
-import { parsePlan } from '../conductor/parse-plan.ts';
 import { planRequest } from '../conductor/plan-request.ts';
+import { readPlan } from '../conductor/plan/read-plan.ts';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { draw } from '../train/statistics/draws.ts';
 import type { ModelAdapter } from '../workers/model.ts';
@@ -37,7 +38,9 @@ export function conductorContestant(options: ConductorContestantOptions): Contes
       const { text, finishReason } = await model.stream(planRequest(planner, { question, context, pool, rounds: [] }, sampling), {
         signal, onText: () => {}, onThinking: () => {}, onActivity: () => {},
       });
-      const parsed = parsePlan(text, { workerCount: pool.length, round: 0, truncated: finishReason === 'length' });
+      const parsed = readPlan(text, {
+        workerCount: pool.length, round: 0, truncated: finishReason === 'length', question, profile: profileOf(planner), mayAskAgain: false,
+      });
       const plan = parsed.kind === 'plan' ? parsed.plan : undefined;
       onPlan?.(task, plan);
       return plan ? await play(plan, 0) : UNANSWERED;

@@ -210,9 +210,12 @@ export const runEventSchema = z.discriminatedUnion('type', [
     type: z.literal('plan.proposed'),
     round,
     attemptId,
+    /** As the Conductor wrote it. The words of a small model are replaced, so `plan` may say the same in others. */
     text: z.string(),
     plan: planSchema,
     steps: z.array(stepSchema),
+    /** Why `plan` is not the plan of the text, which made no sense for the question; a sentence each. */
+    mended: z.array(z.string()).optional(),
     keptFrom,
     ...sampled,
     ...spent,

@@ -105,6 +105,8 @@ export interface RoundView {
   readonly planAttempt?: AttemptView;
   readonly planText?: string;
   readonly plan?: Plan;
+  /** Why the plan is not as the Conductor wrote it, a sentence each. */
+  readonly planMended?: readonly string[];
   readonly planDurationMs?: number;
   /** What the plan cost, with rejected ones and failed calls; absent until the first reply. */
   readonly planSpent?: Spent;
@@ -258,6 +260,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         ...endPlanAttempt(round, event),
         planText: event.text,
         plan: event.plan,
+        ...(event.mended && { planMended: event.mended }),
         planDurationMs: event.durationMs,
         ...(event.keptFrom !== undefined && { planKeptFrom: event.keptFrom }),
         ...(event.sampled && { sampled: event.sampled }),

@@ -1,5 +1,6 @@
-import { parsePlan, type ParsedPlan } from '../conductor/parse-plan.ts';
 import { planRequest } from '../conductor/plan-request.ts';
+import { readPlan } from '../conductor/plan/read-plan.ts';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
@@ -158,8 +159,15 @@ export class RunDriver {
 
   /** The event for the Conductor's text. It is parsed in the transaction that pays for it, so that no paid text is lost. */
   #planEvent({ attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
-    const parsed: ParsedPlan = parsePlan(reply.text, {
-      workerCount: this.#run.pool.length, round: this.#round, truncated: reply.finishReason === 'length',
+    const { request, pool, policy: { worker: planner } } = this.#run;
+    const { rejections, forgivenRejections = 0 } = this.#view;
+    const { planTries = PLAN_TRIES } = this.#options;
+    const parsed = readPlan(reply.text, {
+      workerCount: pool.length, round: this.#round, truncated: reply.finishReason === 'length',
+      question: askedQuestion(request),
+      profile: profileOf(planner ?? { provider: 'openai' }),
+      // Told once; a call more costs money, and another text may be no better.
+      mayAskAgain: rejections.length - forgivenRejections + 1 < planTries && !rejections.some(({ reason }) => reason === 'senseless'),
     });
     const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
     switch (parsed.kind) {
@@ -171,7 +179,8 @@ export class RunDriver {
         const steps = stepsOf(parsed.plan).map(({ worker, subtask, reads, readsPreviousRound }) => ({
           worker, subtask, reads: [...reads], readsPreviousRound: readsPreviousRound && this.#round > 0,
         }));
-        return { type: 'plan.proposed', ...common, plan, steps };
+        const mended = parsed.mended.length > 0 ? { mended: [...parsed.mended] } : {};
+        return { type: 'plan.proposed', ...common, plan, steps, ...mended };
       }
       case 'keep':
         return { type: 'plan.kept', ...common };

@@ -11,7 +11,9 @@ export type PlanRejectionReason =
   | 'malformed-subtask'
   | 'malformed-access'
   | 'forward-reference'
-  | 'truncated';
+  | 'truncated'
+  /** Valid, and yet no plan for this question (backend/conductor/plan/plan-sense.ts). */
+  | 'senseless';
 
 export interface PlanRejection {
   readonly reason: PlanRejectionReason;

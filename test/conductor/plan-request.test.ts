@@ -43,11 +43,12 @@ describe('the request to a model of this machine', () => {
     });
   });
 
-  it('allows plans only: of this pool, and the three empty lists in a later round', async () => {
-    for (const rounds of [[], [ROUND]]) {
-      const { request } = await plan(undefined, { asked: { ...input, rounds } });
-      const { prefill } = conductorPrompt({ ...input, rounds }, profile);
-      expect(request?.grammar).toEqual(planGrammar({ workers: 2, revision: rounds.length > 0, prefill }));
+  it('allows plans only: of this pool, in no more steps than the question is worth, and the three empty lists in a later round', async () => {
+    for (const [question, rounds, maximumSteps] of [['thanks', [], 1], ['Why?', [], 1], ['Add a dumps function that writes TOML for every type of value.', [], 5], ['Fix it', [ROUND], 5]] as const) {
+      const asked = { ...input, question, rounds };
+      const { request } = await plan(undefined, { asked });
+      const { prefill } = conductorPrompt(asked, profile);
+      expect(request?.grammar).toEqual(planGrammar({ workers: 2, maximumSteps, revision: rounds.length > 0, prefill }));
     }
     expect((await plan({ constrained: false })).request?.grammar).toBeUndefined();
   });

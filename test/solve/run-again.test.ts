@@ -22,7 +22,7 @@ import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../su
  */
 
 /** `look` and `think` read nothing; `draft` reads `look`, the last step reads `draft`. */
-const PLAN = 'model_id = [0, 1, 2, 3]\nsubtasks = ["Look.", "Think.", "Draft.", "Mend it."]\naccess_list = [[], [], [0], [2]]';
+const PLAN = 'model_id = [0, 1, 2, 3]\nsubtasks = ["Look.", "Think.", "Draft.", "Mend it."]\naccess_list = [[], [], [0], [1, 2]]';
 const NAMES = ['look', 'think', 'draft', 'mend'];
 const answer = (value: number): string => `Here:\n\`\`\`js src/a.js\nexport const a = ${value};\n\`\`\``;
 const RED: Partial<Verdict> = { tests: [{ id: 'a.test.js > is two', before: 'failed', after: 'failed' }], reason: 'red' };
@@ -96,7 +96,7 @@ function backend(): RunManager {
   return manager;
 }
 
-const request = (input: Partial<RunRequestInput> = {}) => runRequestSchema.parse({ question: 'Why is a wrong?', workspace: folder, ...input });
+const request = (input: Partial<RunRequestInput> = {}) => runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', workspace: folder, ...input });
 
 /** The run's snapshot once it satisfies the condition; told by the run's own events. */
 function when(runs: RunManager, runId: string, condition: (run: RunSnapshot) => boolean): Promise<RunSnapshot> {
@@ -261,7 +261,7 @@ describe('a run with another pool', () => {
     const again = await over(runs, await runs.again(first.runId, { workers: ['mend'], conductor: 'other', trusted: true }));
     expect(asked()).toEqual({ other: 1, mend: 1 });
     expect(gathered).toBe(1);
-    expect(again).toMatchObject({ parentId: first.runId, context: first.context, request: { question: 'Why is a wrong?', rounds: 1 } });
+    expect(again).toMatchObject({ parentId: first.runId, context: first.context, request: { question: 'The constant a is wrong, please mend it.', rounds: 1 } });
     expect(again.pool.map(({ id }) => id)).toEqual(['mend']);
   });
 

@@ -175,7 +175,7 @@ function onlyDemonstrators(left: WorkersFile['workers'] = []): void {
   workers = { ...file, workers: left };
 }
 
-const request = (input: Partial<RunRequestInput> = {}) => runRequestSchema.parse({ question: 'Why is a wrong?', workspace: folder, ...input });
+const request = (input: Partial<RunRequestInput> = {}) => runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', workspace: folder, ...input });
 
 /** The run's snapshot once it satisfies the condition; told by the run's own events. */
 function when(runs: RunManager, runId: string, condition: (run: RunSnapshot) => boolean): Promise<RunSnapshot> {

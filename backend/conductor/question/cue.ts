@@ -8,11 +8,11 @@ export const CUES = [
   // Asks for words.
   'explain', 'why', 'how', 'ask', 'review',
   // Asks for a change or for code.
-  'add', 'write', 'change', 'fix', 'refactor', 'faster', 'document', 'setup',
-  // Speaks of something.
-  'fault', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'function',
+  'add', 'write', 'change', 'should', 'fix', 'refactor', 'faster', 'document', 'setup',
+  // Speaks of something; `off` may be a fault, where nothing else is asked for.
+  'fault', 'off', 'prose', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'function',
   // Says how the rest is meant.
-  'keep', 'not', 'and', 'polite', 'talk',
+  'keep', 'not', 'and', 'polite', 'talk', 'harmless',
 ] as const;
 export type Cue = (typeof CUES)[number];
 

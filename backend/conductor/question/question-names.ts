@@ -65,26 +65,36 @@ function quoted(text: string): QuestionName | undefined {
   if (/^--?[A-Za-z][\w-]*$/.test(inner)) return named('option', inner);
   if (PATH.test(inner)) return named('path', inner);
   if (/^[\p{L}_$@#.][\p{L}\p{N}_$]*(?:(?:\.|::|->|#)[\p{L}\p{N}_$]+)*(?:\([^()]{0,60}\))?$/u.test(inner) && !ERROR_WORDS.test(inner)) return named('symbol', inner);
-  return named(ERROR_WORDS.test(inner) ? 'error' : 'text', inner);
+  return named(ERROR_WORDS.test(inner) || /(?:Error|Exception)\b/.test(inner) ? 'error' : 'text', inner);
 }
 
 /** In the order in which they take their characters from the question. */
 const SOURCES: readonly Source[] = [
   // Stack frames and log lines of a pasted trace.
-  { pattern: /^[ \t]{0,20}at [^\n]{1,300}$/gm, read: () => undefined },
   {
-    pattern: /^[ \t>]{0,20}(?:Traceback \(most recent call last\):|goroutine \d+ |thread '[^'\n]{1,80}' panicked|Caused by:|npm ERR!|error\[E\d{4}\]:?)[^\n]{0,300}$/gm,
+    pattern: /^[ \t]{0,20}at (?:async |new )?([\p{L}_$][\p{L}\p{N}_$.<>]{0,100})?[^\n]{0,300}$/gmu,
+    read: ([, frame = '']) => (isLibrary(frame) ? undefined : named('symbol', frame.split('.').at(-1))),
+    prose: () => '\n',
+  },
+  {
+    pattern: /^[ \t>]{0,20}(?:goroutine \d+ |thread '[^'\n]{1,80}' panicked|Caused by:|npm ERR!|error\[E\d{4}\]:?)[^\n]{0,300}$/gm,
     read: ([line]) => named('error', line),
   },
-  { pattern: /^[ \t]{0,20}File "([^"\n]{1,200})", line \d+[^\n]{0,120}$/gm, read: ([, file]) => named('path', file) },
+  { pattern: /^[ \t>]{0,20}Traceback \(most recent call last\):$/gm, read: () => undefined, prose: () => '' },
+  {
+    pattern: /^([ \t]{0,20}File "[^"\n]{1,200}", line \d{1,7}), in ([\p{L}_$][\p{L}\p{N}_$]{0,100})/gmu,
+    read: ([, , name]) => named('symbol', name),
+    prose: ([, file = '']) => file,
+  },
+  { pattern: /^[ \t]{0,20}File "([^"\n]{1,200})", line \d{1,7}[^\n]{0,120}$/gm, read: ([, file]) => named('path', file) },
   { pattern: /https?:\/\/[^\s<>"')\]]{1,500}/g, read: () => undefined },
   { pattern: /`([^`\n]{1,300})`/g, read: ([, text = '']) => quoted(text) },
-  { pattern: /"([^"\n]{2,200})"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|„([^“”"\n]{2,200})[“”"]|「([^」\n]{1,120})」|『([^』\n]{1,120})』/g, read: (match) => quoted(match.slice(1).find(Boolean) ?? '') },
-  { pattern: /(?<![\p{L}\p{N}])'([^'\n]{2,160})'(?![\p{L}\p{N}])/gu, read: ([, text = '']) => quoted(text) },
   {
-    pattern: /(?<![\p{L}\p{N}_])(?:(?:[\p{Lu}][\p{L}\p{N}_.]{0,60})?(?:Error|Exception|Panic)|panic|fatal|SIGSEGV|Segmentation fault)(?: \[\w{1,30}\])?: [^\n"“”«»]{1,160}/gu,
+    pattern: /(?<![\p{L}\p{N}_"“«„'])(?:(?:[\p{Lu}][\p{L}\p{N}_.]{0,60})?(?:Error|Exception|Panic)|panic|fatal|SIGSEGV|Segmentation fault)(?: \[\w{1,30}\])?: [^\n"“”«»]{1,160}/gu,
     read: ([text]) => named('error', text.replace(/[.!?\s]+(?:\s.*)?$/, (end, at: number) => (at > 60 ? '' : end)).replace(/[.!?\s]+$/, '')),
   },
+  { pattern: /"([^"\n]{2,300})"|“([^”\n]{2,300})”|«([^»\n]{2,300})»|„([^“”"\n]{2,300})[“”"]|「([^」\n]{1,120})」|『([^』\n]{1,120})』/g, read: (match) => quoted(match.slice(1).find(Boolean) ?? '') },
+  { pattern: /(?<![\p{L}\p{N}])'([^'\n]{2,200})'(?![\p{L}\p{N}])/gu, read: ([, text = '']) => quoted(text) },
   {
     pattern: new RegExp(
       `(?<![\\w@./~+$#-])#?((?:[\\w@.~+$-]{1,80}/){0,12}[\\w@.~+$-]{1,80}\\.(?:${EXTENSIONS})|(?:\\.{0,2}/)?(?:${FOLDERS}/)(?:[\\w@.~+$-]{1,80}/){0,12}[\\w@.~+$-]{0,80}|(?:[\\w@.~+$-]{1,80}/){2,12}[\\w@.~+$-]{1,80}|Makefile|Dockerfile|Jenkinsfile|Procfile|Gemfile)(?::\\d{1,7}){0,2}(?![\\w/])`, 'g',
@@ -96,22 +106,25 @@ const SOURCES: readonly Source[] = [
   { pattern: /(?<![\p{L}\p{N}_-])--[A-Za-z][\w-]{1,60}|(?<![\p{L}\p{N}_-])-[A-Za-z](?![\p{L}\p{N}_-])/gu, read: ([text]) => named('option', text) },
   // A call: the arguments are cut where they are long.
   {
-    pattern: /(?<![\p{L}\p{N}_$])((?:[\p{L}_$][\p{L}\p{N}_$]{0,80}(?:\.|::|->|#)){0,6}[\p{L}_$][\p{L}\p{N}_$]{0,80})\(([^()\n]{0,80})\)?/gu,
+    pattern: /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}_$])((?:[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}_$][\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}_$]{0,80}(?:\.|::|->|#)){0,6}[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}_$][\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}_$]{0,80})\(([^()\n]{0,80})\)?/gu,
     read: ([, name = '', inside = '']) => (isCall(name, inside) ? named('symbol', name) : undefined),
     // Words in parentheses that directly follow a word are still words.
     prose: ([text, name = '', inside = '']) => (isCall(name, inside) ? ` ${NAME_PLACE} ` : text),
   },
   {
-    pattern: /(?<![\p{L}\p{N}_$.])@?(?:[\p{L}_$][\p{L}\p{N}_$]{0,80}(?:\.|::|->|#)){0,6}[\p{L}_$][\p{L}\p{N}_$]{0,80}(?![\p{L}\p{N}_$])/gu,
+    pattern: /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}_$.])@?(?:[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}_$][\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}_$]{0,80}(?:\.|::|->|#)){0,6}[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}_$][\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}_$]{0,80}(?![\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}_$])/gu,
     read: ([text]) => (isSymbol(text) ? named('symbol', text) : undefined),
     prose: ([text]) => (isSymbol(text) ? ` ${NAME_PLACE} ` : text),
   },
   {
-    pattern: new RegExp(`(?<![\\p{L}\\p{N}_])${CALLED} ([\\p{L}_$][\\p{L}\\p{N}_$]{1,60})(?![\\p{L}\\p{N}_$])`, 'gu'),
+    pattern: new RegExp(`(?<![\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}\\p{N}_])${CALLED} ([\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}_$][\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}\\p{N}_$]{1,60})(?![\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}\\p{N}_$])`, 'gu'),
     read: ([, name = '']) => (isOrdinaryWord(name) ? undefined : named('symbol', name)),
     prose: ([text, name = '']) => (isOrdinaryWord(name) ? text : `${text.slice(0, -name.length)}${NAME_PLACE}`),
   },
 ];
+
+/** Frames of a runtime, which nobody asks about. */
+const isLibrary = (frame: string): boolean => /^(?:Object|Module|Function|Array|Promise|process|node|internal|java|sun|jdk|org\.(?:springframework|junit|apache)|Microsoft|System)\b|^<?anonymous>?$|internal\//.test(frame);
 
 /** Words that follow "function" or "class" in a sentence. Other languages mostly put a preposition there, which is short. */
 const ORDINARY = new Set(

@@ -22,6 +22,8 @@ export interface ReadQuestion {
   readonly reportsFault: boolean;
   /** What the question itself names, in its order; at most 24, each at most 120 characters. */
   readonly names: readonly QuestionName[];
+  /** It says so itself, with an instruction or a question word; otherwise its subject tells. */
+  readonly isSaid: boolean;
   /** The most steps that the question is worth. */
   readonly steps: number;
   /** Two letters, such as `en`; the language that most of its words are from. */
@@ -43,10 +45,13 @@ const TALK_SHARE = 0.7;
 const ASKING = ['explain', 'why', 'how', 'review'] as const satisfies readonly Cue[];
 const DOING = ['add', 'write', 'fix', 'refactor', 'faster', 'document', 'setup'] as const satisfies readonly Cue[];
 type Asking = (typeof ASKING)[number];
-type Doing = (typeof DOING)[number] | 'change';
+/** Said of much: it counts only where nothing else is asked for. */
+type Weak = 'change' | 'should';
+type Doing = (typeof DOING)[number] | Weak;
 type Directive = Asking | Doing;
 const isAsking = (cue: Cue): cue is Asking => (ASKING as readonly Cue[]).includes(cue);
-const isDoing = (cue: Cue): cue is Doing => cue === 'change' || (DOING as readonly Cue[]).includes(cue);
+const isWeak = (cue: Cue): cue is Weak => cue === 'change' || cue === 'should';
+const isDoing = (cue: Cue): cue is Doing => isWeak(cue) || (DOING as readonly Cue[]).includes(cue);
 
 export function readQuestion(question: string): ReadQuestion {
   const { names, prose } = namesIn(withoutCode(bothEnds(question)));
@@ -81,7 +86,7 @@ const OPENS_QUESTION = /^(?:how|what|where|is|are|does|do|did|can|could|should|w
 const MAY_REQUEST = /^(?:can|could) (?:we|this|it|i)$/;
 
 /** Things that are written, in the order in which they count where two stand at one place. */
-const OBJECTS: ReadonlySet<Cue> = new Set<Cue>(['test', 'document', 'docs', 'build', 'artefact', 'function']);
+const OBJECTS: ReadonlySet<Cue> = new Set<Cue>(['prose', 'test', 'document', 'docs', 'build', 'artefact', 'function']);
 
 interface Clause {
   readonly directives: readonly Directive[];
@@ -90,11 +95,20 @@ interface Clause {
   readonly object: Cue | undefined;
 }
 
+/** The first thing after what is to be done, or the last one before it where verbs come last. */
+function objectOf(found: readonly FoundCue[], meant: readonly FoundCue[], { isVerbFinal }: Language): Cue | undefined {
+  const objects = found.filter(({ cue }) => OBJECTS.has(cue));
+  const verb = (isVerbFinal ? meant.at(-1) : meant[0])?.at ?? 0;
+  return (isVerbFinal ? objects.findLast(({ at }) => at < verb) : objects.find(({ at }) => at >= verb))?.cue ?? objects[0]?.cue;
+}
+
 /** A sentence by its clauses. */
 class Sentence {
   readonly text: string;
   readonly size: number;
   readonly isQuestion: boolean;
+  /** It begins with a verb that asks for yes or no. */
+  readonly opensAsQuestion: boolean;
   readonly clauses: readonly Clause[];
   /** The share of its words that are small talk. */
   readonly talk: number;
@@ -102,8 +116,9 @@ class Sentence {
   constructor(text: string, language: Language) {
     this.text = text;
     this.size = language.size(text.replaceAll(NAME_PLACE, ' '));
+    this.opensAsQuestion = /^(?:(?:does|did|is|are|was|were|has)\s|should (?:i|we|it|this|that|the|they)\b)/i.test(text);
     // People leave the mark out, but not the order of the words.
-    this.isQuestion = /^(?:does|did|is|are|was|were|has|can|could|will|would|should)\s/i.test(text) || /[?？؟]\s*$|(?:か|까|나요|니까|吗|呢|嗎)[。.\s]*$/u.test(text);
+    this.isQuestion = this.opensAsQuestion || /^(?:can|could|will|would)\s/i.test(text) || /[?？؟]\s*$|(?:か|까|나요|니까|吗|呢|嗎)[。.\s]*$/u.test(text);
     const parts = text.split(language.isUnspaced ? /[，、,;；]\s*/u : /[,;:]\s+|\s[–—-]\s|[(){}[\]]/u).filter((part) => part.trim() !== '');
     this.clauses = parts.map((part) => this.#clause(part, language));
     this.talk = this.size <= TALK_WORDS * LETTERS_OF_A_WORD ? talkIn(text, language) : 0;
@@ -116,11 +131,13 @@ class Sentence {
       if (!isAsking(cue) && !isDoing(cue)) return false;
       if (found.some((no) => no.cue === 'keep' && overlap(no, { at, length }))) return false;
       if (language.isUnspaced) return true;
+      // "Which one is faster?"
+      if (cue === 'faster' && found.some((ask) => ask.cue === 'ask' && ask.at <= 1 && ask.at < at)) return false;
       if (isDoing(cue) && ARTICLES.has(words[at - 1] ?? '')) return false;
       if (isDoing(cue) && found.some((no) => no.cue === 'not' && at >= no.at && at <= no.at + no.length + 1 && !(no.at === at && no.length === length))) return false;
       const phrase = words.slice(at, at + length).join(' ');
-      if (cue === 'explain' && OPENS_QUESTION.test(phrase) && at > 3) return false;
-      if (cue === 'explain' && MAY_REQUEST.test(phrase) && found.some((next) => isDoing(next.cue) && next.cue !== 'change' && next.at > at && next.at <= at + 5)) return false;
+      if (cue === 'explain' && OPENS_QUESTION.test(phrase) && at > (this.isQuestion ? 3 : 1)) return false;
+      if (cue === 'explain' && MAY_REQUEST.test(phrase) && found.some((next) => isDoing(next.cue) && !isWeak(next.cue) && next.at > at && next.at <= at + 5)) return false;
       return true;
     };
     const meant = found.filter(isMeant);
@@ -128,7 +145,7 @@ class Sentence {
     return {
       directives: this.#directives(meant, found, language).map(({ cue }) => cue as Directive),
       has,
-      object: found.find(({ cue }) => OBJECTS.has(cue))?.cue,
+      object: objectOf(found, meant, language),
     };
   }
 
@@ -140,10 +157,11 @@ class Sentence {
       if (!last) return [];
       return this.isQuestion && asks ? [asks] : [last];
     }
-    const strong = meant.filter(({ cue }) => cue !== 'change');
+    const strong = meant.filter(({ cue }) => !isWeak(cue));
     const [head] = strong.length > 0 ? strong : meant;
     if (!head) return [];
-    const more = strong.filter(({ at, cue }) => at > head.at && cue !== head.cue && isDoing(cue) && found.some((and) => and.cue === 'and' && at > and.at && at <= and.at + and.length + 1));
+    const more = meant.filter(({ at, cue }) => at > head.at && cue !== head.cue && isDoing(cue)
+      && found.some((and) => and.cue === 'and' && at > and.at && at <= and.at + and.length + (isWeak(cue) ? 0 : 1)));
     return [head, ...more];
   }
 }
@@ -156,10 +174,10 @@ function outermost(found: readonly FoundCue[]): FoundCue[] {
     other !== one && other.length > one.length && other.cue !== one.cue && other.at <= one.at && other.at + other.length >= one.at + one.length && covers(other.cue, one.cue)));
 }
 
-const CONTENT: ReadonlySet<Cue> = new Set<Cue>(['fault', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'function']);
+const CONTENT: ReadonlySet<Cue> = new Set<Cue>(['fault', 'off', 'prose', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'function']);
 
 /** A phrase about something leaves the directives in it alone, and the other way round. */
-const covers = (outer: Cue, inner: Cue): boolean => outer !== 'and' && outer !== 'not' && !CONTENT.has(outer) && (!CONTENT.has(inner) || outer === 'talk');
+const covers = (outer: Cue, inner: Cue): boolean => outer !== 'and' && outer !== 'not' && !CONTENT.has(outer) && (CONTENT.has(inner) ? outer === 'talk' || outer === 'harmless' : outer !== 'harmless');
 
 function talkIn(text: string, language: Language): number {
   const size = language.size(text.replaceAll(NAME_PLACE, ' '));
@@ -172,38 +190,47 @@ function talkIn(text: string, language: Language): number {
 }
 
 type Reading = Pick<ReadQuestion, 'kind' | 'wants' | 'reportsFault'>;
+type SaidReading = Reading & Pick<ReadQuestion, 'isSaid'>;
 
-function kindOf(sentences: readonly Sentence[], names: readonly QuestionName[], language: Language): Reading {
+function kindOf(sentences: readonly Sentence[], names: readonly QuestionName[], language: Language): SaidReading {
   const clauses = sentences.flatMap((sentence) => sentence.clauses.map((clause) => ({ clause, sentence })));
   const has = (cue: Cue): boolean => clauses.some(({ clause }) => clause.has.has(cue));
   const directives = clauses.flatMap(({ clause, sentence }) => clause.directives.map((cue) => ({ cue, clause, sentence })));
   const isPasted = names.some(({ kind, text }) => kind === 'error' && text.length > 12);
   const hasFault = has('fault') || isPasted;
+  const isOff = hasFault || has('off');
 
   const size = sentences.reduce((sum, sentence) => sum + sentence.size, 0);
   const talk = sentences.reduce((sum, sentence) => sum + sentence.talk * sentence.size, 0) / Math.max(1, size);
   const isTalk = size === 0 ? names.length === 0 : size <= TALK_WORDS * (language.isUnspaced ? LETTERS_OF_A_WORD : 1) && talk >= TALK_SHARE && !isPasted && directives.every(({ sentence }) => sentence.talk === 1);
-  if (isTalk) return { kind: 'small-talk', wants: 'words', reportsFault: false };
+  if (isTalk) return { kind: 'small-talk', wants: 'words', reportsFault: false, isSaid: true };
+  const said = (reading: Reading): SaidReading => ({ ...reading, isSaid: true });
 
   const asked = directives.find(({ cue }) => isAsking(cue));
-  const strong = directives.find(({ cue }) => isDoing(cue) && cue !== 'change');
-  const weak = directives.find(({ cue }) => cue === 'change');
-  if (has('keep')) {
+  const strong = directives.find(({ cue }) => isDoing(cue) && !isWeak(cue));
+  const weak = directives.find(({ cue, sentence }) => isWeak(cue) && !sentence.opensAsQuestion);
+  if (has('keep') && !strong) {
     const kind = asked ? askedKind(asked.cue as Asking, asked.clause) : hasFault ? 'why' : 'explain';
-    return { kind, wants: 'words', reportsFault: hasFault && kind === 'why' };
+    return said({ kind, wants: 'words', reportsFault: hasFault && kind === 'why' });
   }
   const isArtefact = asked?.cue === 'how' && asked.clause.has.has('write') && (asked.clause.has.has('artefact') || names.some(({ kind }) => kind === 'symbol'));
-  if (isArtefact) return { kind: 'write', wants: 'code', reportsFault: false };
-  if (strong) return doneReading(strong.cue as Doing, strong.clause, { names, hasFault, has });
+  // "Bash script: list all …" is headed by what is wanted.
+  const isHeaded = clauses[0]?.clause.directives.length === 0 && clauses[0].clause.object === 'artefact' && !clauses[0].sentence.isQuestion && !hasFault && !has('security');
+  if (isArtefact || (isHeaded && (!strong || strong.cue !== 'fix') && asked?.clause !== clauses[0]?.clause)) return said({ kind: 'write', wants: 'code', reportsFault: false });
+  if (strong) return said(doneReading(strong.cue as Doing, strong.clause, { names, hasFault, has }));
   if (asked) {
     const kind = askedKind(asked.cue as Asking, asked.clause);
-    return { kind, wants: 'words', reportsFault: hasFault && kind !== 'review' && kind !== 'explain' };
+    return said({ kind, wants: 'words', reportsFault: hasFault && kind !== 'review' && kind !== 'explain' });
   }
   const question = sentences.find((sentence) => sentence.isQuestion && sentence.clauses.some((clause) => clause.has.has('ask')));
-  if (question) return { kind: 'explain', wants: 'words', reportsFault: false };
-  if (weak) return doneReading('change', weak.clause, { names, hasFault, has });
-  return spokenOf(has, hasFault, sentences, names);
+  if (question) return said({ kind: 'explain', wants: 'words', reportsFault: false });
+  if (weak) return { ...doneReading(weak.cue as Weak, weak.clause, { names, hasFault: weak.cue === 'should' ? isOff : hasFault || isTold(sentences, weak.sentence), has }), isSaid: weak.cue === 'change' };
+  return { ...spokenOf(has, { hasFault, isOff }, sentences, names), isSaid: false };
 }
+
+/** What is off was told before what is to be done about it: "It counts twice. Make it count once." */
+const isTold = (sentences: readonly Sentence[], until: Sentence): boolean =>
+  sentences.slice(0, sentences.indexOf(until)).some(({ clauses }) => clauses.every(({ directives }) => directives.length === 0) && clauses.some(({ has }) => has.has('off')));
 
 function askedKind(cue: Asking, clause: Clause): QuestionKind {
   switch (cue) {
@@ -238,52 +265,60 @@ function doneReading(cue: Doing, clause: Clause, { names, hasFault, has }: Aroun
       if (clause.has.has('slow')) return change('performance', true);
       if (clause.has.has('refactor')) return change('refactor');
       return change(clause.has.has('build') && !clause.has.has('test') && !has('function') ? 'build' : 'bug', true);
-    case 'add': case 'write': case 'change': {
-      if (clause.has.has('faster') || (cue === 'change' && clause.has.has('slow'))) return change('performance');
-      if (clause.object === 'test') return cue === 'change' && clause.has.has('fault') ? change('bug', true) : change('tests', hasFault && cue === 'change');
+    case 'add': case 'write': case 'change': case 'should': {
+      if (clause.has.has('faster') || (isWeak(cue) && has('slow'))) return change('performance');
+      if (clause.object === 'prose' && cue === 'write') return { kind: 'explain', wants: 'words', reportsFault: false };
+      if (clause.object === 'test') return isWeak(cue) && clause.has.has('fault') ? change('bug', true) : change('tests');
       if (clause.object === 'docs' || clause.object === 'document' || (!clause.object && names.some(isDocument))) return change('documentation');
-      if (clause.has.has('refactor') && cue === 'change') return change('refactor');
-      if (cue !== 'change' && (clause.object === 'build' || (!clause.object && names.some(isBuildFile)))) return change('build');
+      if (clause.has.has('refactor') && isWeak(cue)) return change('refactor');
+      if (!isWeak(cue) && (clause.object === 'build' || (!clause.object && names.some(isBuildFile)))) return change('build');
       if (clause.has.has('artefact') && !hasPath && cue !== 'add') return { kind: 'write', wants: 'code', reportsFault: false };
       if (cue === 'write' && !hasPath) return { kind: 'write', wants: 'code', reportsFault: false };
-      if (cue === 'change' && hasFault) return change('bug', true);
+      if (isWeak(cue) && hasFault) return change('bug', true);
       return change('feature');
     }
   }
 }
 
 /** The kind of a question that only names its subject: "parseArgs slow", "regex for dates". */
-function spokenOf(has: (cue: Cue) => boolean, hasFault: boolean, sentences: readonly Sentence[], names: readonly QuestionName[]): Reading {
+function spokenOf(has: (cue: Cue) => boolean, { hasFault, isOff }: { hasFault: boolean; isOff: boolean }, sentences: readonly Sentence[], names: readonly QuestionName[]): Reading {
   const isQuestion = sentences.some((sentence) => sentence.isQuestion);
-  if (isQuestion && !hasFault) return { kind: has('security') ? 'review' : 'explain', wants: 'words', reportsFault: false };
+  if (isQuestion && !isOff) return { kind: has('security') ? 'review' : 'explain', wants: 'words', reportsFault: false };
   if (has('artefact') && !hasFault && !names.some(({ kind }) => kind === 'path')) return { kind: 'write', wants: 'code', reportsFault: false };
   if (has('slow')) return { kind: 'performance', wants: 'change', reportsFault: true };
-  if (hasFault) return { kind: has('build') && !has('function') ? 'build' : 'bug', wants: isQuestion ? 'any' : 'change', reportsFault: true };
-  if (has('test')) return { kind: 'tests', wants: 'change', reportsFault: false };
+  if (has('docs') && !has('build')) return { kind: 'documentation', wants: 'change', reportsFault: false };
+  if (!hasFault && has('test')) return { kind: 'tests', wants: 'change', reportsFault: false };
+  if (isOff) return { kind: has('build') && !has('function') ? 'build' : 'bug', wants: isQuestion ? 'any' : 'change', reportsFault: true };
   if (has('docs')) return { kind: 'documentation', wants: 'change', reportsFault: false };
   if (has('security')) return { kind: 'review', wants: 'words', reportsFault: false };
   if (has('build')) return { kind: 'build', wants: 'any', reportsFault: false };
   return { kind: 'unclear', wants: 'any', reportsFault: false };
 }
 
+/** The most steps that a question of a kind is worth. The paper allows five (arXiv 2512.04388 §3.1). */
+const MOST_STEPS: Readonly<Record<QuestionKind, number>> = {
+  'explain': 2, 'why': 2, 'how-to': 2, 'feature': 5, 'write': 5, 'bug': 5, 'refactor': 4, 'tests': 4, 'performance': 4, 'review': 3, 'documentation': 3, 'build': 3,
+  'small-talk': 1, 'unclear': 2,
+};
 /** The length of a question, in words, up to which one step is enough for an answer in words. */
 const SHORT_WORDS = 16;
+/** And up to which code from nothing is small. */
+const SHORT_CODE_WORDS = 16;
+
 function stepsFor({ kind, wants }: Reading, { size, language, names }: { size: number; language: Language; names: number }): number {
   const words = (language.isUnspaced ? size / LETTERS_OF_A_WORD : size) + names;
-  if (kind === 'small-talk') return 1;
-  if (wants === 'words') return words <= SHORT_WORDS ? 1 : 2;
-  if (kind === 'unclear') return words <= SHORT_WORDS ? 1 : 3;
-  if (wants === 'code') return words <= 12 ? 1 : 5;
-  if (kind === 'documentation') return 2;
-  return words <= 8 ? 3 : 5;
+  if (wants === 'words' && words <= SHORT_WORDS) return 1;
+  if (kind === 'write') return words <= SHORT_CODE_WORDS ? 2 : MOST_STEPS[kind];
+  return MOST_STEPS[kind];
 }
 
-/** The sentence that asks, else the first one. */
+/** The question on one line; of a long one its first sentence and the one that asks. */
 function gistOf(question: string, sentences: readonly Sentence[]): string {
-  const asks = sentences.findIndex((sentence) => sentence.clauses.some(({ directives }) => directives.length > 0));
-  const line = (text: string): string => text.replace(/\s+/g, ' ').trim();
+  const line = (text: string): string => text.replaceAll(NAME_PLACE, '…').replace(/\s+/g, ' ').trim();
   const whole = line(question.slice(0, 4 * GIST_CHARACTERS));
   if (whole.length <= GIST_CHARACTERS) return whole;
-  const said = line(sentences[Math.max(0, asks)]?.text.replaceAll(NAME_PLACE, '…') ?? whole);
-  return said.length <= GIST_CHARACTERS ? said : `${said.slice(0, GIST_CHARACTERS - 1).replace(/\s\S*$/, '')}…`;
+  const first = line(sentences.find(({ size }) => size > 0)?.text ?? whole);
+  const asks = line(sentences.find((sentence) => sentence.clauses.some(({ directives }) => directives.length > 0))?.text ?? first);
+  const said = first === asks ? first : `${first} ${asks}`;
+  return [said, asks].find(({ length }) => length <= GIST_CHARACTERS) ?? `${asks.slice(0, GIST_CHARACTERS - 1).replace(/\s\S*$/, '')}…`;
 }

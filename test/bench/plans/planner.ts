@@ -1,6 +1,7 @@
 import { MINI_PLANNER } from '../../../backend/conductor/mini-planner.ts';
-import { parsePlan } from '../../../backend/conductor/parse-plan.ts';
 import { planRequest } from '../../../backend/conductor/plan-request.ts';
+import { readPlan } from '../../../backend/conductor/plan/read-plan.ts';
+import { profileOf } from '../../../backend/conductor/prompt-profile.ts';
 import { LocalAdapter } from '../../../backend/workers/adapters/local-adapter.ts';
 import type { LanguageModel } from '../../../backend/lm/language-model.ts';
 import { workerConfigSchema } from '../../../backend/protocol/worker-config.ts';
@@ -20,6 +21,8 @@ export async function planFor(model: LanguageModel, question: string, seed: numb
   const { text, finishReason } = await new LocalAdapter(MINI_PLANNER, model).stream(planRequest(MINI_PLANNER, input, { seed }), {
     signal: new AbortController().signal, onText: () => {}, onThinking: () => {}, onActivity: () => {},
   });
-  const parsed = parsePlan(text, { workerCount: POOL.length, round: 0, truncated: finishReason === 'length' });
+  const parsed = readPlan(text, {
+    workerCount: POOL.length, round: 0, truncated: finishReason === 'length', question, profile: profileOf(MINI_PLANNER), mayAskAgain: true,
+  });
   return parsed.kind === 'plan' ? parsed.plan : undefined;
 }
