@@ -64,7 +64,7 @@ beforeAll(async () => {
   };
   for (const [name, lastWorker] of Object.entries(lastWorkers)) {
     const workers = (home: string): unknown => scriptedWorkers(`${name}-${home}`, lastWorker);
-    scenarios.set(name, { name, question: name === 'refused' ? ' ' : 'Why?', workspace: empty, workers });
+    scenarios.set(name, { name, question: name === 'refused' ? ' ' : 'The constant a is wrong, please mend it.', workspace: empty, workers });
   }
 });
 

@@ -44,7 +44,7 @@ export async function drivenRun(
   const journal = Journal.open(path.join(await temporaryFolder(), 'journal.sqlite'));
   onTestFinished(() => journal.close());
   journal.accept('r', {
-    type: 'run.accepted', kind, request: runRequestSchema.parse({ question: 'Why?', rounds: 1, ...request }), pool: [worker],
+    type: 'run.accepted', kind, request: runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', rounds: 1, ...request }), pool: [worker],
     policy: { kind: 'endpoint', worker, model: 'm', promptVersion: '1' }, budget: budgetSchema.parse({}),
   });
   const asked: string[][] = [];

@@ -80,7 +80,7 @@ async function close(): Promise<void> {
   journal.close();
 }
 
-const start = () => runs.start(runRequestSchema.parse({ question: 'Why?', rounds: 1 }));
+const start = () => runs.start(runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', rounds: 1 }));
 
 /** Resolves when no run is being worked on. */
 async function settled(): Promise<void> {
