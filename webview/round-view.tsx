@@ -2,8 +2,9 @@ import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { RoundView as Round, RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import type { ContextView as ContextSent, RoundView as Round, RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { Elapsed } from './clock.tsx';
+import { ContextView } from './context-view.tsx';
 import { Icon } from './controls.tsx';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useExpanded } from './host.ts';
@@ -16,6 +17,8 @@ import { TestRunFigures, VerdictView } from './verdict-view.tsx';
 interface RoundProps {
   readonly round: Round;
   readonly pool: RunSnapshot['pool'];
+  /** What its models were sent of the workspace, if it is not what the question was first sent with. */
+  readonly context: ContextSent | undefined;
   readonly runGoesOn: boolean;
   readonly isLast: boolean;
   /** A round that a later one revised is initially closed, unless there is room for both. */
@@ -30,7 +33,7 @@ interface RoundProps {
 
 /** One plan and its result. */
 export const RoundView = memo(function RoundView({
-  round, pool, runGoesOn, isLast, revised, gaveUp, startedAt, endedAt, id,
+  round, pool, context, runGoesOn, isLast, revised, gaveUp, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
   const isWide = useIsWide();
   const { pausedMs = 0 } = round;
@@ -60,6 +63,7 @@ export const RoundView = memo(function RoundView({
       </div>
       {open && (
         <>
+          {context && <ContextView context={context} id={id} />}
           <Planning round={round} gaveUp={gaveUp} runGoesOn={runGoesOn} id={id} />
           {round.steps.length > 0
             ? (

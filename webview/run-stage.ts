@@ -61,7 +61,7 @@ function outcomeOf(run: RunSnapshot): Stage {
 
 function activityOf(run: RunSnapshot): string {
   const round = run.rounds.at(-1);
-  if (!round) return run.context ? l10n.t('Planning') : l10n.t('Gathering context');
+  if (!round) return run.context ? l10n.t('Planning') : run.base && !run.base.result ? l10n.t('Running the tests on the code as it is') : l10n.t('Gathering context');
   if (round.verifying) return l10n.t('Checking with the tests');
   if (round.steps.length === 0) return round.kept ? l10n.t('Finishing') : l10n.t('Planning');
   const running = round.steps.filter((step) => step.state === 'running').map((step) => step.index + 1);

@@ -9,6 +9,7 @@ import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
 import { announcementOf } from './announcement.ts';
 import { AnswerView } from './answer-view.tsx';
 import { Elapsed } from './clock.tsx';
+import { BaseView } from './base-view.tsx';
 import { ContextView } from './context-view.tsx';
 import { Button, Icon } from './controls.tsx';
 import { fillSentence } from './fill-sentence.ts';
@@ -56,6 +57,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
         {run.context
           ? <ContextView context={run.context} id={run.runId} />
           : goesOn && <p class="quiet"><Icon name="loading" tone="busy" /> {l10n.t('Gathering context…')}</p>}
+        {run.base && <BaseView base={run.base} id={run.runId} />}
         <Origin run={run} />
       </section>
       <StatusLine run={run} />

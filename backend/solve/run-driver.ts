@@ -1,6 +1,7 @@
 import { planRequest } from '../conductor/plan-request.ts';
 import { readPlan } from '../conductor/plan/read-plan.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
+import { readQuestion } from '../conductor/question/read-question.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
@@ -115,7 +116,7 @@ export class RunDriver {
     // A test command that cannot be read fails here, before a worker is paid.
     const test = await judgingCommand(request, this.#options.checker);
     const isJudged = context !== undefined && rounds.at(-1)?.verdict !== undefined;
-    if (test && request.workspace !== undefined && kind === 'solve' && !isJudged) await this.#base.begin(request.workspace, test);
+    if (test && request.workspace !== undefined && kind === 'solve' && !isJudged && concernsTests(request.question)) await this.#base.begin(request.workspace, test);
     await this.#contexts.first(this.#base);
   }
 
@@ -297,6 +298,12 @@ export class RunDriver {
   #record(event: RunEvent): void {
     this.#options.recorder.record([event]);
   }
+}
+
+/** Whether failing tests could help to answer the question: not if it wants words and says of nothing that it is wrong. */
+function concernsTests(question: string): boolean {
+  const { wants, reportsFault } = readQuestion(question);
+  return wants !== 'words' || reportsFault;
 }
 
 function sampledIn({ sampled }: ModelReply): Pick<ModelReply, 'sampled'> {

@@ -57,6 +57,15 @@ it('names the command that judges, how its results are read, and a missing sandb
     .toEqual(['Tests make check JUnit files (without a sandbox)']);
 });
 
+it('tells that the tests run on the code as it is, and what they say', () => {
+  const failing = [{ id: 'a.test.js > adds', places: [] }];
+  expect(toldOf({ type: 'base.started', command: 'npm test' })).toEqual(['Tests running on the code as it is: npm test']);
+  expect(toldOf({ type: 'base.completed', total: 120, failed: 3, flaky: 0, failing, durationMs: 2_000 }).join('\n'))
+    .toMatch(/^✗ 3 of 120 tests fail on the code as it is .*\n.*a\.test\.js > adds/);
+  expect(toldOf({ type: 'base.completed', total: 120, failed: 0, flaky: 0, failing: [], durationMs: 2_000 }).join('\n')).toMatch(/^✓ all 120 tests pass/);
+  expect(toldOf({ type: 'base.completed', total: 0, failed: 0, flaky: 0, failing: [], problem: 'No report.', durationMs: 0 }).join('\n')).toContain('No report.');
+});
+
 it('tells of each test that changed, first of what speaks against the answer, and counts the others', () => {
   const tests = [
     { id: 'a > mended', before: 'failed', after: 'passed' },

@@ -23,7 +23,7 @@ const PATCH = { edits: [{ path: 'src/a.js', kind: 'modify' as const, before: 'ex
 const VERIFIED: Verdict = {
   verified: true, score: 1, outcome: 'verified', reason: 'All pass.', tests: [], notes: [], command: 'node --test', sandboxed: true, durationMs: 1,
 };
-const WITH_TESTS = { workspace: '/project', testCommand: 'node --test' };
+const WITH_TESTS = { question: 'Fix the sum in src/a.js.', workspace: '/project', testCommand: 'node --test' };
 const TWO_STEPS = 'model_id = [0, 0]\nsubtasks = ["Look.", "Answer."]\naccess_list = [[], [0]]';
 
 /** Gathers nothing, and keeps what was asked of it. */
@@ -99,6 +99,8 @@ describe('the tests on the code as it is', () => {
     ['without a test command', { ...WITH_TESTS, testCommand: null }, {}],
     ['without a workspace', {}, {}],
     ['where a person would have to agree to run them without a sandbox', WITH_TESTS, { sandboxAvailability: async () => ({ available: false }) }],
+    ['for a question that no test can help to answer', { ...WITH_TESTS, question: 'Explain what src/a.js does.' }, {}],
+    ['for small talk', { ...WITH_TESTS, question: 'thanks, that works' }, {}],
     ['in a training, which knows what fails', { ...WITH_TESTS, kind: 'rollout' as const }, {}],
   ])('do not begin %s', async (_name, request, more) => {
     const run = await drivenRun([ONE_STEP, ANSWER], request);

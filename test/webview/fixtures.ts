@@ -1,5 +1,5 @@
 import type { PageReplies, PanelModel, PanelState, PoolSummary, ShownView, ViewOf, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
-import type { ContextPiece, Purpose, RunEvent, RunEventOf, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
+import type { BaseResult, ContextPiece, Purpose, RunEvent, RunEventOf, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
@@ -355,6 +355,20 @@ export function planningRun(): RunSnapshot {
       'The failure is in one small function, so one worker should find the broken case first, another writes the')
     .run();
 }
+
+/** The tests on the code as it is: running, or with what they say. */
+export function baseRun(result?: BaseResult): RunSnapshot {
+  const script = new Script().say({ type: 'base.started', command: 'npm test', runner: 'vitest' });
+  return (result ? script.say({ type: 'base.completed', ...result }).context() : script).run();
+}
+
+export const RED_BASE: BaseResult = {
+  total: 120, failed: 3, flaky: 0, durationMs: 3_400,
+  failing: [
+    { id: 'test/merge.test.ts > merge > keeps the last', message: 'expected 2', places: [{ path: 'test/merge.test.ts', startLine: 12, endLine: 18 }] },
+    { id: 'test/merge.test.ts > merge > joins touching ones', places: [] },
+  ],
+};
 
 /** Two steps side by side: one streams, one waits to try again; two more wait for them. */
 export function streamingRun(): RunSnapshot {
@@ -810,6 +824,8 @@ const LOCAL_POOL: PoolSummary = { conductor: LOCAL_WORKER.id, workers: [summary(
 /** Every picture of the page, by name. */
 export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'planning': () => stateWith({ run: planningRun() }),
+  'tests-before': () => stateWith({ run: baseRun() }),
+  'red-before': () => stateWith({ run: baseRun(RED_BASE) }),
   'streaming': () => stateWith({ run: streamingRun() }),
   'verified': () => stateWith({ run: verifiedRun() }),
   'applied': () => stateWith({

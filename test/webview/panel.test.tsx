@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import {
-  answeredRun, BEGIN, budgetRun, checkingRun, failedStepRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
-  planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, unchangedRun, uncheckedRun,
+  answeredRun, baseRun, BEGIN, budgetRun, checkingRun, failedStepRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
+  planningRun, POOL_SUMMARY, RED_BASE, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, unchangedRun, uncheckedRun,
   untestedRun, VERIFIED, verifiedRun, waitingRun,
 } from './fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
@@ -34,6 +34,26 @@ describe('every scene', () => {
     const found = await axe.run(root, { rules: { 'color-contrast': { enabled: false } } });
     return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
   }
+});
+
+describe('the tests on the code as it is', () => {
+  it('are said to run while nothing else is known', () => {
+    expect(renderPanel(stateWith({ run: baseRun() })).text()).toContain('Running the tests on the code as it is');
+  });
+
+  it('are counted, and named with their places when opened', () => {
+    const panel = renderPanel(stateWith({ run: baseRun(RED_BASE) }));
+    expect(panel.text()).toContain('On the code as it is, 3 of 120 tests fail');
+    panel.openAll();
+    expect(panel.text()).toContain('merge › keeps the last');
+    expect(panel.text()).toContain('and 1 more');
+  });
+
+  it('say what there is to say if all pass, or give no result', () => {
+    const green = { ...RED_BASE, failed: 0, failing: [] };
+    expect(renderPanel(stateWith({ run: baseRun(green) })).text()).toContain('no test fails (120 ran)');
+    expect(renderPanel(stateWith({ run: baseRun({ ...green, total: 0, problem: 'No test was executed.' }) })).text()).toContain('No test was executed.');
+  });
 });
 
 describe('a model of this machine', () => {

@@ -64,7 +64,8 @@ function Retry({ step, round }: StepProps): JSX.Element | null {
 function Saw({ step, round }: StepProps): JSX.Element | null {
   const run = useContext(RunContext);
   if (!run) return null;
-  const { pieces = [], tokens = 0 } = run.context ?? {};
+  const { pieces = [], tokens = 0 } = run.contexts[step.attempt?.context ?? run.contexts.length - 1] ?? {};
+  const given = step.turns?.flatMap((turn) => turn.pieces ?? []) ?? [];
   const previous = step.readsPreviousRound && round > 0 ? run.rounds[round - 1] : undefined;
   const read = step.reads.flatMap((position) => run.rounds[round]?.steps[position] ?? []);
   return (
@@ -78,6 +79,7 @@ function Saw({ step, round }: StepProps): JSX.Element | null {
             <span class="figures">{l10n.t('{0} tokens', formatTokens(tokens))}</span>
           </li>
         )}
+        {given.length > 0 && <li>{l10n.t('On request: {0}', given.map(({ path, startLine, endLine }) => `${path}:${startLine}–${endLine}`).join(', '))}</li>}
         {previous && <li>{l10n.t('Round {0}: every output, and what the tests said', previous.index + 1)}</li>}
         {read.map((earlier) => (
           <li key={earlier.index}>
