@@ -22,21 +22,27 @@ const CODE = /\b(?:write|rewrite|return|give|produce|implement|hand (?:on|back|o
 
 const FAULT = /\b(?:find|locate|name|identify|diagnose|pin down|work out|trace|analy[sz]e|search for|look for|investigate|think about|describe)\b[^.;]*\b(?:faults?|bugs?|defects?|wrong lines?|wrong|mistakes?|misbehav\w+|broken)\b|\bdiagnose\b/i;
 
-const SEVERAL = /\b(?:the|these|those|all|both|each|every|independent|two|three|four)(?: (?:the|two|three|four|independent|different))* (?:attempts?|versions?|drafts?|proposals?|answers)\b|\bwhich (?:of the )?(?:attempts?|versions?|answer is)\b/i;
+const SEVERAL = /\b(?:the|these|those|all|both|independent|two|three|four)(?: (?:the|two|three|four|independent|different))* (?:attempts|versions|drafts|proposals|answers)\b|\b(?:each|every) (?:attempt|version|draft|proposal)\b|\bwhich (?:of the )?(?:attempts?|versions?|answer is)\b/i;
 
 const OTHERS = /\byou (?:are|were) (?:shown|given)\b|\bcolleagues?\b|\b(?:follow|following|apply|carry out|implement|as|from|along|by|per) (?:the|that|this|what was) ?(?:[\w-]+ )?(?:plan|outline|notes?|diagnosis|design|analysis|list|planned|draft)\b|\bas (?:planned|outlined|the plan says)\b|\bthe attempt\b|\bwhat was planned\b|\bis said of\b|\b(?:check|review|verify|examine|test|go through|look over|inspect) (?:it\b|the (?:[\w-]+ )?(?:code|file|function|answer|explanation|reply|tests?|draft|solution|change|correction|fix|result|version|patch)\b)/i;
 
 /** Every worker is shown the question's own code. */
 const SHOWN_TO_ALL = /\bthe (?:question|code|function|project|context|pieces)(?: that)? you (?:are|were) (?:shown|given)\b/gi;
 
+/** "If it asks for code, return the code; if it asks a question, answer in words": the question decides. */
+const CONDITIONAL = /\bif (?:it|something|that|the question|code|a change|words)\b[^.;]*\b(?:asks?|asked|has to|wants?|wanted|needs?)\b/i;
+
+/** The whole of whatever it is. */
+const WHOLE_ANSWER = /\bthe whole answer\b/gi;
+
 export function readDemand(subtask: string): Demand {
-  const asked = subtask.replace(REFUSED, ' ');
+  const asked = subtask.replace(REFUSED, ' ').replace(WHOLE_ANSWER, 'it');
   const own = asked.replace(SHOWN_TO_ALL, ' ');
   const wantsCode = CODE.test(asked.replace(/\b(?:with|from|by|against|about|in|fits?) (?:the|its) (?:code|lines?|function|file)\b/gi, ' '));
   const wantsWords = WORDS.test(asked);
   return {
     ...readRole(subtask),
-    product: wantsWords && (!wantsCode || asked.length < subtask.length) ? 'words' : wantsCode ? 'code' : undefined,
+    product: CONDITIONAL.test(asked) ? undefined : wantsWords && (!wantsCode || asked.length < subtask.length) ? 'words' : wantsCode ? 'code' : undefined,
     seeksFault: FAULT.test(asked),
     needs: SEVERAL.test(own) ? 2 : OTHERS.test(own) ? 1 : 0,
   };

@@ -13,6 +13,8 @@ describe('what a subtask demands', () => {
     ['Check the code case by case, mend it, and return the whole file.', 'code'],
     ['Rename fetchUser to loadUser and return every changed file.', 'code'],
     ['Do what is asked.', undefined],
+    ['If it asks a question, answer it in words. If it asks for code, return the code, or every changed file whole.', undefined],
+    ['Check the draft you are shown. Put right what does not hold. Return the whole answer.', undefined],
     ['Find the cases and write a short plan. No code.', undefined],
   ] as const)('"%s" returns %s', (subtask, product) => {
     expect(readDemand(subtask).product).toBe(product);
@@ -34,6 +36,8 @@ describe('what a subtask demands', () => {
     ['Write the tests from the notes of your colleagues.', 1],
     ['Check the code case by case and return it whole.', 1],
     ['Compare the attempts and return the best one whole.', 2],
+    ['Check the draft you are shown and return it whole.', 1],
+    ['Compare the drafts you are shown, and ask of each draft whether it holds.', 2],
     ['Write the function and return the whole file.', 0],
     ['Explain the code you are shown in words.', 0],
     ['Compare tomli with tomllib and say which is faster.', 0],
