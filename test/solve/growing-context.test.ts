@@ -18,7 +18,7 @@ import { drivenRun, NO_TESTS, ONE_STEP } from './driven-run.ts';
  * sent everything but that function. The workspace, the search and the patches are real; models and verdicts are scripted.
  */
 
-const QUESTION = 'A subrouter that is mounted twice answers the benchmark of the middleware example with the wrong status.';
+const QUESTION = 'A subrouter that is mounted twice breaks the benchmark of the middleware example.';
 const PICK = 'export function pickHandler(table, verb) {\n  return table.handlers[verb] ?? table.fallback;\n}\n';
 const TEST = `import test from 'node:test';
 import assert from 'node:assert/strict';
