@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
-import path from 'node:path';
 import { userPath } from '../common/user-path.ts';
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
 import { CopyPool } from '../verify/copies/copy-pool.ts';
 import { RunFolders } from '../verify/files/run-folder.ts';
+import { runsRoot } from '../verify/files/runs-root.ts';
 import { MemoryBaseRunCache } from '../verify/judge/base-run-cache.ts';
 import { Containers } from '../verify/sandbox/container/containers.ts';
 import { withInstalledPrograms } from '../verify/sandbox/installed-programs.ts';
@@ -20,7 +20,7 @@ export interface VerificationParts {
 
 /** @param home Conductor's own folder, hidden from tests. Folders left there by killed processes are removed. */
 export async function openVerificationParts(home: string): Promise<VerificationParts> {
-  const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
+  const folders = new RunFolders(await runsRoot(home), isProcessAlive);
   await folders.sweep();
   const searchPath = withInstalledPrograms(userPath(process.env), homedir());
   const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });

@@ -7,7 +7,7 @@ export type Judgement = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason
 /** A run of the tests, or the combined result of several runs of the same code. */
 export interface JudgedRun {
   readonly report: TestReport;
-  /** Null if a signal ended the command. */
+  /** Null if the command did not end by itself. */
   readonly exitCode: number | null;
 }
 
@@ -96,9 +96,9 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
   if (regressions > 0)
     return failed(`Of ${counted(passToPass.total, 'test')} that passed before, ${regressions} did not pass any more.`, score);
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
-  const ending = exitCode === null ? 'by a signal' : `with exit code ${exitCode}`;
+  const ending = exitCode === null ? 'did not end by itself' : `ended with exit code ${exitCode}`;
   if (exitCode === null || (exitCode !== 0 && toleratedFailures === 0))
-    return failed(`Every test passed, but the command ended ${ending}.`);
+    return failed(`Every test passed, but the command ${ending}.`);
   const passedNow = isTarget ? `${counted(failToPass.total, 'named test')} passed` : `${counted(failToPass.total, 'test')} that failed before passed`;
   const what = failToPass.total > 0 ? passedNow : 'What failed around tests does not fail any more';
   const reason = `${what}, and ${counted(passToPass.total, 'test')} that passed still did.`;

@@ -3,6 +3,8 @@ import type { CopyPool, WorkspaceSnapshot } from '../copies/copy-pool.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
 import type { RunFolders } from '../files/run-folder.ts';
 import type { Sandbox, SandboxOutcome } from '../sandbox/sandbox.ts';
+import { ReportEnd, ReportEndedError } from './report-end.ts';
+import type { PreparedRun } from '../runners/test-runner.ts';
 import { ReportError, type TestReport } from '../runners/test-report.ts';
 
 export interface TestRunsParts {
@@ -79,7 +81,7 @@ export class TestRuns {
         report: folder.report,
         ...(reports !== undefined && { reports }),
       });
-      const outcome = await this.#parts.sandbox.run({
+      const outcome = await this.#runToEnd(prepared, {
         command: prepared.command,
         environment: prepared.environment ?? {},
         programFolders: prepared.programFolders ?? [],
@@ -102,6 +104,20 @@ export class TestRuns {
       throw error instanceof ReportError ? new UnusableRunError(error.message) : error;
     } finally {
       await folder.remove();
+    }
+  }
+
+  /** A command that is stopped after the end of its report has no exit code. */
+  async #runToEnd(prepared: PreparedRun, command: Parameters<Sandbox['run']>[0]): Promise<SandboxOutcome> {
+    const end = new ReportEnd(prepared);
+    const startedAt = performance.now();
+    try {
+      return await this.#parts.sandbox.run({ ...command, signal: AbortSignal.any([command.signal, end.signal]) });
+    } catch (error) {
+      if (!(error instanceof ReportEndedError)) throw error;
+      return { exitCode: null, stdout: '', stderr: '', durationMs: performance.now() - startedAt, sandboxed: command.sandboxed };
+    } finally {
+      end.stop();
     }
   }
 }

@@ -35,6 +35,7 @@ export const mocha: TestRunner<'mocha'> = {
       }),
       environment: { CI: 'true' },
       programFolders: await binFolders(run),
+      hasEnded: signed.hasEnded,
       readReport: async () => {
         await checkTestFiles();
         return parseMochaLines(await signed.read(), run.copy);

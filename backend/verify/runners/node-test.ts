@@ -51,6 +51,7 @@ export const nodeTest: TestRunner<'node-test'> = {
       // Node needs a destination for every reporter, so the project's own reporters are removed.
       ...withNodeOptions(run.command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, ''), options),
       programFolders: await binFolders(run),
+      hasEnded: signed.hasEnded,
       readReport: async () => {
         await checkTestFiles();
         const report = parseEvents(await signed.read(), run.copy);

@@ -35,7 +35,7 @@ export const pytest: TestRunner<'pytest'> = {
       modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), [plugin]: PYTEST_PLUGIN },
       pytestOptions: `-p ${plugin}`,
     });
-    return { ...prepared, readReport: async () => parsePytestLines(await report.read(), run.copy) };
+    return { ...prepared, hasEnded: report.hasEnded, readReport: async () => parsePytestLines(await report.read(), run.copy) };
   },
 };
 

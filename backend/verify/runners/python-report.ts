@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { protectedReason } from '../files/protected-paths.ts';
@@ -13,6 +13,8 @@ export interface SignedReport {
   readonly keyFile: string;
   /** The events of all test runs, one per line. Throws `ReportError`, also if a run has no end. */
   read(): Promise<string>;
+  /** Whether all test runs have ended. */
+  hasEnded(): Promise<boolean>;
 }
 
 export async function signedReport(folder: string): Promise<SignedReport> {
@@ -20,7 +22,16 @@ export async function signedReport(folder: string): Promise<SignedReport> {
   const keyFile = path.join(folder, `${randomUUID()}.key`);
   const key = randomBytes(32);
   await writeFile(keyFile, `0 ${key.toString('hex')}`, { mode: 0o600 });
-  return { destination, keyFile, read: async () => withoutSignatures(await readReportFile(destination), key) };
+  const read = async (): Promise<string> => withoutSignatures(await readReportFile(destination), key);
+  let sizeSeen = -1;
+  const hasEnded = async (): Promise<boolean> => {
+    const { size } = await stat(destination);
+    // A report that grows has no end yet, and is read once it stops growing.
+    const grows = size !== sizeSeen;
+    sizeSeen = size;
+    return !grows && (await read().then(() => true, () => false));
+  };
+  return { destination, keyFile, read, hasEnded };
 }
 
 /** A command may run tests several times, even concurrently. Each run has a number, a key and its own line numbers. */

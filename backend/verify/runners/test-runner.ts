@@ -47,6 +47,8 @@ export interface PreparedRun {
   readonly programFolders?: readonly string[];
   /** Folders of the workspace that must be readable. The rest of the workspace is hidden. */
   readonly readable?: readonly string[];
+  /** Whether the report says that all tests are over. Absent if the report cannot say so, or if code under test could write it. */
+  hasEnded?(): Promise<boolean>;
   /** Throws `ReportError`. */
   readReport(): Promise<TestReport>;
 }

@@ -36,7 +36,7 @@ export const unittest: TestRunner<'unittest'> = {
     const prepared = await pythonEnvironment({ ...run, command }, {
       modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_unittest: UNITTEST_MAIN },
     });
-    return { ...prepared, readReport: async () => parseUnittestLines(await report.read(), run.copy) };
+    return { ...prepared, hasEnded: report.hasEnded, readReport: async () => parseUnittestLines(await report.read(), run.copy) };
   },
 };
 

@@ -57,6 +57,18 @@ describe.skipIf(!available || !python.isHere)(`pytest (${note}, ${python.note})`
     });
   });
 
+  it('does not wait for what a failed test left running, and does not verify a change that leaves something running', async () => {
+    const waiting = 'import threading, time\nthreading.Thread(target=time.sleep, args=(3600,)).start()\n';
+    const test = 'from lists import last\n\ndef test_last():\n    assert last([1, 2]) == 2\n';
+    const files = { 'lists.py': `${waiting}def last(items):\n    return items[0]\n`, 'test_lists.py': test };
+    await using scratch = await makeScratch();
+    const ends = await judge(scratch, files, { 'lists.py': 'def last(items):\n    return items[-1]\n' }, 'python3 -m pytest');
+    expect(ends).toMatchObject({ verified: true });
+    await using other = await makeScratch();
+    const waits = await judge(other, files, { 'lists.py': `${waiting}def last(items):\n    return items[-1]\n` }, 'python3 -m pytest');
+    expect(waits).toMatchObject({ verified: false, reason: 'Every test passed, but the command did not end by itself.' });
+  });
+
   it('sees a module that cannot be loaded, and its tests once it can', async () => {
     await using scratch = await makeScratch();
     const files = {

@@ -1,0 +1,44 @@
+import { simpleCommands } from '../runners/shell-words.ts';
+import type { PreparedRun } from '../runners/test-runner.ts';
+
+const POLL_MS = 1_000;
+/** How long a runner may take to end after the last line of its report. */
+const GRACE_MS = 5_000;
+
+/** What a run is aborted with whose runner said that all tests are over, and did not end. */
+export class ReportEndedError extends Error {
+  override readonly name = 'ReportEndedError';
+}
+
+/**
+ * Aborts when the report has ended and the command goes on: open sockets or timers of a failed test may keep it alive for ever. Only where
+ * the command is the runner alone, since another command would still have something to do.
+ */
+export class ReportEnd {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #endedAt: number | undefined;
+
+  constructor({ command, hasEnded }: Pick<PreparedRun, 'command' | 'hasEnded'>) {
+    if (!hasEnded || simpleCommands(command).length !== 1) return;
+    let isLooking = false;
+    this.#timer = setInterval(() => {
+      if (isLooking) return;
+      isLooking = true;
+      hasEnded().then((ended) => this.#look(ended)).catch(() => this.#look(false)).finally(() => { isLooking = false; }).catch(() => undefined);
+    }, POLL_MS);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(ended: boolean): void {
+    this.#endedAt = ended ? (this.#endedAt ?? performance.now()) : undefined;
+    if (this.#endedAt !== undefined && performance.now() - this.#endedAt >= GRACE_MS) this.#controller.abort(new ReportEndedError());
+  }
+}
