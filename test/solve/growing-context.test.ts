@@ -77,7 +77,12 @@ describe('after a red verdict', () => {
     const [first, second] = ended.contexts;
     expect(first?.text).not.toContain('pickHandler');
     expect(first?.pieces.length).toBeGreaterThan(3);
-    expect(second).toMatchObject({ round: 1, pieces: [{ path: 'test/choice.test.js', reason: expect.stringContaining('a test that fails with the last answer') }, { path: 'src/choice.js' }] });
+    expect(second?.round).toBe(1);
+    expect(second?.pieces.slice(0, 2)).toMatchObject([
+      { path: 'test/choice.test.js', reason: expect.stringContaining('a test that fails with the last answer') }, { path: 'src/choice.js' },
+    ]);
+    const before = new Set(first?.pieces.map((piece) => piece.path));
+    expect(before.has(second?.pieces[2]?.path ?? '')).toBe(false);
     expect(second?.text).toContain('?? table.fallback');
     expect(run.asked.map((texts) => texts.join('\n').includes('?? table.fallback'))).toEqual([false, false, true, true]);
     expect(ended.rounds.map(({ steps }) => steps[0]?.attempt?.context)).toEqual([0, 1]);
