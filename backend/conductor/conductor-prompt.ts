@@ -64,10 +64,13 @@ function firstTurn({ question, context, failing, pool }: PromptInput, profile: P
       'three Python lists of equal length, one entry a step:',
     '- model_id: for each step the number of the worker that does it. A worker may do several steps or none.',
     '- subtasks: for each step the instruction its worker is given, in words. Say what to do and what to hand on. Every worker is also ' +
-      'shown the question and the project context, but not the other subtasks.',
+      'shown the question and the project context, but not the other subtasks. Write each for this question, with the names, files and ' +
+      'errors that it is about, and ask for what was asked for: words for a question, code or changed files only where a change was wanted. ' +
+      'Speak of a fault only if one was reported, and of other steps\' work only where the step may read it.',
     '- access_list: for each step whose earlier outputs its worker may read: [] for none, ["all"] for those of all earlier steps, or ' +
       'numbers of earlier steps, counted from 0, such as [0, 2]. What a step may not read, it does not know.',
-    `Use at most ${MAX_STEPS} steps, and no more than the question is worth. Steps that do not read each other run at the same time. ` +
+    `Use at most ${MAX_STEPS} steps, and no more than the question is worth: one is enough for a greeting, a short question, or what one worker does well alone. ` +
+      'Each step but the last is read by a later one. Steps that do not read each other run at the same time. ' +
       'The output of the last step is the answer that the programmer gets, so it must be complete by itself. Where the project has ' +
       'tests, the answer is checked against them.',
     `${profile.examples.length === 1 ? 'An example' : 'Examples'} of the form, from other domains:`,

@@ -78,10 +78,10 @@ const WHOLE = { questionCharacters: Number.POSITIVE_INFINITY };
 
 export const PROMPT_PROFILES = {
   standard: {
-    name: 'standard', version: 'standard-1', isInstructed: true, examples: EXAMPLES, ...WHOLE, contextCharacters: 16_000, answerCharacters: 12_000,
+    name: 'standard', version: 'standard-2', isInstructed: true, examples: EXAMPLES, ...WHOLE, contextCharacters: 16_000, answerCharacters: 12_000,
   },
   compact: {
-    name: 'compact', version: 'compact-1', isInstructed: true, examples: EXAMPLES.slice(1, 2), ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
+    name: 'compact', version: 'compact-2', isInstructed: true, examples: EXAMPLES.slice(1, 2), ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
   },
   /** For conductor-mini, which was trained on this form (backend/lab/mini). It is short because a CPU reads it. */
   mini: {

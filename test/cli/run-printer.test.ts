@@ -10,7 +10,7 @@ import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';
 const worker = workerConfigSchema.parse({ id: 'local', provider: 'local', model: MODEL });
-const run = { pool: [], policy: { kind: 'local', worker, model: MODEL, promptVersion: 'compact-1' } } as unknown as RunSnapshot;
+const run = { pool: [], policy: { kind: 'local', worker, model: MODEL, promptVersion: 'compact-2' } } as unknown as RunSnapshot;
 const reasons = ['No NVIDIA driver was found.'];
 const READY: LocalModelStatus = {
   model: MODEL, state: 'ready', loaded: { device: 'cpu', precision: '8-bit', weightBytes: 9e8, contextLength: 40_960, reasons },

@@ -246,8 +246,9 @@ describe('a run', () => {
   });
 
   it('ends with the first answer in words where words are asked for, and pays for no other plan', async () => {
-    script = ({ model }) => (model === 'planner' ? PLAN : 'a is one, and should be two.');
-    const run = await solve();
+    const alone = 'model_id = [1]\nsubtasks = ["Say why a is wrong."]\naccess_list = [[]]';
+    script = ({ model }) => (model === 'planner' ? alone : 'a is one, and should be two.');
+    const run = await solve({ question: 'Why is a wrong?' });
     expect(run).toMatchObject({ state: 'completed', outcome: 'answered', answerRound: 0, asks: { kind: 'why', wants: 'words' } });
     expect(run.rounds).toHaveLength(1);
     expect(server.of('planner')).toHaveLength(1);
