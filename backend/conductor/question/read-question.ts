@@ -90,6 +90,8 @@ const OBJECTS: ReadonlySet<Cue> = new Set<Cue>(['prose', 'test', 'document', 'do
 
 interface Clause {
   readonly directives: readonly Directive[];
+  /** It begins with what is to be done; in "negative results turn into 0" the verb stands behind its subject. */
+  readonly opensWithDirective: boolean;
   readonly has: ReadonlySet<Cue>;
   /** The first thing that it speaks of: "write tests" asks for tests, "write a function that tests" for a function. */
   readonly object: Cue | undefined;
@@ -101,6 +103,9 @@ function objectOf(found: readonly FoundCue[], meant: readonly FoundCue[], { isVe
   const verb = (isVerbFinal ? meant.at(-1) : meant[0])?.at ?? 0;
   return (isVerbFinal ? objects.findLast(({ at }) => at < verb) : objects.find(({ at }) => at >= verb))?.cue ?? objects[0]?.cue;
 }
+
+/** Words that may stand before the verb of a request: "now just". */
+const OPENING_WORDS = 1;
 
 /** A sentence by its clauses. */
 class Sentence {
@@ -142,8 +147,11 @@ class Sentence {
     };
     const meant = found.filter(isMeant);
     const has = new Set(found.map(({ cue }) => cue));
+    const directives = this.#directives(meant, found, language);
     return {
-      directives: this.#directives(meant, found, language).map(({ cue }) => cue as Directive),
+      directives: directives.map(({ cue }) => cue as Directive),
+      // Only English puts the verb there for certain.
+      opensWithDirective: language.name !== 'en' || (directives[0]?.at ?? 0) <= OPENING_WORDS || found.some(({ cue, at }) => cue === 'polite' && at < (directives[0]?.at ?? 0)),
       has,
       object: objectOf(found, meant, language),
     };
@@ -207,7 +215,9 @@ function kindOf(sentences: readonly Sentence[], names: readonly QuestionName[], 
   const said = (reading: Reading): SaidReading => ({ ...reading, isSaid: true });
 
   const asked = directives.find(({ cue }) => isAsking(cue));
-  const strong = directives.find(({ cue }) => isDoing(cue) && !isWeak(cue));
+  const doing = directives.filter(({ cue }) => isDoing(cue) && !isWeak(cue));
+  const mends = doing.find(({ cue }) => cue === 'fix');
+  const strong = doing.find(({ clause }) => clause.opensWithDirective) ?? mends ?? doing[0];
   const weak = directives.find(({ cue, sentence }) => isWeak(cue) && !sentence.opensAsQuestion);
   if (has('keep') && !strong) {
     const kind = asked ? askedKind(asked.cue as Asking, asked.clause) : hasFault ? 'why' : 'explain';
@@ -217,7 +227,10 @@ function kindOf(sentences: readonly Sentence[], names: readonly QuestionName[], 
   // "Bash script: list all …" is headed by what is wanted.
   const isHeaded = clauses[0]?.clause.directives.length === 0 && clauses[0].clause.object === 'artefact' && !clauses[0].sentence.isQuestion && !hasFault && !has('security');
   if (isArtefact || (isHeaded && (!strong || strong.cue !== 'fix') && asked?.clause !== clauses[0]?.clause)) return said({ kind: 'write', wants: 'code', reportsFault: false });
-  if (strong) return said(doneReading(strong.cue as Doing, strong.clause, { names, hasFault, has }));
+  if (strong) {
+    const reading = doneReading(strong.cue as Doing, strong.clause, { names, hasFault, has });
+    return said({ ...reading, reportsFault: reading.reportsFault || (mends !== undefined && reading.kind !== 'documentation') });
+  }
   if (asked) {
     const kind = askedKind(asked.cue as Asking, asked.clause);
     return said({ kind, wants: 'words', reportsFault: hasFault && kind !== 'review' && kind !== 'explain' });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readQuestion } from '../../../backend/conductor/question/read-question.ts';
+import { questionOf } from '../../../backend/simulator/sample-project.ts';
 
 /* Questions by hand, as people ask them. */
 
@@ -401,6 +402,10 @@ describe('what a question asks for', () => {
     for (const question of ['Add a dumps function that writes TOML.', 'Explain what parse_float does.', 'Write tests for the error branches of fetchUser', 'thanks, that works']) {
       expect(readQuestion(question).reportsFault, question).toBe(false);
     }
+  });
+
+  it('reads every question of the sample project as a reported bug, whatever verbs its symptom has', () => {
+    for (let seed = 0; seed < 300; seed += 1) expect(readQuestion(questionOf(seed)), questionOf(seed)).toMatchObject({ kind: 'bug', wants: 'change', reportsFault: true });
   });
 
   it('leaves open what it cannot tell', () => {
