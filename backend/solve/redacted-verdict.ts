@@ -1,0 +1,20 @@
+import { redact } from '../context/secrets.ts';
+import type { Verdict } from '../protocol/verdict.ts';
+
+/**
+ * A verdict without lines that look like a secret. The code under test writes its failure messages: it may have read a key, and what is
+ * journalled goes to the models of the next round. Ids stay, because tests are compared by them.
+ */
+export function redactedVerdict(verdict: Verdict): Verdict {
+  const { tests, reason, notes } = verdict;
+  return {
+    ...verdict,
+    reason: redacted(reason),
+    notes: notes.map(redacted),
+    tests: tests.map((test) => (test.message === undefined ? test : { ...test, message: redacted(test.message) })),
+  };
+}
+
+function redacted(text: string): string {
+  return redact(text.split('\n')).lines.join('\n');
+}
