@@ -46,7 +46,7 @@ const AT = { step: 3, place: 1 };
 
 const task: GradedTask = {
   id: 'task',
-  question: 'What is right?',
+  question: 'parse() returns null for an empty line?',
   context: 'So much is known.',
   grader: { grade: async ({ answer }) => wholeGrade(answer.includes('right'), 'read') },
 };
