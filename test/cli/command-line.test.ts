@@ -84,7 +84,7 @@ describe('conductor solve', () => {
     const result = JSON.parse(stdout) as ReturnType<typeof runResult>;
     expect(code).toBe(0);
     expect(Object.keys(result)).toEqual([
-      'schema', 'runId', 'question', 'workspace', 'state', 'outcome', 'verified', 'message', 'failure', 'simulated', 'conductor', 'answer',
+      'schema', 'runId', 'question', 'workspace', 'state', 'outcome', 'asks', 'verified', 'message', 'failure', 'simulated', 'conductor', 'planner', 'answer',
       'verdict', 'context', 'rounds', 'spent', 'acceptedAt', 'updatedAt',
     ]);
     expect(result).toMatchObject({ schema: 1, question, workspace, state: 'completed', outcome: 'verified', verified: true, simulated: true });
@@ -234,7 +234,7 @@ describe('conductor worker', () => {
 
   it('says who plays the Conductor once the one that did is removed', async () => {
     const { code, stderr } = await conductor('worker', 'remove', 'sim-conductor');
-    expect(stderr).toContain('now conductor-mini, which is part of Conductor, plays it');
+    expect(stderr).toContain('"conductor-mini" plans: part of Conductor');
     expect(code).toBe(0);
     await usual();
   });
