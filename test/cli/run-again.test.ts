@@ -66,7 +66,7 @@ const asked = (): string[] => server.requests.splice(0).map(({ model }) => model
 
 describe('a run', () => {
   it('has one of its steps asked again, and pays for no other', async () => {
-    const first = await run('solve', 'Why?', '--rounds', '1');
+    const first = await run('solve', 'parse() returns null for an empty line?', '--rounds', '1');
     asked();
     const retried = await run('runs', 'retry', first.runId, '--step', '2');
     expect(asked()).toEqual(['say']);
@@ -79,11 +79,11 @@ describe('a run', () => {
   });
 
   it('is asked again of other workers', async () => {
-    const first = await run('solve', 'Why so?', '--rounds', '1');
+    const first = await run('solve', 'parse() returns null for a comment?', '--rounds', '1');
     asked();
     const again = await run('runs', 'again', first.runId, '--worker', 'say', '--worker', 'look', '--conductor', 'planner');
     expect(asked()).toEqual(['planner', 'say', 'look']);
-    expect(again).toMatchObject({ question: 'Why so?', state: 'completed' });
+    expect(again).toMatchObject({ question: 'parse() returns null for a comment?', state: 'completed' });
   });
 
   it('is written down as a document or as JSON, whole, and without its key', async () => {
