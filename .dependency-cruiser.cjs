@@ -78,7 +78,7 @@ const PARTS = {
   'backend/verify': {
     files: [],
     syntax: [],
-    patch: ['files'],
+    patch: ['files', 'syntax'],
     git: ['files', 'patch'],
     copies: ['files', 'git'],
     sandbox: ['files'],

@@ -1,29 +1,14 @@
-import { applyPatch, parsePatch } from 'diff';
+import { looksLikePath } from './named-path.ts';
+import type { LooseHunk } from './place-hunks.ts';
 
 /** One file's part of a unified diff. Null names stand for /dev/null. */
 export interface FileDiff {
   readonly oldPath: string | null;
   readonly newPath: string | null;
-  readonly hunks: readonly Hunk[];
+  readonly hunks: readonly LooseHunk[];
   /** Why the part cannot be used at all. */
   readonly broken?: string;
 }
-
-interface Hunk {
-  /** The stated line numbers, or 1 if a model left them out. The search starts there. */
-  readonly oldStart: number;
-  readonly newStart: number;
-  /** Context, deleted and added lines with their first character. */
-  readonly lines: readonly string[];
-}
-
-/**
- * Limit of hunks times lines of the file. Each hunk may be searched in the whole file, synchronously. This many take about half a second.
- */
-const MAX_LINES_LOOKED_AT = 10_000_000;
-
-/** How many context lines of a hunk may differ from the file, as in patch(1). Deleted lines must always be there. */
-const FUZZ_LINES = 2;
 
 export function looksLikeDiff(lines: readonly string[]): boolean {
   return lines.some((_, index) => startsFile(lines, index));
@@ -35,7 +20,16 @@ function startsFile(lines: readonly string[], index: number): boolean {
   if (line.startsWith('diff --git ')) return true;
   if (!/^--- \S/.test(line) || !/^\+\+\+ \S/.test(lines[index + 1] ?? '')) return false;
   const next = lines[index + 2];
-  return next === undefined || next.trim() === '' || /^(@@|diff --git |--- )/.test(next);
+  if (next === undefined || next.trim() === '' || /^(@@|diff --git |--- )/.test(next)) return true;
+  // Without a hunk's header, only names of files tell it from two changed lines.
+  const names = [line, lines[index + 1] ?? ''].map((text) => text.slice(4).split('\t', 1)[0]?.trim() ?? '');
+  return /^[ +-]/.test(next) && names.every((name) => name === '/dev/null' || (looksLikePath(name) && /[./]/.test(name)));
+}
+
+/** Whether lines are changed lines with their surroundings, and nothing else. */
+export function looksLikeHunk(lines: readonly string[]): boolean {
+  const told = lines.filter((line) => line.trim() !== '');
+  return told.some((line) => /^[+-]/.test(line)) && told.every((line) => /^(?:[ +\t-]|@@|\\)/.test(line));
 }
 
 const isHunkLine = (line: string): boolean => /^[ +\-\\@]/.test(line);
@@ -64,6 +58,18 @@ export function diffsOutsideFences(lines: readonly string[]): string[] {
     index -= 1;
   }
   return found;
+}
+
+/** Whether the last hunk has fewer lines than its header says, of the old and of the new text. */
+export function isCutShort(text: string): boolean {
+  const lines = text.trimEnd().split('\n');
+  const start = lines.findLastIndex((line) => line.startsWith('@@'));
+  const [, old = '1', now = '1'] = /^@@+ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@/.exec(lines[start] ?? '') ?? [];
+  const body = start < 0 ? [] : lines.slice(start + 1);
+  const has = (sign: string): number => body.filter((line) => !line.startsWith(sign) && !line.startsWith('\\')).length;
+  // Without counts, a change that ends with the answer may go on.
+  if (!/^@@+ -\d/.test(lines[start] ?? '')) return /^[+-]/.test(lines.at(-1) ?? '') && !text.endsWith('\n');
+  return has('+') < Number(old) && has('-') < Number(now);
 }
 
 /** An empty line belongs to a diff if the diff continues after it: editors strip the space of an empty context line. */
@@ -108,24 +114,40 @@ function readFileDiff(lines: readonly string[]): FileDiff {
     return { oldPath: '(diff)', newPath: '(diff)', hunks: [], broken: 'The diff names no file.' };
   if (header.some((line) => /^(Binary files |GIT binary patch)/.test(line)))
     return { oldPath, newPath, hunks: [], broken: 'The diff is of a file that is not text.' };
-  const hunks: Hunk[] = [];
-  let current: string[] = [];
-  for (const line of firstHunk < 0 ? [] : lines.slice(firstHunk)) {
+  return { oldPath, newPath, hunks: readHunks(firstHunk < 0 ? bodyOf(lines) : lines.slice(firstHunk)) };
+}
+
+/** The lines below the names, of a diff without a hunk's header. */
+function bodyOf(lines: readonly string[]): readonly string[] {
+  const names = lines.findLastIndex((line, index) => index < 8 && (line.startsWith('diff --git ') || isExtendedHeader(line)) && !isBody(lines, index));
+  return lines.slice(names + 1);
+}
+
+/** "--- x" is a deleted line where no "+++" follows it. */
+const isBody = (lines: readonly string[], index: number): boolean =>
+  (lines[index] ?? '').startsWith('--- ') ? !/^\+\+\+ /.test(lines[index + 1] ?? '') : (lines[index] ?? '').startsWith('+++ ') && !/^--- /.test(lines[index - 1] ?? '');
+
+/** Reads hunks with or without headers, and with or without line numbers. */
+export function readHunks(lines: readonly string[]): LooseHunk[] {
+  const hunks: { lines: string[]; line: number | undefined; scopes: string[]; hasGaps: boolean }[] = [];
+  let current: (typeof hunks)[number] | undefined;
+  for (const line of lines) {
     if (line.startsWith('@@')) {
-      current = [];
-      const [, oldStart = '1', newStart = '1'] = /^@@+ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@/.exec(line) ?? [];
-      hunks.push({ oldStart: Number(oldStart), newStart: Number(newStart), lines: current });
-    } else if (/^[ +-]/.test(line)) {
-      current.push(line);
-    } else if (!line.startsWith('\\')) {
-      current.push(` ${line}`);
+      const [, oldStart, scope = ''] = /^@@+ -(\d{1,9})(?:,\d+)? \+\d{1,9}(?:,\d+)? @@\s?(.*)$/.exec(line) ?? [undefined, undefined, line.replace(/^@@+\s*/, '').replace(/\s*@@+\s*$/, '')];
+      const isScope = scope.trim() !== '' && !/^\W*$/.test(scope);
+      current = { lines: [], line: oldStart === undefined ? undefined : Number(oldStart), scopes: isScope ? [scope] : [], hasGaps: false };
+      hunks.push(current);
+      continue;
     }
+    if (!current) hunks.push((current = { lines: [], line: undefined, scopes: [], hasGaps: true }));
+    if (/^[ +-]/.test(line)) current.lines.push(line);
+    else if (!line.startsWith('\\')) current.lines.push(` ${line}`);
   }
-  return { oldPath, newPath, hunks: hunks.map(withoutEmptyEnd).filter(({ lines: body }) => body.length > 0) };
+  return hunks.map(withoutEmptyEnd).filter(({ lines: body }) => body.length > 0);
 }
 
 /** Empty lines after the last hunk are not part of the diff. */
-function withoutEmptyEnd(hunk: Hunk): Hunk {
+function withoutEmptyEnd<Hunk extends LooseHunk>(hunk: Hunk): Hunk {
   return { ...hunk, lines: hunk.lines.slice(0, hunk.lines.findLastIndex((line) => line.trim() !== '') + 1) };
 }
 
@@ -145,31 +167,4 @@ function readNames(header: readonly string[]): { oldPath: string | null; newPath
     (oldName === '/dev/null' || oldName.startsWith('a/')) && (newName === '/dev/null' || newName.startsWith('b/'));
   const bare = (name: string): string | null => (name === '/dev/null' || name === '' ? null : hasPrefixes ? name.slice(2) : name);
   return { oldPath: after('rename from ') ?? bare(oldName), newPath: after('rename to ') ?? bare(newName) };
-}
-
-/**
- * The text after the diff, or null if it does not fit. Lines end with LF; a missing last line end stays missing.
- * @throws RangeError if the search would take too long.
- */
-export function applyFileDiff(text: string, diff: FileDiff): string | null {
-  if (diff.hunks.length === 0) return text;
-  const added = diff.hunks.flatMap(({ lines }) => lines);
-  if (text === '')
-    return added.every((line) => line.startsWith('+')) ? `${added.map((line) => line.slice(1)).join('\n')}\n` : null;
-  const lacksLineEnd = !text.endsWith('\n');
-  const lineCount = text.split('\n').length;
-  if (diff.hunks.length * lineCount > MAX_LINES_LOOKED_AT) throw new RangeError('it has too many parts for so long a file');
-  const hunks = diff.hunks.map((hunk) => hunkText(hunk, lineCount));
-  const [parsed] = parsePatch(['--- file', '+++ file', ...hunks.flat()].join('\n'));
-  if (parsed === undefined) return null;
-  const result = applyPatch(lacksLineEnd ? `${text}\n` : text, parsed, { fuzzFactor: FUZZ_LINES });
-  if (result === false) return null;
-  return lacksLineEnd ? result.replace(/\n$/, '') : result;
-}
-
-/** The search starts at the stated line and moves outwards by one line at a time, so it must start inside the file. */
-function hunkText({ oldStart, newStart, lines }: Hunk, lineCount: number): string[] {
-  const oldLines = lines.filter((line) => !line.startsWith('+')).length;
-  const newLines = lines.filter((line) => !line.startsWith('-')).length;
-  return [`@@ -${Math.min(oldStart, lineCount)},${oldLines} +${Math.min(newStart, lineCount)},${newLines} @@`, ...lines];
 }

@@ -17,12 +17,15 @@ export interface Prose {
 
 /**
  * Splits Markdown into fenced code blocks and the text between them, by CommonMark's rule: a fence ends at a fence of the same character
- * that is at least as long. Makes one pass over the lines.
+ * that is at least as long and not indented deeper. A block of Markdown may have fences of its own, which models write with the same signs:
+ * one that names a language opens a fence inside. Makes one pass over the lines.
  */
 export function splitFences(markdown: string): (Fence | Prose)[] {
   const parts: (Fence | Prose)[] = [];
   let prose: string[] = [];
-  let open: { indent: number; mark: string; info: string; lines: string[]; lineBefore: string | undefined } | undefined;
+  let open:
+    | { indent: number; mark: string; info: string; lines: string[]; lineBefore: string | undefined; inside: number; holdsFences: boolean }
+    | undefined;
 
   const endProse = (): void => {
     if (prose.length > 0) parts.push({ kind: 'prose', lines: prose });
@@ -37,9 +40,14 @@ export function splitFences(markdown: string): (Fence | Prose)[] {
 
   for (const line of markdown.split('\n')) {
     if (open) {
-      const closing = /^\s*(`{3,}|~{3,})\s*$/.exec(line)?.[1];
-      if (closing?.startsWith(open.mark)) endFence(false);
-      else open.lines.push(withoutIndent(line, open.indent));
+      const [, indent = '', mark = '', info = ''] = /^([ \t]*)(`{3,}|~{3,})\s*([^`]*)$/.exec(line) ?? [];
+      const isFence = mark !== '' && mark.startsWith(open.mark) && indent.length <= open.indent + 3;
+      if (isFence && info !== '' && open.holdsFences) open.inside += 1;
+      if (isFence && info === '' && open.inside === 0) endFence(false);
+      else {
+        if (isFence && info === '') open.inside -= 1;
+        open.lines.push(withoutIndent(line, open.indent));
+      }
       continue;
     }
     const opening = /^([ \t]*)(`{3,}|~{3,})(.*)$/.exec(line);
@@ -51,12 +59,18 @@ export function splitFences(markdown: string): (Fence | Prose)[] {
     }
     const lineBefore = prose.at(-1)?.trim() ? prose.at(-1) : prose.at(-2)?.trim() ? prose.at(-2) : undefined;
     endProse();
-    open = { indent: indent.length, mark, info: info.trim(), lines: [], lineBefore: lineBefore?.trim() };
+    open = {
+      indent: indent.length, mark, info: info.trim(), lines: [], lineBefore: lineBefore?.trim(), inside: 0,
+      holdsFences: HOLDS_FENCES.test(info) || (lineBefore !== undefined && /\.(?:md|mdx|markdown)\W*$/.test(lineBefore)),
+    };
   }
   endProse();
   endFence(true);
   return parts;
 }
+
+/** Blocks whose content is Markdown, by their info string. Without a language it may be. */
+const HOLDS_FENCES = /^\s*(?:$|md\b|mdx\b|markdown\b|text\b|txt\b|plaintext\b)|\.(?:md|mdx|markdown)\b/i;
 
 /** In a list item, the fence and its content are indented. The indentation does not belong to the file. */
 function withoutIndent(line: string, indent: number): string {

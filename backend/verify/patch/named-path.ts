@@ -31,7 +31,18 @@ export function namedPath(fence: Fence): NamedPath | undefined {
   };
 }
 
-const trimmed = (path: string): string => path.replace(/^\.\//, '');
+/** `[src/a.js](src/a.js)` is its text. */
+const withoutLinks = (line: string): string => line.replaceAll(/\[([^\][]{1,300})\]\([^()\s]{1,500}\)/g, '$1');
+
+/** The paths that a sentence names, in its order. */
+export function pathsIn(line: string): string[] {
+  if (line.length > 2_000) return [];
+  const words = [...withoutLinks(line).matchAll(/`([^`]{1,300})`|([^\s`"'()[\]<>*,;]+)/g)].map(([, code, word]) => (code ?? word ?? '').trim());
+  const paths = words.map((word) => word.replace(/^[("'[]+/, '').replace(/(?:[)"'\].,;!?]|:(?:\d+(?::\d+)?)?)+$/, '')).filter((word) => looksLikePath(word) && /\.\w+$/.test(word));
+  return [...new Set(paths)];
+}
+
+const trimmed = (path: string): string => path.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');
 
 /** ```` ```js src/a.js ````, ```` ```src/a.js ````, ```` ```js:src/a.js ````, ```` ```js title="src/a.js" ````. */
 function pathInInfo(info: string): string | undefined {
@@ -47,12 +58,15 @@ function pathInInfo(info: string): string | undefined {
 /** `**src/a.js**`, `### src/a.js`, "File: src/a.js", "1. `src/a.js` (new):". Nothing else may stand on the line. */
 function pathInLabel(line: string): { path: string; explicit: boolean } | undefined {
   if (line.length > 400) return undefined;
-  let text = line.replace(/^(?:(?:#{1,6}|[-*+]|\d+[.)])\s+)+/, '').replace(/\s*:\s*$/, '');
+  let text = withoutLinks(line).replace(/^(?:(?:#{1,6}|[-*+]|\d+[.)])\s+)+/, '').replace(/\s*:\s*$/, '');
   text = unwrapped(text);
   const withoutWord = text.replace(/^(?:(?:new|updated|modified|changed)\s+)?(?:file(?:name)?|path)\b\s*:?\s*/i, '');
   const saysFile = withoutWord !== text;
   text = unwrapped(
-    unwrapped(withoutWord).replace(/\s*\((?:new|updated|modified|changed|full|complete)?\s*(?:file|version)?\)$/i, ''),
+    unwrapped(withoutWord)
+      .replace(/\s*\((?:new|updated|modified|changed|full|complete|final|fixed|corrected|revised)?\s*(?:file|version)?\)$/i, '')
+      // The way in which the files of a question are shown.
+      .replace(/,? (?:\(?lines? \d+\s*[-–]\s*\d+(?: of \d+)?\)?|whole file, \d+ lines?)(?: \([^()]{0,200}\))?$/i, ''),
   );
   const code = /^`+([^`]+)`+$/.exec(text.replace(/\s*:\s*$/, ''))?.[1]?.trim();
   const path = code ?? text;
@@ -76,7 +90,7 @@ function pathInComment(line: string): string | undefined {
  * Has a folder or an extension and nothing that prose or code has. Dangerous paths (absolute, drive letters, backslashes) look
  * like paths on purpose: they are to be refused with a reason instead of overlooked.
  */
-function looksLikePath(word: string): boolean {
+export function looksLikePath(word: string): boolean {
   if (/^[A-Za-z]:[\\/][^\s]+$/.test(word)) return true;
   if (!/^[^\s`"'*<>|?:;,(){}=!$&]+$/.test(word) || word.includes('://') || /^[./\\~-]*$/.test(word)) return false;
   return /[/\\]/.test(word) ? /[\w.-]$/.test(word) : /^[\w.@+-]*\.[A-Za-z]\w{0,9}$/.test(word);

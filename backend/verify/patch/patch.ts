@@ -10,6 +10,8 @@ export interface FileEdit {
 export interface RefusedEdit {
   readonly path: string;
   readonly reason: string;
+  /** It may not be made in any form. Otherwise it could not be read: written in another way it may be. */
+  readonly isForbidden?: boolean;
 }
 
 /** The changes of an answer. */

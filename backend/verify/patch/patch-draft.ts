@@ -1,0 +1,113 @@
+import { languageOf } from '../syntax/language.ts';
+import { likeOriginal, MAX_FILE_BYTES, readTextFile, toPlainText } from '../files/text-file.ts';
+import { protectedReason } from '../files/protected-paths.ts';
+import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
+import type { FileEdit, Patch, RefusedEdit } from './patch.ts';
+import { damageOf } from './damage.ts';
+import { isMark } from './elisions.ts';
+import { asWorkspacePath } from './written-path.ts';
+
+const MAX_FILES = 200;
+
+/** How an answer changes a file: as a whole, or part by part. */
+export type EditWay = 'whole' | 'parts';
+
+export interface DraftFile {
+  readonly path: string;
+  way: EditWay | undefined;
+  /** Its parts come from code blocks: a later block may be the whole file. */
+  fromCode?: boolean;
+  /** The text on disk, with its own line ends. */
+  readonly onDisk: string | null;
+  /** The text on disk as plain text. Null if there is no such file. */
+  readonly original: string | null;
+  /** The plain text with the edits so far. */
+  current: string | null;
+}
+
+/** The edits of one answer while they are read, one entry per file. */
+export class PatchDraft {
+  readonly base: string;
+  readonly #shown: readonly string[];
+  readonly #files = new Map<string, DraftFile>();
+  readonly #refused = new Map<string, RefusedEdit>();
+
+  /** @param shown the files that were shown with the question */
+  constructor(base: string, shown: readonly string[]) {
+    this.base = base;
+    this.#shown = shown;
+  }
+
+  get isEmpty(): boolean {
+    return this.#files.size === 0 && this.#refused.size === 0;
+  }
+
+  refuse(path: string, reason: string, { isForbidden = false } = {}): void {
+    const shown = path.slice(0, 300);
+    if (!this.#refused.has(shown)) this.#refused.set(shown, { path: shown, reason, ...(isForbidden && { isForbidden }) });
+    this.#files.delete(path);
+  }
+
+  /** The path of the workspace that a written one stands for. */
+  resolve(written: string): Promise<string> {
+    return asWorkspacePath(written, this.base, this.#shown);
+  }
+
+  /** The file to edit. Undefined if it is refused, or missing although it must exist. */
+  async open(written: string, way: EditWay | undefined, { onlyIfPresent = false } = {}): Promise<DraftFile | undefined> {
+    const checked = checkWorkspacePath(await this.resolve(written));
+    if (checked.refused !== undefined) return void this.refuse(written, checked.refused, { isForbidden: true });
+    const { path } = checked;
+    if (this.#refused.has(path)) return undefined;
+    const opened = this.#files.get(path);
+    if (opened) return way === undefined || this.claim(opened, way) ? opened : undefined;
+    const diskReason = await refusalOnDisk(this.base, path);
+    const found = diskReason === undefined ? await readTextFile(this.base, path) : undefined;
+    if (onlyIfPresent && found?.kind === 'absent') return undefined;
+    const reason = protectedReason(path) ?? diskReason;
+    if (reason !== undefined) return void this.refuse(path, reason, { isForbidden: true });
+    if (found?.kind === 'refused') return void this.refuse(path, found.reason, { isForbidden: true });
+    if (this.#files.size >= MAX_FILES) return void this.refuse(path, `The answer changes more than ${MAX_FILES} files.`);
+    const onDisk = found?.kind === 'text' ? found.text : null;
+    const original = onDisk === null ? null : toPlainText(onDisk);
+    const file: DraftFile = { path, way, onDisk, original, current: original };
+    this.#files.set(path, file);
+    return file;
+  }
+
+  /** Says how a file is changed. False, with the file refused, if that contradicts how it was changed before. */
+  claim(file: DraftFile, way: EditWay): boolean {
+    if (file.way !== undefined && file.way !== way) {
+      this.refuse(file.path, 'The answer changes the file in two different ways.');
+      return false;
+    }
+    file.way = way;
+    return true;
+  }
+
+  async finish(): Promise<Patch> {
+    const edits: FileEdit[] = [];
+    for (const file of [...this.#files.values()]) {
+      const edit = await this.#editOf(file);
+      if (edit) edits.push(edit);
+    }
+    return { edits, refused: [...this.#refused.values()] };
+  }
+
+  async #editOf({ path, way, onDisk, original, current }: DraftFile): Promise<FileEdit | undefined> {
+    if (current === null) return onDisk === null ? undefined : { path, kind: 'delete', before: onDisk, after: null };
+    if (current.includes('\0')) return void this.refuse(path, 'The new content is not text.');
+    if (Buffer.byteLength(current) > MAX_FILE_BYTES)
+      return void this.refuse(path, `The new content is larger than ${MAX_FILE_BYTES / 1024} KiB.`);
+    if (isMark(current) && !isMark(original ?? '')) return void this.refuse(path, 'The answer leaves out parts of the file that cannot be filled in.');
+    // A code block does not tell whether the last line has an end, so the file's own form stays.
+    if (original !== null && withoutLastLineEnd(current) === withoutLastLineEnd(original)) return undefined;
+    const language = languageOf(path);
+    const damage = language && (await damageOf(original, current, language, { isPart: way === 'parts' }));
+    if (damage !== undefined) return void this.refuse(path, damage);
+    if (onDisk === null) return { path, kind: 'create', before: null, after: current };
+    return { path, kind: 'modify', before: onDisk, after: likeOriginal(current, onDisk) };
+  }
+}
+
+const withoutLastLineEnd = (text: string): string => text.replace(/\n$/, '');

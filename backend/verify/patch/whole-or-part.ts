@@ -1,0 +1,61 @@
+import { namedItems, type Item } from '../syntax/outline.ts';
+import { isMark } from './elisions.ts';
+import { similarity } from './line-similarity.ts';
+import { listed } from './place-code.ts';
+import type { ReadCode } from './read-code.ts';
+
+export type Extent = { readonly is: 'whole' } | { readonly is: 'part' } | { readonly reason: string };
+
+const WHOLE: Extent = { is: 'whole' };
+const PART: Extent = { is: 'part' };
+
+const isDefinition = ({ kind, name }: Item): boolean => (kind === 'function' || kind === 'type') && name !== '';
+const isHead = ({ kind }: Item): boolean => kind === 'import' || kind === 'package';
+
+/**
+ * Whether a block that is meant for a file is the file's new content or a part of it. A file that would lose definitions is the question:
+ * a block that lacks the file's imports, or uses what it lacks, is a part; one that keeps most of the file is the whole. Between the two there is
+ * no single reading.
+ * @param elsewhere names that other blocks of the answer define: they may have moved there
+ * @param says what stands above the block
+ */
+export function extentOf(
+  block: ReadCode, file: { readonly text: string; readonly items: readonly Item[] },
+  { elsewhere, says }: { readonly elsewhere: ReadonlySet<string>; readonly says: string },
+): Extent {
+  if (block.isInside || block.elision !== undefined) return PART;
+  if (/\b(?:full|complete|entire|whole)\b[^.\n]{0,40}\b(?:files?|contents?|source|version)\b/i.test(says)) return WHOLE;
+  const [own, theirs] = [block.items, file.items].map((items) => new Map([...namedItems(items)].filter(({ item }) => isDefinition(item)).map(({ path, item }) => [path, item]))) as [
+    Map<string, Item>, Map<string, Item>,
+  ];
+  if ([...own].some(([path, item]) => theirs.has(path) && isMark(block.text.slice(item.start, item.end)))) return PART;
+  const missing = [...theirs.keys()].filter((path) => !own.has(path) && !elsewhere.has(path));
+  if (missing.length === 0) return lacksStatements(block.items, file.items) ? PART : WHOLE;
+  const lost = { reason: `it lacks ${listed(missing)} of the file, and does not say whether that is to be deleted` };
+  if (own.size === 0) return lost;
+  const top = missing.filter((path) => !path.includes('.') || theirs.get(path)?.name === path);
+  if (top.some((path) => new RegExp(`\\b${path.split('.').at(-1)?.replaceAll(/\W/g, '') ?? ''}\\b`).test(block.text))) return PART;
+  const [fileHasHead, blockHasHead] = [file.items.some(isHead), block.items.some(isHead)];
+  if (fileHasHead && !blockHasHead) return PART;
+  const known = [...own].filter(([path]) => theirs.has(path));
+  const changed = known.filter(([path, item]) => item.members === undefined && item.words !== theirs.get(path)?.words);
+  const same = known.filter(([path, item]) => item.words === theirs.get(path)?.words);
+  const added = [...own.keys()].filter((path) => !theirs.has(path));
+  const keepsMost = known.length * 2 >= theirs.size;
+  if (fileHasHead) return keepsMost ? WHOLE : same.length === 0 && changed.length > 0 ? PART : lost;
+  if (known.length > 0 && changed.length === 0 && added.length === 0) return WHOLE;
+  if (added.length === 0) return same.length === 0 ? PART : lost;
+  // Renamed: what is new is much like what is gone.
+  if (added.length >= missing.length && missing.every((path) => added.some((name) => isLike(own.get(name), theirs.get(path))))) return WHOLE;
+  return known.length > 0 && same.length === 0 && added.length < missing.length ? PART : lost;
+}
+
+function isLike(a: Item | undefined, b: Item | undefined): boolean {
+  return a !== undefined && b !== undefined && similarity(a.words.slice(0, 1_000), b.words.slice(0, 1_000)) > 0.6;
+}
+
+/** Whether a block of definitions lacks what the file does beside defining: imports, statements, constants. Then it replaces its definitions only. */
+function lacksStatements(own: readonly Item[], theirs: readonly Item[]): boolean {
+  if (!own.some(isDefinition) || own.some((item) => !isDefinition(item) && item.kind !== 'comment')) return false;
+  return theirs.some((item) => !isDefinition(item) && item.kind !== 'comment');
+}
