@@ -111,6 +111,7 @@ function setWhole(draft: PatchDraft, file: DraftFile, text: string): void {
 function setParts(draft: PatchDraft, file: DraftFile, text: string): void {
   if (file.way === undefined && !draft.claim(file, 'parts')) return;
   file.fromCode = true;
+  file.isCertain = false;
   file.current = text;
 }
 

@@ -68,8 +68,10 @@ export function isCutShort(text: string): boolean {
   const body = start < 0 ? [] : lines.slice(start + 1);
   const has = (sign: string): number => body.filter((line) => !line.startsWith(sign) && !line.startsWith('\\')).length;
   // Without counts, a change that ends with the answer may go on.
-  if (!/^@@+ -\d/.test(lines[start] ?? '')) return /^[+-]/.test(lines.at(-1) ?? '') && !text.endsWith('\n');
-  return has('+') < Number(old) && has('-') < Number(now);
+  if (!/^@@+ -\d/.test(lines[start] ?? '')) return /^(?:\+(?!\+\+ )|-(?!-- ))/.test(lines.at(-1) ?? '') && !text.endsWith('\n');
+  const missing = Math.min(Number(old) - has('+'), Number(now) - has('-'));
+  // Empty context lines at the end get lost where texts are trimmed.
+  return /^[+-]/.test(lines.at(-1) ?? '') ? missing > 0 : missing > 3;
 }
 
 /** An empty line belongs to a diff if the diff continues after it: editors strip the space of an empty context line. */
@@ -129,21 +131,33 @@ const isBody = (lines: readonly string[], index: number): boolean =>
 
 /** Reads hunks with or without headers, and with or without line numbers. */
 export function readHunks(lines: readonly string[]): LooseHunk[] {
-  const hunks: { lines: string[]; line: number | undefined; scopes: string[]; hasGaps: boolean }[] = [];
+  const hunks: { lines: string[]; line: number | undefined; scopes: string[]; hasGaps: boolean; header: string }[] = [];
   let current: (typeof hunks)[number] | undefined;
   for (const line of lines) {
     if (line.startsWith('@@')) {
       const [, oldStart, scope = ''] = /^@@+ -(\d{1,9})(?:,\d+)? \+\d{1,9}(?:,\d+)? @@\s?(.*)$/.exec(line) ?? [undefined, undefined, line.replace(/^@@+\s*/, '').replace(/\s*@@+\s*$/, '')];
       const isScope = scope.trim() !== '' && !/^\W*$/.test(scope);
-      current = { lines: [], line: oldStart === undefined ? undefined : Number(oldStart), scopes: isScope ? [scope] : [], hasGaps: false };
+      current = { lines: [], line: oldStart === undefined ? undefined : Number(oldStart), scopes: isScope ? [scope] : [], hasGaps: false, header: line };
       hunks.push(current);
       continue;
     }
-    if (!current) hunks.push((current = { lines: [], line: undefined, scopes: [], hasGaps: true }));
+    if (!current) hunks.push((current = { lines: [], line: undefined, scopes: [], hasGaps: true, header: '' }));
     if (/^[ +-]/.test(line)) current.lines.push(line);
     else if (!line.startsWith('\\')) current.lines.push(` ${line}`);
   }
-  return hunks.map(withoutEmptyEnd).filter(({ lines: body }) => body.length > 0);
+  return hunks.map((hunk) => withoutEmptyEnd({ ...hunk, isComplete: isComplete(hunk) })).filter(({ lines: body }) => body.length > 0);
+}
+
+function isComplete({ header, lines }: { readonly header: string; readonly lines: readonly string[] }): boolean {
+  const counts = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@/.exec(header);
+  if (!counts) return false;
+  const [old, now] = [Number(counts[1] ?? 1), Number(counts[2] ?? 1)];
+  // Empty lines behind the last hunk may belong to it or to the answer.
+  const told = lines.slice(0, lines.findLastIndex((line) => line.trim() !== '') + 1);
+  const has = (of: readonly string[], sign: string): number => of.filter((line) => !line.startsWith(sign)).length;
+  const isBetween = (least: number, stated: number, most: number): boolean => least <= stated && stated <= most;
+  return isBetween(has(told, '+'), old, Math.max(has(lines, '+'), has(told, '+') + 3)) && isBetween(has(told, '-'), now, Math.max(has(lines, '-'), has(told, '-') + 3))
+    && old - has(told, '+') === now - has(told, '-');
 }
 
 /** Empty lines after the last hunk are not part of the diff. */

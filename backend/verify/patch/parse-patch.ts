@@ -109,6 +109,7 @@ async function addReplacements(draft: PatchDraft, path: string, replacements: re
     const result = applyReplacement(file.current, replacement, layoutOf(file.path));
     if ('reason' in result) return draft.refuse(file.path, result.reason);
     file.current = result.text;
+    file.isCertain = false;
   }
 }
 
@@ -135,6 +136,7 @@ async function addFileDiff(draft: PatchDraft, diff: FileDiff): Promise<void> {
   }
   if (source && source !== target) source.current = null;
   target.current = result.text;
+  target.isCertain = (target.isCertain ?? target.way === 'parts') && diff.hunks.every(({ isComplete }) => isComplete);
 }
 
 /** A diff that names no file is for the file that was just named, or for the only one that it fits. */
@@ -155,6 +157,7 @@ async function updateFile(draft: PatchDraft, path: string, hunks: readonly Loose
   const result = placeHunks(file.current ?? '', hunks, layoutOf(file.path));
   if ('reason' in result) return void draft.refuse(file.path, result.reason);
   file.current = result.text;
+  file.isCertain = false;
   return file;
 }
 

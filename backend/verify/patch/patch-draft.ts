@@ -17,6 +17,8 @@ export interface DraftFile {
   way: EditWay | undefined;
   /** Its parts come from code blocks: a later block may be the whole file. */
   fromCode?: boolean;
+  /** All that was changed is certainly as the answer means it, even where it is no program. */
+  isCertain?: boolean;
   /** The text on disk, with its own line ends. */
   readonly onDisk: string | null;
   /** The text on disk as plain text. Null if there is no such file. */
@@ -94,7 +96,7 @@ export class PatchDraft {
     return { edits, refused: [...this.#refused.values()] };
   }
 
-  async #editOf({ path, way, onDisk, original, current }: DraftFile): Promise<FileEdit | undefined> {
+  async #editOf({ path, fromCode = false, isCertain = false, onDisk, original, current }: DraftFile): Promise<FileEdit | undefined> {
     if (current === null) return onDisk === null ? undefined : { path, kind: 'delete', before: onDisk, after: null };
     if (current.includes('\0')) return void this.refuse(path, 'The new content is not text.');
     if (Buffer.byteLength(current) > MAX_FILE_BYTES)
@@ -102,8 +104,8 @@ export class PatchDraft {
     if (isMark(current) && !isMark(original ?? '')) return void this.refuse(path, 'The answer leaves out parts of the file that cannot be filled in.');
     // A code block does not tell whether the last line has an end, so the file's own form stays.
     if (original !== null && withoutLastLineEnd(current) === withoutLastLineEnd(original)) return undefined;
-    const language = languageOf(path);
-    const damage = language && (await damageOf(original, current, language, { isPart: way === 'parts' }));
+    const language = isCertain ? undefined : languageOf(path);
+    const damage = language && (await damageOf(original, current, language, { isPlaced: fromCode }));
     if (damage !== undefined) return void this.refuse(path, damage);
     if (onDisk === null) return { path, kind: 'create', before: null, after: current };
     return { path, kind: 'modify', before: onDisk, after: likeOriginal(current, onDisk) };

@@ -10,6 +10,8 @@ export interface LooseHunk {
   /** Lines that stand above it in the file. */
   readonly scopes?: readonly string[];
   readonly isAtEnd?: boolean;
+  /** It has as many lines as its header says, so nothing of it was cut off. */
+  readonly isComplete?: boolean;
   /** Unchanged lines between the changes may be missing. */
   readonly hasGaps?: boolean;
 }
