@@ -77,6 +77,8 @@ export class RunPrinter {
         return this.#line('', style('red', `✗ step ${event.step + 1}: ${event.failure.message}`));
       case 'step.skipped':
         return this.#line('', style('dim', `– step ${event.step + 1} skipped: ${event.reason}`));
+      case 'answer.returned':
+        return this.#line('Returned', style('yellow', `step ${event.step + 1}: ${oneLine(event.text, 200)}`));
       case 'answer.ready':
         for (const { path, reason } of event.refused) this.#line('Refused', style('yellow', `${oneLine(path, 80)}: ${reason}`));
         return;

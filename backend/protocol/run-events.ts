@@ -254,6 +254,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
   z.object({ type: z.literal('step.skipped'), round, step, reason: z.string() }),
+  /** The step's output was to change files and cannot be read: its worker is told so and asked again, once in a round. */
+  z.object({ type: z.literal('answer.returned'), round, step, text: z.string() }),
   z.object({
     type: z.literal('answer.ready'),
     round,

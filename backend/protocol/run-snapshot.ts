@@ -85,6 +85,8 @@ export interface StepView {
   /** Turns before the output. */
   readonly turns?: readonly TurnView[];
   readonly output?: string;
+  /** Its first output could not be read. `isAnswered`: the output is what the worker wrote then. */
+  readonly returned?: { readonly text: string; readonly isAnswered: boolean };
   readonly finishReason?: RunEventOf<'step.completed'>['finishReason'];
   readonly spent: Spent;
   readonly durationMs?: number;
@@ -286,6 +288,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           ...step,
           state: 'completed',
           output: event.output,
+          ...(step.returned && { returned: { ...step.returned, isAnswered: true } }),
           finishReason: event.finishReason,
           durationMs: event.durationMs,
           ...(event.keptFrom !== undefined && { keptFrom: event.keptFrom }),
@@ -311,9 +314,18 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'step.skipped':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'skipped', skippedBecause: event.reason })));
+    case 'answer.returned':
+      return inRound(next, event.round, (round) =>
+        inStep(round, event.step, (step) => ({
+          ...step,
+          turns: [...(step.turns ?? []), { reply: step.output ?? '', observation: event.text }],
+          returned: { text: event.text, isAnswered: false },
+        })));
     case 'answer.ready': {
       const { step, edits, refused } = event;
-      return inRound(next, event.round, (round) => ({ ...round, answer: { step, edits, refused } }));
+      const answered = inRound(next, event.round, (round) => ({ ...round, answer: { step, edits, refused } }));
+      // A second call that failed leaves the first output.
+      return inRound(answered, event.round, (round) => inStep(round, step, (one) => (one.returned && one.output !== undefined ? withOutput(one) : one)));
     }
     case 'verify.started': {
       const { command, runner, sandboxed } = event;
@@ -346,6 +358,10 @@ function goingOn(run: RunSnapshot, { seq, at }: StoredEvent): RunSnapshot {
 /** Tests on the code as it is end with their run; nothing is known then. */
 function withoutRunningBase({ base, ...run }: RunSnapshot): RunSnapshot {
   return base?.result ? { ...run, base } : run;
+}
+
+function withOutput({ failure: _failure, ...step }: StepView): StepView {
+  return { ...step, state: 'completed' };
 }
 
 function observedIn({ text, pieces = [] }: RunEventOf<'step.observed'>): Pick<TurnView, 'observation' | 'pieces'> {

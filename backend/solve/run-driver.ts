@@ -12,7 +12,8 @@ import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts'
 import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
-import { stepsOf, type Step } from '../workflow/plan.ts';
+import type { Patch } from '../verify/patch/patch.ts';
+import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
 import { askedQuestion } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
@@ -23,6 +24,7 @@ import { BaseRun } from './base-run.ts';
 import { redactedVerdict } from './redacted-verdict.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import { RunContexts } from './run-contexts.ts';
+import { secondReading, whatToReturn } from './returned-answer.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { shownFiles } from './shown-files.ts';
 import { stepPrompt } from './step-prompt.ts';
@@ -195,7 +197,26 @@ export class RunDriver {
   async #execute(): Promise<void> {
     const { plan, steps, answer } = this.#view;
     if (!plan || answer) return;
-    const finished = new Map(steps.flatMap(({ index, output }) => (output === undefined ? [] : [[index, output] as const])));
+    const answerStep = plan.modelIds.length - 1;
+    const first = await this.#runSteps(plan, () => true);
+    let patch = await this.#read(first);
+    const back = patch && whatToReturn(patch);
+    if (patch && back !== undefined && !steps[answerStep]?.returned?.isAnswered) {
+      const second = await this.#returnAnswer(plan, back);
+      if (second !== undefined) patch = secondReading(patch, (await this.#read(second)) ?? patch);
+    }
+    this.#record({
+      type: 'answer.ready',
+      round: this.#round,
+      step: answerStep,
+      edits: patch ? editSummaries(patch) : [],
+      refused: patch ? patch.refused.map(({ path, reason }) => ({ path, reason })) : [],
+    });
+  }
+
+  /** The answer of a plan. Outputs that the journal has and that are kept are not asked for again. */
+  async #runSteps(plan: Plan, isKept: (step: number) => boolean): Promise<string> {
+    const finished = new Map(this.#view.steps.flatMap(({ index, output }) => (output === undefined || !isKept(index) ? [] : [[index, output] as const])));
     const result = await executePlan({
       steps: stepsOf(plan),
       finished,
@@ -208,17 +229,24 @@ export class RunDriver {
       },
     });
     if (!result.ok) throw result.error;
+    return result.answer;
+  }
 
+  async #read(answer: string): Promise<Patch | undefined> {
     const { workspace } = this.#run.request;
-    const { parsePatch } = this.#options.checker;
-    const patch = workspace === undefined ? undefined : await parsePatch(result.answer, workspace, shownFiles(this.#run, this.#round));
-    this.#record({
-      type: 'answer.ready',
-      round: this.#round,
-      step: plan.modelIds.length - 1,
-      edits: patch ? editSummaries(patch) : [],
-      refused: patch ? [...patch.refused] : [],
-    });
+    return workspace === undefined ? undefined : await this.#options.checker.parsePatch(answer, workspace, shownFiles(this.#run, this.#round));
+  }
+
+  /** Gives an answer back to its worker. @returns the next one; undefined if there is none, and the first one stays */
+  async #returnAnswer(plan: Plan, text: string): Promise<string | undefined> {
+    const step = plan.modelIds.length - 1;
+    if (!this.#view.steps[step]?.returned) this.#record({ type: 'answer.returned', round: this.#round, step, text });
+    try {
+      return await this.#runSteps(plan, (index) => index !== step);
+    } catch (error) {
+      if (this.#options.signal.aborted || error instanceof JournalUnavailableError) throw error;
+      return undefined;
+    }
   }
 
   async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {

@@ -38,9 +38,9 @@ export function conversation(messages: readonly Message[], turns: readonly Turn[
   ])];
 }
 
-/** One call, whose reply is the output. */
+/** One call, whose reply is the output; another one if that was given back. */
 export const ONE_CALL: StepWork = {
-  request: (messages) => ({ messages }),
+  request: (messages, turns) => ({ messages: conversation(messages, turns) }),
   isOutput: () => true,
   observe: () => Promise.reject(new Error('A step of one call has no second turn.')),
 };

@@ -77,6 +77,7 @@ export function eventfulRun(longText: string): RunEvent[] {
     { type: 'run.stopped', reason: 'budget', message: 'The budget of the run is spent.' },
     { type: 'run.resumed', reason: 'user' },
     { type: 'step.completed', round: 0, step: 1, attemptId: 's2', output: 'a test', finishReason: 'length', ...unpriced },
+    { type: 'answer.returned', round: 0, step: 1, text: 'It cannot be applied.' },
     { type: 'step.completed', round: 0, step: 2, attemptId: 's3', output: `${longText}\nmended`, finishReason: 'stop', ...spent },
     {
       type: 'answer.ready', round: 0, step: 2,

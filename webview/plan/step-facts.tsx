@@ -58,6 +58,7 @@ export function StepNote({ step, phase }: { readonly step: StepView; readonly ph
   if (phase === 'skipped') return <p class="note quiet" dir="auto">{fillSentence(l10n.t('Skipped: {0}'), step.skippedBecause)}</p>;
   if (step.finishReason === 'length') return <p class="note tone-caution">{l10n.t('Cut off at the worker’s output limit.')}</p>;
   if (step.finishReason === 'content-filter') return <p class="note tone-caution">{l10n.t('Stopped by the provider’s content filter.')}</p>;
+  if (step.returned) return <p class="note quiet" dir="auto">{fillSentence(l10n.t('Given back once: {0}'), step.returned.text)}</p>;
   return null;
 }
 
