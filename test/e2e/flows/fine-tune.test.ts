@@ -38,13 +38,11 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     return file.workers.find(({ id }) => id === 'tiny')?.adapter;
   };
 
-  it('needs a Conductor of this machine, and offers to choose one', async () => {
+  it('is of the model that is part of Conductor while a worker plans, and says so', async () => {
     const { window } = workbench;
     await window.runCommand(FINE_TUNE);
-    const notification = window.notification('Training needs a Conductor on this machine');
-    await notification.getByRole('button', { name: 'Choose Conductor Model' }).click();
-    await window.quickPickRow('A folder on this machine').waitFor();
-    await window.page.keyboard.press('Escape');
+    await window.modal('Train "conductor-mini" for at most $3.00?').getByText('sim-conductor plans your questions until you adopt').waitFor();
+    await window.answerModal('Train "conductor-mini"', 'Cancel');
   });
 
   it('is offered of the model that is part of Conductor where nobody else plans', async () => {
