@@ -37,7 +37,7 @@ describe('a model of this machine', () => {
   it('plans a run of other workers, and the panel says where', async () => {
     const { window, panel } = workbench;
     await workbench.solve();
-    await panel.frame.getByText(/plan [\d.]+ s on the CPU/).waitFor({ timeout: 60_000 });
+    await panel.frame.getByText(/[\d.]+ m?s on the CPU/).waitFor({ timeout: 60_000 });
     await panel.step(1).waitFor();
     await panel.answer.waitFor({ timeout: 60_000 });
     await expect.poll(() => workbench.runs(), { timeout: 60_000 }).toMatchObject([{ state: 'completed' }]);
