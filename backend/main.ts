@@ -89,7 +89,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   let modelsRun = true;
   runtimeProblem.then((problem) => { modelsRun = problem === undefined; }, () => undefined);
   const demonstration = new Demonstration(path.join(home, DEMONSTRATION_FOLDER));
-  const context = new ContextGatherer({ ripgrepPath: rgPath });
+  const indexes = new SymbolIndexes();
+  const context = new ContextGatherer({ ripgrepPath: rgPath, indexes });
 
   const runnerOf: Checker['runnerOf'] = async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name;
 
@@ -131,7 +132,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const suggestions = new Suggester({
     journal, clients, caller, loadWorkers, log,
     files: sendable,
-    pieces: new ProjectPieces({ files: sendable, indexes: new SymbolIndexes(), log }),
+    pieces: new ProjectPieces({ files: sendable, indexes, log }),
     file: new RoutesFile(path.join(home, 'suggest-routes.json'), log),
     outcomes: new OutcomesFile({ path: path.join(home, 'suggest-outcomes.json'), log }),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),

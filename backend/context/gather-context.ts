@@ -33,6 +33,8 @@ const LEAST_UNITS = 150;
 export interface ContextGathererOptions {
   /** Absolute path of ripgrep. Undefined if there is none for this platform; then nothing is searched. */
   readonly ripgrepPath: string | undefined;
+  /** Shared with whatever else reads the same workspaces, so that each is indexed once. */
+  readonly indexes?: SymbolIndexes | undefined;
 }
 
 /**
@@ -44,10 +46,11 @@ export interface ContextGathererOptions {
  */
 export class ContextGatherer {
   readonly #ripgrep: Ripgrep;
-  readonly #indexes = new SymbolIndexes();
+  readonly #indexes: SymbolIndexes;
 
-  constructor({ ripgrepPath }: ContextGathererOptions) {
+  constructor({ ripgrepPath, indexes = new SymbolIndexes() }: ContextGathererOptions) {
     this.#ripgrep = new Ripgrep(ripgrepPath);
+    this.#indexes = indexes;
   }
 
   /** Never throws because of the workspace's content. @throws the signal's reason when it aborts */
