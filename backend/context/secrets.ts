@@ -61,6 +61,11 @@ export function redact(lines: readonly string[]): Redacted {
   return { lines: redacted, secrets };
 }
 
+/** The text with a marker in the place of each line that looks like a secret. */
+export function redactText(text: string): string {
+  return redact(text.split('\n')).lines.join('\n');
+}
+
 function secretIn(line: string, opened: boolean): string | undefined {
   const issued = issuedKeyIn(line) ?? SECRET_SHAPES.find(({ pattern }) => pattern.test(line))?.kind;
   if (issued !== undefined) return issued;

@@ -1,5 +1,5 @@
 import { counted } from '../common/counted.ts';
-import { redact } from '../context/secrets.ts';
+import { redact, redactText } from '../context/secrets.ts';
 import type { BaseResult, FailingTest } from '../protocol/run-events.ts';
 
 /* The tests that fail on the code as it is, as models are told. What tests print is untrusted: it is bounded, and secrets are left out. */
@@ -23,7 +23,7 @@ export function failingText({ total, failed, failing }: Pick<BaseResult, 'total'
 function testLines({ id, message = '', places: [place] }: FailingTest): string[] {
   const where = place ? ` (${place.path}:${place.startLine})` : '';
   // Before anything is cut: a part of a key does not look like one.
-  const said = redact(message.split('\n')).lines.map((line) => line.trimEnd()).filter((line) => line.trim() !== '').slice(0, MAX_MESSAGE_LINES);
+  const said = redactText(message).split('\n').map((line) => line.trimEnd()).filter((line) => line.trim() !== '').slice(0, MAX_MESSAGE_LINES);
   return [`- ${clipped(redact([id]).lines.join(''))}${where}`, ...said.map((line) => `  ${clipped(line)}`)];
 }
 

@@ -1,4 +1,4 @@
-import { redact } from '../context/secrets.ts';
+import { redactText } from '../context/secrets.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 
 /**
@@ -9,12 +9,8 @@ export function redactedVerdict(verdict: Verdict): Verdict {
   const { tests, reason, notes } = verdict;
   return {
     ...verdict,
-    reason: redacted(reason),
-    notes: notes.map(redacted),
-    tests: tests.map((test) => (test.message === undefined ? test : { ...test, message: redacted(test.message) })),
+    reason: redactText(reason),
+    notes: notes.map(redactText),
+    tests: tests.map((test) => (test.message === undefined ? test : { ...test, message: redactText(test.message) })),
   };
-}
-
-function redacted(text: string): string {
-  return redact(text.split('\n')).lines.join('\n');
 }

@@ -1,4 +1,4 @@
-import { redact } from '../../context/secrets.ts';
+import { redactText } from '../../context/secrets.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { ModelMessage } from '../../protocol/methods.ts';
 import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
@@ -37,7 +37,7 @@ export function exportedRun(run: RunSnapshot, keys: readonly string[]): Exported
   const told: ExportedRun = { format: RUN_FORMAT, conductor: VERSION, run: withPlainAddresses(run), prompts };
   // The longest first: one key may contain another.
   const longestFirst = keys.filter((key) => key !== '').toSorted((a, b) => b.length - a.length);
-  return everyText(told, (text) => redact(longestFirst.reduce((rest, key) => rest.replaceAll(key, '[key]'), text).split('\n')).lines.join('\n'));
+  return everyText(told, (text) => redactText(longestFirst.reduce((rest, key) => rest.replaceAll(key, '[key]'), text)));
 }
 
 /** Server addresses without credentials, query and fragment. */
