@@ -38,6 +38,7 @@ describe.skipIf(!available)(`when the backend is killed in the middle of a comma
     const backend = await startBackend(around, [seconds]);
     // The one in front, the one in a session of its own, and the one that no signal ends.
     await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, PATIENTLY).toBe(3);
+    if (hasControlGroups) expect(await groupsOf(backend.pid)).not.toBe('');
     await backend.kill();
     await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
     await expect.poll(() => processesWith(around.folder), PATIENTLY).toEqual([]);
@@ -46,7 +47,6 @@ describe.skipIf(!available)(`when the backend is killed in the middle of a comma
     expect(await readdir(folders.root)).not.toEqual([]);
     await folders.sweep();
     expect(await readdir(folders.root)).toEqual([]);
-    if (hasControlGroups) expect(await groupsOf(backend.pid)).not.toBe('');
     await around.run('true');
     await expect.poll(() => groupsOf(backend.pid), PATIENTLY).toBe('');
   });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { homedir } from 'node:os';
-import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
+import type { FileEdit } from '../../../backend/verify/patch/patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import type { TestReport } from '../../../backend/verify/runners/test-report.ts';
 import type { Verdict } from '../../../backend/protocol/verdict.ts';
@@ -9,10 +9,8 @@ import type { Scratch } from '../setup.ts';
 
 export type Files = Parameters<Scratch['project']>[0];
 
-export const block = (file: string, content: string): string => `**${file}**\n\`\`\`\n${content}\n\`\`\`\n`;
-
 /**
- * Writes the files, and lets the real runner judge in the real sandbox an answer that replaces some of them. The home folder is the
+ * Writes the files, and lets the real runner judge in the real sandbox a change that replaces some of them. The home folder is the
  * real one, hidden as for a user, because that is where this machine's toolchains may lie.
  */
 export async function judge(
@@ -22,12 +20,15 @@ export async function judge(
   test: string | Pick<VerifyOptions, 'command' | 'runner' | 'reports'>,
 ): Promise<Verdict> {
   const base = await scratch.project(files);
-  const answer = Object.entries(fix).map(([file, content]) => block(file, content)).join('\n');
+  const edits = Object.entries(fix).map(([file, after]): FileEdit => {
+    const before = files[file];
+    return { path: file, kind: typeof before === 'string' ? 'modify' : 'create', before: typeof before === 'string' ? before : null, after };
+  });
   const { folders, copies, baseRuns } = scratch;
   const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), folders });
   return await new Verifier({ sandbox, folders, copies, baseRuns }).verify({
     base,
-    patch: await parsePatch(answer, base),
+    patch: { edits, refused: [] },
     ...(typeof test === 'string' ? { command: test } : test),
     signal: new AbortController().signal,
     timeoutMs: 240_000,
