@@ -11,10 +11,11 @@ export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element 
       <div class="rounds">
         {run.rounds.map((round, index) => {
           const next = run.rounds[index + 1];
-          const context = run.contexts.findLast((sent) => sent.round === round.index);
+          // By position: a state that came in a message has copies.
+          const sent = run.contexts.findLastIndex((context) => context.round === round.index);
           return (
             <RoundView
-              key={round.index} round={round} pool={run.pool} context={context === run.context ? undefined : context} id={`${run.runId}/round-${round.index}`}
+              key={round.index} round={round} pool={run.pool} context={sent > 0 ? run.contexts[sent] : undefined} id={`${run.runId}/round-${round.index}`}
               runGoesOn={goesOn && !next}
               isLast={next === undefined}
               revised={next !== undefined && run.answerRound !== round.index}

@@ -110,6 +110,11 @@ describe('a run', () => {
     expect(panel.text()).toContain('## src/merge.ts, lines 3 to 21');
   });
 
+  it('says once what was sent, where no round was sent anything else', () => {
+    const panel = renderPanel(stateWith({ run: verifiedRun() }));
+    expect(panel.text().match(/Sent: 5 pieces/g)).toHaveLength(1);
+  });
+
   it('says in words what each step reads, costs and says', () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));
     const cards = [...panel.root.querySelectorAll('.step')].map((card) => card.textContent);

@@ -53,7 +53,8 @@ export function renderPanel(state: PanelState, stored?: unknown, place: Place = 
     posted,
     stored: () => memory,
     show(next) {
-      shown = share(shown, structuredClone(next));
+      // As a message brings it: what was one object in two places is two.
+      shown = share(shown, JSON.parse(JSON.stringify(next)) as PanelState);
       const current = shown;
       void act(() => render(<HostContext.Provider value={host}><Panel state={current} /></HostContext.Provider>, root));
     },
