@@ -3,6 +3,7 @@ import { deviceName } from '../protocol/devices.ts';
 import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { answerOf, gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import { passCount } from '../protocol/test-changes.ts';
@@ -170,6 +171,8 @@ export class RunPrinter {
 
   #plan({ round, steps, durationMs, keptFrom }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
     this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? this.#planned(run.rounds[round], durationMs, run) : 'plan kept'}, ${counted(steps.length, 'step')}`);
+    const mend = run.rounds[round] && mendOf(run.rounds[round]);
+    if (mend !== undefined && keptFrom === undefined) this.#line('Mended', this.#terminal.style('yellow', mend));
     steps.forEach(({ worker, subtask, reads }, index) => {
       const { id, simulated } = run.pool[worker] ?? { id: `worker ${worker}`, simulated: false };
       const reading = reads.length > 0 ? this.#dim(` reads ${reads.map((read) => read + 1).join(', ')}`) : '';

@@ -1,3 +1,4 @@
+import { mendOf } from '../protocol/plan-mend-words.ts';
 import { answerOf, type RoundView, type RunSnapshot, type Spent } from '../protocol/run-snapshot.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 
@@ -48,6 +49,8 @@ function roundResult(run: RunSnapshot, round: RoundView) {
   return {
     plan: round.plan ?? null,
     planning: round.planSpent ? { usd: dollars(round.planSpent), durationMs: round.planDurationMs ?? null } : null,
+    /** What was wrong with the plan as it was written, and what was changed; null where it was taken as it was written. */
+    mended: round.planMended ? { message: mendOf(round), ...round.planMended } : null,
     kept: round.kept,
     rejections: round.rejections.map(({ reason, message }) => ({ reason, message })),
     steps: round.steps.map((step) => ({

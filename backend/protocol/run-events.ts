@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DEVICES } from './devices.ts';
+import { planMendSchema } from './plan-mend.ts';
 import { planSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { runRequestSchema } from './run-request.ts';
@@ -214,8 +215,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     text: z.string(),
     plan: planSchema,
     steps: z.array(stepSchema),
-    /** Why `plan` is not the plan of the text, which made no sense for the question; a sentence each. */
-    mended: z.array(z.string()).optional(),
+    /** Why `plan` is not the plan of the text, which made no sense for the question. Journals of earlier versions have sentences for models here. */
+    mended: planMendSchema.optional().catch(undefined),
     keptFrom,
     ...sampled,
     ...spent,

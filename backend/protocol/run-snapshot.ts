@@ -1,6 +1,7 @@
 import type {
   Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
 } from './run-events.ts';
+import type { PlanMend } from './plan-mend.ts';
 import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
@@ -107,8 +108,8 @@ export interface RoundView {
   readonly planAttempt?: AttemptView;
   readonly planText?: string;
   readonly plan?: Plan;
-  /** Why the plan is not as the Conductor wrote it, a sentence each. */
-  readonly planMended?: readonly string[];
+  /** Why the plan is not as the Conductor wrote it. */
+  readonly planMended?: PlanMend;
   readonly planDurationMs?: number;
   /** What the plan cost, with rejected ones and failed calls; absent until the first reply. */
   readonly planSpent?: Spent;

@@ -184,8 +184,7 @@ export class RunDriver {
         const steps = stepsOf(parsed.plan).map(({ worker, subtask, reads, readsPreviousRound }) => ({
           worker, subtask, reads: [...reads], readsPreviousRound: readsPreviousRound && this.#round > 0,
         }));
-        const mended = parsed.mended.length > 0 ? { mended: [...parsed.mended] } : {};
-        return { type: 'plan.proposed', ...common, plan, steps, ...mended };
+        return { type: 'plan.proposed', ...common, plan, steps, ...(parsed.mended && { mended: parsed.mended }) };
       }
       case 'keep':
         return { type: 'plan.kept', ...common };

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { RunPrinter } from '../../backend/cli/run-printer.ts';
+import { runResult } from '../../backend/cli/run-result.ts';
 import type { Terminal } from '../../backend/cli/terminal.ts';
 import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
 import type { RunEvent } from '../../backend/protocol/run-events.ts';
@@ -7,6 +8,7 @@ import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { mendedRun, verifiedRun } from '../webview/fixtures.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';
 const worker = workerConfigSchema.parse({ id: 'local', provider: 'local', model: MODEL });
@@ -103,4 +105,15 @@ it('says that the Conductor gave up where it keeps an answer that the tests are 
   const kept: RunEvent = { type: 'plan.kept', round: 1, attemptId: 'a', text: '', usage: NO_USAGE, cost: { estimated: false }, durationMs: 1 };
   expect(toldOf(kept, keptAfter({ verified: false, outcome: 'failed' }))).toEqual(['Round 2 the Conductor gives up: it has no better plan']);
   expect(toldOf(kept, keptAfter())).toEqual(['Round 2 the Conductor keeps the answer as it is']);
+});
+
+it('tells what was wrong with a plan that was mended, and what was changed, and gives it to scripts', () => {
+  const mended = mendedRun();
+  const plan = { round: 0, attemptId: '1', text: '', plan: { modelIds: [], subtasks: [], accessList: [] }, steps: [], usage: NO_USAGE, cost: { estimated: false }, durationMs: 900 };
+  const sentence = 'The plan made no sense twice (step 1 looks for a fault that nobody reported; step 2 speaks of work that it is not shown), '
+    + 'so the nearest one that does was taken; changed: the instruction of step 1, what step 2 reads.';
+  expect(toldOf({ type: 'plan.proposed', ...plan }, mended)).toContain(`Mended ${sentence}`);
+  expect(runResult(mended).rounds[0]?.mended).toMatchObject({ message: sentence, wrong: [{ rule: 'fault', step: 0 }, { rule: 'unseen', step: 1 }] });
+  expect(toldOf({ type: 'plan.proposed', ...plan }, verifiedRun()).join('\n')).not.toContain('Mended');
+  expect(runResult(verifiedRun()).rounds[0]?.mended).toBeNull();
 });

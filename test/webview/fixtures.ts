@@ -1,5 +1,6 @@
 import type { PageReplies, PanelModel, PanelState, PoolSummary, ShownView, ViewOf, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
 import type { BaseResult, ContextPiece, Purpose, RunEvent, RunEventOf, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
+import type { PlanMend } from '../../backend/protocol/plan-mend.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
@@ -101,7 +102,7 @@ export class Script {
 
   plan(round: number, { text, modelIds, subtasks, accessList }: {
     text: string; modelIds: number[]; subtasks: string[]; accessList: Access[];
-  }, { ms, usd = 0.0007, sampled }: Billed & { readonly sampled?: Sampled } = { ms: 900 }): this {
+  }, { ms, usd = 0.0007, sampled, mended }: Billed & { readonly sampled?: Sampled; readonly mended?: PlanMend } = { ms: 900 }): this {
     const plan = { modelIds, subtasks, accessList: accessList.map((access) => (access === 'all' ? access : [...access])) };
     this.start(round, { kind: 'plan' }, 'conductor-7b');
     return this.say({
@@ -110,6 +111,7 @@ export class Script {
         worker: ordinal, subtask, reads: [...reads], readsPreviousRound,
       })),
       ...(sampled && { sampled }),
+      ...(mended && { mended }),
       ...this.#spent({ ms, usd, output: 180 }),
     }, ms);
   }
@@ -560,6 +562,22 @@ export function rejectedRun(): RunSnapshot {
     .run();
 }
 
+/** A Conductor that went after a fault that nobody reported, was told so, and did it again. */
+export function mendedRun(): RunSnapshot {
+  const question = 'Add a `dumps` function that writes TOML.';
+  const text = 'model_id = [0, 1]\nsubtasks = ["Find the wrong line and write a short plan.", "Write dumps as the plan says."]\naccess_list = [[], []]';
+  return new Script({ question })
+    .context()
+    .reject(0, 'senseless', 'The plan does not make sense for this question. Step 0 sends its worker after a fault, and the question reports none: it asks for a change.', text)
+    .plan(0, {
+      text, modelIds: [0, 1],
+      subtasks: ['Work out what it takes: "Add a `dumps` function that writes TOML.". Hand on a short plan without code.', 'Write dumps as the plan says.'],
+      accessList: [[], [0]],
+    }, { ms: 900, mended: { wrong: [{ rule: 'fault', step: 0 }, { rule: 'unseen', step: 1 }], written: 2, reworded: [0], rewired: [1] } })
+    .start(0, { kind: 'step', step: 0 }, 'gemini-pro')
+    .run();
+}
+
 export function failedStepRun(): RunSnapshot {
   return new Script()
     .context()
@@ -853,6 +871,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'budget': () => stateWith({ run: budgetRun() }),
   'retried': () => stateWith({ run: retriedRun() }),
   'rejected': () => stateWith({ run: rejectedRun() }),
+  'mended': () => stateWith({ run: mendedRun() }),
   'failed-step': () => stateWith({ run: failedStepRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'cancelled': () => stateWith({ run: cancelledRun() }),

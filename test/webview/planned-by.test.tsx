@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from 'vitest';
-import { planningRun, POOL_SUMMARY, secondRoundRun, simulatedRun, stateWith, verifiedRun } from './fixtures.ts';
+import { mendedRun, planningRun, POOL_SUMMARY, secondRoundRun, simulatedRun, stateWith, verifiedRun } from './fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
 
 beforeEach(() => stubLayout());
@@ -44,5 +44,20 @@ describe('who plans', () => {
     const run = simulatedRun();
     const shown = { ...run, policy: { ...run.policy, choice: { why: 'simulated' as const, estimate: { usd: 0, plans: 0 } } } };
     expect(renderPanel(stateWith({ run: shown })).text()).not.toContain('Change…');
+  });
+});
+
+describe('a plan that made no sense', () => {
+  const mends = (root: Element): string[] => [...root.querySelectorAll('.plan-mended')].map(({ textContent }) => textContent?.trim() ?? '');
+
+  it('is said to have been mended, with what was wrong and what was changed', () => {
+    expect(mends(renderPanel(stateWith({ run: mendedRun() })).root)).toEqual([
+      'The plan made no sense twice (step 1 looks for a fault that nobody reported; step 2 speaks of work that it is not shown), '
+      + 'so the nearest one that does was taken; changed: the instruction of step 1, what step 2 reads.',
+    ]);
+  });
+
+  it('is not spoken of where the plan was taken as it was written', () => {
+    expect(mends(renderPanel(stateWith({ run: verifiedRun() })).root)).toEqual([]);
   });
 });

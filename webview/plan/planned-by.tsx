@@ -4,7 +4,9 @@ import { useContext } from 'preact/hooks';
 import { deviceName } from '../../backend/protocol/devices.ts';
 import { formatDuration, formatMoney } from '../../backend/protocol/figures.ts';
 import { estimateWords, plannerReason } from '../../backend/protocol/planner-words.ts';
+import { mendOf } from '../../backend/protocol/plan-mend-words.ts';
 import type { RoundView } from '../../backend/protocol/run-snapshot.ts';
+import { Icon } from '../controls.tsx';
 import { fillSentence } from '../fill-sentence.ts';
 import { useHost } from '../host.ts';
 import { RunContext } from './step-details.tsx';
@@ -31,6 +33,12 @@ export function PlannedBy({ round }: { readonly round: RoundView }): JSX.Element
       {isFirst && choice?.why !== 'simulated' && <> · <ChangePlanner>{l10n.t('Change…')}</ChangePlanner></>}
     </p>
   );
+}
+
+/** What became of a plan that made no sense; nothing where the plan was taken as it was written. */
+export function PlanMended({ round }: { readonly round: RoundView }): JSX.Element | null {
+  const sentence = mendOf(round);
+  return sentence === undefined ? null : <p class="note plan-mended"><Icon name="info" tone="quiet" /> {sentence}</p>;
 }
 
 /** A link to the choice of the model that plans. */

@@ -8,7 +8,7 @@ import { fillSentence } from '../fill-sentence.ts';
 import { Capped } from '../markdown/capped.tsx';
 import { tail } from '../markdown/visible-text.ts';
 import { reasonsOf } from './plan-reasons.ts';
-import { PlannedBy, Planner } from './planned-by.tsx';
+import { PlanMended, PlannedBy, Planner } from './planned-by.tsx';
 
 /** Streamed characters of the Conductor to show while it plans. */
 const LIVE_TAIL = 1_200;
@@ -62,7 +62,7 @@ export function Planning({ round, gaveUp, runGoesOn, id }: {
             : <><Icon name="info" tone="quiet" /> {l10n.t('The Conductor kept the answer of round {0}.', round.index)}</>}
         </p>
       )}
-      {planned && round.planKeptFrom === undefined && <PlannedBy round={round} />}
+      {planned && round.planKeptFrom === undefined && <><PlannedBy round={round} /><PlanMended round={round} /></>}
       {planned && round.planText && <Reasons text={round.planText} kept={round.kept} id={`${id}/reasons`} />}
     </>
   );

@@ -1,3 +1,4 @@
+import type { SenseRule } from '../../protocol/plan-mend.ts';
 import { stepsOf, type Plan } from '../../workflow/plan.ts';
 import type { ReadQuestion } from '../question/read-question.ts';
 import { readErrand, type Errand } from './read-errand.ts';
@@ -6,8 +7,6 @@ import { readErrand, type Errand } from './read-errand.ts';
  * Whether a plan makes sense for its question, whoever wrote it. The rules are about roles, kinds and access, and a rule speaks only where
  * what it needs was read for certain: a plan in words that are not understood is held to its lists alone.
  */
-
-export type SenseRule = 'steps' | 'unread' | 'repeated' | 'unseen' | 'last' | 'fault';
 
 export interface Nonsense {
   readonly rule: SenseRule;

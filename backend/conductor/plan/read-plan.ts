@@ -1,4 +1,5 @@
-import { MAX_STEPS, type Plan } from '../../workflow/plan.ts';
+import type { PlanMend } from '../../protocol/plan-mend.ts';
+import { MAX_STEPS, stepsOf, type Plan } from '../../workflow/plan.ts';
 import { parsePlan, type ParsedPlan, type ParseOptions } from '../parse-plan.ts';
 import type { PromptProfile } from '../prompt-profile.ts';
 import { readQuestion, type ReadQuestion } from '../question/read-question.ts';
@@ -14,8 +15,8 @@ import { nonsenseIn } from './plan-sense.ts';
 
 export type ReadPlan =
   | Exclude<ParsedPlan, { readonly kind: 'plan' }>
-  /** `mended` says what was changed to make sense of the plan, a sentence each; empty where nothing was. */
-  | { readonly kind: 'plan'; readonly plan: Plan; readonly mended: readonly string[] };
+  /** `mended`: the plan that was written made no sense, and this is the nearest one that does. */
+  | { readonly kind: 'plan'; readonly plan: Plan; readonly mended?: PlanMend };
 
 export interface ReadPlanOptions extends ParseOptions {
   readonly question: string;
@@ -33,14 +34,27 @@ export function readPlan(text: string, { question, profile, mayAskAgain, ...pars
   const asked = readQuestion(question);
   const { round } = parsing;
   const steps = mostSteps(asked, round);
-  if (!profile.isInstructed) return { kind: 'plan', plan: formedPlan(parsed.plan, asked, { round, steps }), mended: [] };
+  if (!profile.isInstructed) return { kind: 'plan', plan: formedPlan(parsed.plan, asked, { round, steps }) };
   const found = nonsenseIn(parsed.plan, asked, { steps, round });
-  if (found.length === 0) return { kind: 'plan', plan: parsed.plan, mended: [] };
-  const told = found.slice(0, MOST_TOLD).map(({ message }) => message);
+  if (found.length === 0) return { kind: 'plan', plan: parsed.plan };
+  const told = found.slice(0, MOST_TOLD);
   if (mayAskAgain) {
-    return { kind: 'rejected', rejection: { reason: 'senseless', message: `The plan does not make sense for this question. ${told.join(' ')}` } };
+    const message = `The plan does not make sense for this question. ${told.map((one) => one.message).join(' ')}`;
+    return { kind: 'rejected', rejection: { reason: 'senseless', message } };
   }
-  return { kind: 'plan', plan: nearestPlan(parsed.plan, asked, found, { round, steps }), mended: told };
+  const plan = nearestPlan(parsed.plan, asked, found, { round, steps });
+  return { kind: 'plan', plan, mended: { wrong: told.map(({ rule, step }) => ({ rule, ...(step !== undefined && { step }) })), ...changesFrom(parsed.plan, plan) } };
+}
+
+/** What a person has to know of the difference between the plan that was written and the one that was taken. */
+function changesFrom(written: Plan, taken: Plan): Omit<PlanMend, 'wrong'> {
+  const [before, now] = [stepsOf(written), stepsOf(taken)];
+  const numbered = (isChanged: (step: typeof now[number]) => boolean): number[] => now.filter(isChanged).map(({ index }) => index);
+  return {
+    written: before.length,
+    reworded: numbered(({ subtask }) => !written.subtasks.includes(subtask)),
+    rewired: before.length === now.length ? numbered(({ index, reads }) => reads.join() !== before[index]?.reads.join()) : [],
+  };
 }
 
 /** The most steps that a plan of this round may have. An answer that failed is worth more than the first try. */

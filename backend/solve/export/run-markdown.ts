@@ -2,6 +2,7 @@ import path from 'node:path';
 import { counted } from '../../common/counted.ts';
 import { formatDuration, formatMoney, formatTokens } from '../../protocol/figures.ts';
 import type { Outcome } from '../../protocol/run-events.ts';
+import { mendOf } from '../../protocol/plan-mend-words.ts';
 import { plannerReason } from '../../protocol/planner-words.ts';
 import { answerOf, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
 import { changeKind, passCount, type ChangeKind } from '../../protocol/test-changes.ts';
@@ -100,7 +101,9 @@ function roundBlocks(run: RunSnapshot, round: RoundView): string[] {
   ];
 }
 
-function planBlocks({ pool }: RunSnapshot, { steps, kept, planText, planKeptFrom }: RoundView): string[] {
+function planBlocks({ pool }: RunSnapshot, round: RoundView): string[] {
+  const { steps, kept, planText, planKeptFrom } = round;
+  const mend = mendOf(round);
   if (kept) return ['The Conductor kept the answer before.'];
   if (planText === undefined) return ['There is no plan yet.'];
   const rows = steps.map(({ index, worker, reads, readsPreviousRound, state, durationMs }) => [
@@ -113,6 +116,7 @@ function planBlocks({ pool }: RunSnapshot, { steps, kept, planText, planKeptFrom
   return [
     '### Plan',
     ...(planKeptFrom === undefined ? [] : [`Kept from run ${code(planKeptFrom)}.`]),
+    ...(mend === undefined ? [] : [words(mend)]),
     table(['Step', 'Worker', 'Reads', 'State', 'Time'], rows),
     'The Conductor wrote:',
     fenced(planText),
