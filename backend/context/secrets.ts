@@ -25,6 +25,9 @@ const SECRET_SHAPES: readonly { readonly kind: string; readonly pattern: RegExp 
   },
 ];
 
+/** What each of the shapes needs. Most lines end here. */
+const MAY_HAVE_SHAPE = /secret_?access|ey[A-Za-z0-9_-]{10}|ZXlK|bearer\s|AccountKey=|SharedAccess|hooks\.slack|webhook|:\/\//i;
+
 const KEY_BEGINS = /-----BEGIN [A-Z0-9_ -]{0,100}PRIVATE KEY(?: BLOCK)?-----/i;
 const KEY_ENDS = /-----END [A-Z0-9_ -]{0,100}PRIVATE KEY(?: BLOCK)?-----/i;
 /** A key without an end marker continues while its lines look like key data. */
@@ -48,11 +51,12 @@ export function redact(lines: readonly string[]): Redacted {
   let inKey = false;
   let opened = false;
   const redacted = lines.map((line, index) => {
+    const mayBound = line.includes('-----');
     if (inKey && !KEY_ENDS.test(line) && !KEY_CONTINUES.test(line) && line.trim() !== '') inKey = false;
-    const begins = KEY_BEGINS.test(line);
+    const begins = mayBound && KEY_BEGINS.test(line);
     const kind = inKey || begins ? 'a private key' : (secretIn(line, opened) ?? (manifest?.holds(line) ? 'a password or token' : undefined));
     if (begins) inKey = true;
-    if (KEY_ENDS.test(line)) inKey = false;
+    if (mayBound && KEY_ENDS.test(line)) inKey = false;
     opened = opensSecret(line);
     if (kind === undefined) return line;
     secrets.set(index + 1, kind);
@@ -67,7 +71,7 @@ export function redactText(text: string): string {
 }
 
 function secretIn(line: string, opened: boolean): string | undefined {
-  const issued = issuedKeyIn(line) ?? SECRET_SHAPES.find(({ pattern }) => pattern.test(line))?.kind;
+  const issued = issuedKeyIn(line) ?? (MAY_HAVE_SHAPE.test(line) ? SECRET_SHAPES.find(({ pattern }) => pattern.test(line))?.kind : undefined);
   if (issued !== undefined) return issued;
   return isAssignedSecret(line) || (opened && isSecretAlone(line)) ? 'a password or token' : undefined;
 }

@@ -11,15 +11,19 @@ export const SEPARATOR = '\n\n';
 /** Maximum number of reasons shown for a piece. */
 const MAX_REASONS = 3;
 
-interface Held {
+interface Part {
   readonly range: LineRange;
   readonly reasons: readonly string[];
+}
+
+interface Held extends Part {
+  /** What it costs, with the separator. */
+  readonly units: number;
 }
 
 interface Shown {
   readonly file: TextFile;
   readonly held: readonly Held[];
-  readonly units: number;
 }
 
 /** The pieces chosen so far, within the budget. Touching pieces of a file are merged. */
@@ -85,23 +89,29 @@ export class Shelf {
 
   /** The candidate's file with the added range, and the additional cost. */
   #with({ file, reasons }: Candidate, range: LineRange): { after: Shown; cost: number } {
-    const before = this.#files.get(file.path);
-    const held = merge(before?.held ?? [], { range, reasons });
-    const units = unitsOf(held.map((one) => render(file, one) + SEPARATOR).join(''));
-    return { after: { file, held, units }, cost: units - (before?.units ?? 0) };
+    const before = this.#files.get(file.path)?.held ?? [];
+    const { merged, apart } = merge(before, { range, reasons });
+    const units = unitsOf(render(file, merged) + SEPARATOR);
+    const held = [...apart, { ...merged, units }].sort((a, b) => a.range.start - b.range.start);
+    return { after: { file, held }, cost: total(held) - total(before) };
   }
 }
 
-function render(file: TextFile, held: Held): string {
-  const { start, end } = held.range;
-  return renderFilePiece({ path: file.path, lines: file.lines, start, end, reason: reasonOf(held) });
+function total(held: readonly Held[]): number {
+  return held.reduce((sum, { units }) => sum + units, 0);
 }
 
-function reasonOf({ reasons }: Held): string {
+function render(file: TextFile, part: Part): string {
+  const { start, end } = part.range;
+  return renderFilePiece({ path: file.path, lines: file.lines, start, end, reason: reasonOf(part) });
+}
+
+function reasonOf({ reasons }: Part): string {
   return reasons.slice(0, MAX_REASONS).join('; ');
 }
 
-function merge(held: readonly Held[], added: Held): Held[] {
+/** The part with what it touches, and what it does not touch. */
+function merge(held: readonly Held[], added: Part): { merged: Part; apart: Held[] } {
   let merged = added;
   const apart: Held[] = [];
   for (const other of held) {
@@ -114,5 +124,5 @@ function merge(held: readonly Held[], added: Held): Held[] {
       reasons: [...new Set([...other.reasons, ...merged.reasons])],
     };
   }
-  return [...apart, merged].sort((a, b) => a.range.start - b.range.start);
+  return { merged, apart };
 }

@@ -39,7 +39,7 @@ export class Workspace {
   readonly listProblem: string | undefined;
   readonly #unlisted: string | undefined;
   readonly #listed: ReadonlySet<string>;
-  readonly #byName: ReadonlyMap<string, readonly string[]>;
+  #byName: ReadonlyMap<string, readonly string[]> | undefined;
   readonly #answers = new Map<string, Promise<FileAnswer>>();
 
   private constructor(roots: { root: string; givenRoot: string }, { files, problem, unlisted }: FileList) {
@@ -49,7 +49,6 @@ export class Workspace {
     this.listProblem = problem;
     this.#unlisted = unlisted;
     this.#listed = new Set(files);
-    this.#byName = Map.groupBy(files, (file) => path.posix.basename(file));
   }
 
   /** @returns undefined if the folder does not exist. @throws the signal's reason when it aborts */
@@ -70,6 +69,7 @@ export class Workspace {
 
   /** Paths of the files with this name, in any folder. */
   named(name: string): readonly string[] {
+    this.#byName ??= Map.groupBy(this.files, (file) => file.slice(file.lastIndexOf('/') + 1));
     return this.#byName.get(name) ?? [];
   }
 
@@ -108,7 +108,7 @@ export class Workspace {
       if (!status.isFile()) return refuse('not a regular file');
       if (this.#unlisted !== undefined && !this.has(relative)) return refuse(this.#unlisted);
       if (status.size > MAX_FILE_BYTES) return refuse('larger than 1 MiB');
-      const lines = linesOf(await readBounded(real));
+      const lines = linesOf(await readBounded(real, status.size));
       return lines ? { file: { path: relative, ...redact(lines) } } : refuse('not UTF-8 text');
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -129,17 +129,18 @@ function asPath(given: string): string {
   }
 }
 
-/** Limits the size in case the file has grown since `stat`, and refuses a symbolic link that has replaced it. */
-async function readBounded(file: string): Promise<Buffer> {
+/** Reads no more than `size` bytes, in case the file has grown since `stat`, and refuses a symbolic link that has replaced it. */
+async function readBounded(file: string, size: number): Promise<Buffer> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
-    const buffer = Buffer.alloc(MAX_FILE_BYTES);
+    const buffer = Buffer.allocUnsafe(size);
     let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-      if (bytesRead === 0) return buffer.subarray(0, length);
+    while (length < size) {
+      const { bytesRead } = await handle.read(buffer, length, size - length, length);
+      if (bytesRead === 0) break;
       length += bytesRead;
     }
+    return buffer.subarray(0, length);
   } finally {
     await handle.close();
   }

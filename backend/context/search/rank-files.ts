@@ -36,19 +36,21 @@ export interface Worth {
 export interface Ranking {
   /** Best first; files without any of the words are left out. */
   readonly files: readonly RankedFile[];
-  /** The words that the workspace has, by number. */
-  readonly worth: ReadonlyMap<number, Worth>;
+  /** The words that the workspace has. */
+  readonly asked: readonly Worth[];
+  /** The place in `asked` for each number of the vocabulary, -1 for words that were not asked for. */
+  readonly slots: Int32Array;
 }
 
 /** @param near files that belong to what was asked for, whatever words they have */
 export function rankFiles(index: SymbolIndex, words: AskedWords, near: ReadonlySet<string>): Ranking {
   const slots = new Int32Array(index.vocabulary.size).fill(-1);
-  const asked: { number: number; weight: number; as: string }[] = [];
+  const asked: { weight: number; as: string }[] = [];
   for (const [word, { weight, as }] of words) {
     const number = index.vocabulary.find(word);
     if (number === undefined) continue;
     slots[number] = asked.length;
-    asked.push({ number, weight, as });
+    asked.push({ weight, as });
   }
   const size = asked.length;
   const hits: { file: IndexedFile; text: Float32Array; names: Float32Array; path: Float32Array }[] = [];
@@ -98,5 +100,5 @@ export function rankFiles(index: SymbolIndex, words: AskedWords, near: ReadonlyS
   const best = files.reduce((most, { score }) => Math.max(most, score), 0) || 1;
   for (const one of files) if (near.has(one.file.path)) one.score += NEAR_SHARE * best;
   files.sort((a, b) => b.score - a.score || compare(a.file.path, b.file.path));
-  return { files, worth: new Map(asked.map(({ number, as }, slot) => [number, { value: worth[slot] ?? 0, as }])) };
+  return { files, asked: asked.map(({ as }, slot) => ({ value: worth[slot] ?? 0, as })), slots };
 }

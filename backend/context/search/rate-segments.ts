@@ -1,8 +1,9 @@
+import type { Definition } from '../symbols/definition.ts';
 import type { TextFile } from '../workspace.ts';
-import type { Worth } from './rank-files.ts';
+import type { Ranking } from './rank-files.ts';
 import { segmentsOf, type Segment } from './segments.ts';
 import type { Vocabulary } from './vocabulary.ts';
-import { IDENTIFIER, wordsOf } from './words.ts';
+import { IDENTIFIER } from './words.ts';
 
 const K1 = 1.2;
 const B = 0.5;
@@ -24,19 +25,30 @@ export interface RatedSegment {
 
 interface Counted {
   readonly segment: Segment;
-  readonly counts: ReadonlyMap<number, number>;
+  /** How often it has each of the words that were asked for. */
+  readonly counts: Float32Array;
+  /** How many words it has. */
   readonly length: number;
-  readonly names: ReadonlySet<number>;
+  /** Which of the words are in the names of its definitions. */
+  readonly named: Uint8Array;
+}
+
+export interface RatingRequest extends Pick<Ranking, 'asked' | 'slots'> {
+  readonly file: TextFile;
+  /** Those of the file, by line. */
+  readonly definitions: readonly Definition[];
+  readonly vocabulary: Vocabulary;
 }
 
 /** Cuts a file into segments, in their order, and rates them by BM25. */
-export function rateSegments(file: TextFile, worth: ReadonlyMap<number, Worth>, vocabulary: Vocabulary): RatedSegment[] {
-  const counted = segmentsOf(file.path, file.lines).map((segment) => count(file, segment, { worth, vocabulary }));
+export function rateSegments(request: RatingRequest): RatedSegment[] {
+  const { file, definitions, asked } = request;
+  const counted = segmentsOf(file.lines, definitions).map((segment) => count(segment, request));
   const average = Math.max(1, counted.reduce((sum, { length }) => sum + length, 0) / Math.max(1, counted.length));
-  const own = counted.map(({ counts, length, names }) => {
+  const own = counted.map(({ counts, length, named }) => {
     let score = 0;
-    for (const [number, { value }] of worth) {
-      const frequency = (counts.get(number) ?? 0) / (1 - B + B * length / average) + (names.has(number) ? IN_NAME : 0);
+    for (const [slot, { value }] of asked.entries()) {
+      const frequency = (counts[slot] ?? 0) / (1 - B + B * length / average) + IN_NAME * (named[slot] ?? 0);
       if (frequency > 0) score += value * frequency / (K1 + frequency);
     }
     return score;
@@ -45,29 +57,31 @@ export function rateSegments(file: TextFile, worth: ReadonlyMap<number, Worth>, 
   const most = near.reduce((a, b) => Math.max(a, b), 1e-9);
   const likelihoods = near.map((score) => (score / most) ** SHARPNESS + LEAST);
   const total = likelihoods.reduce((sum, one) => sum + one, 0);
-  return counted.map((one, at) => ({ segment: one.segment, share: (likelihoods[at] ?? 0) / total, reasons: reasonsFor(one, worth, vocabulary) }));
+  return counted.map((one, at) => ({ segment: one.segment, share: (likelihoods[at] ?? 0) / total, reasons: reasonsFor(one, request) }));
 }
 
-function count(
-  file: TextFile, segment: Segment, { worth, vocabulary }: { worth: ReadonlyMap<number, Worth>; vocabulary: Vocabulary },
-): Counted {
-  const counts = new Map<number, number>();
+function count(segment: Segment, { file, asked, slots, vocabulary }: RatingRequest): Counted {
+  const counts = new Float32Array(asked.length);
   let length = 0;
   for (const identifier of file.lines.slice(segment.start - 1, segment.end).join('\n').match(IDENTIFIER) ?? []) {
     for (const number of vocabulary.numbersOf(identifier)) {
       length += 1;
-      if (worth.has(number)) counts.set(number, (counts.get(number) ?? 0) + 1);
+      const slot = slots[number] ?? -1;
+      if (slot >= 0) counts[slot] = (counts[slot] ?? 0) + 1;
     }
   }
-  const names = [...segment.owners, ...segment.inside].flatMap(({ name }) => wordsOf(name)).map((word) => vocabulary.find(word) ?? -1);
-  return { segment, counts, length, names: new Set(names) };
+  const named = new Uint8Array(asked.length);
+  for (const { name } of [...segment.owners, ...segment.inside]) {
+    for (const number of vocabulary.numbersOf(name)) if ((slots[number] ?? -1) >= 0) named[slots[number] ?? 0] = 1;
+  }
+  return { segment, counts, length, named };
 }
 
 /** Such as `defines mergeIntervals`, or the words that say most. */
-function reasonsFor({ segment, counts }: Counted, worth: ReadonlyMap<number, Worth>, vocabulary: Vocabulary): string[] {
-  const defined = segment.inside.filter(({ name }) => worth.has(vocabulary.find(wordsOf(name)[0] ?? '') ?? -1)).map(({ name }) => `defines ${name}`);
+function reasonsFor({ segment, counts }: Counted, { asked, slots, vocabulary }: RatingRequest): string[] {
+  const defined = segment.inside.filter(({ name }) => (slots[vocabulary.numbersOf(name)[0] ?? -1] ?? -1) >= 0).map(({ name }) => `defines ${name}`);
   if (defined.length > 0) return [...new Set(defined)].slice(0, 2);
-  const words = [...counts.keys()].map((number) => worth.get(number)).filter((one) => one !== undefined)
+  const words = asked.filter((_, slot) => (counts[slot] ?? 0) > 0)
     .sort((a, b) => b.value - a.value).slice(0, MAX_REASON_WORDS).map(({ as }) => as);
   return [words.length > 0 ? `has ${[...new Set(words)].join(', ')}` : 'beside what was found'];
 }

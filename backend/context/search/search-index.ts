@@ -38,22 +38,24 @@ export interface SearchResult {
 
 /** @throws the signal's reason when it aborts */
 export async function searchIndex({ index, workspace, words, near, signal }: SearchRequest): Promise<SearchResult> {
-  const { files, worth } = rankFiles(index, words, new Set(near.keys()));
+  const { files, ...ranking } = rankFiles(index, words, new Set(near.keys()));
   const best = files.slice(0, MAX_FILES).filter(({ score }) => score > 0);
   const likelihoods = best.map(({ score }) => (score / (best[0]?.score ?? 1)) ** SHARPNESS);
   const total = likelihoods.reduce((sum, one) => sum + one, 0);
   const refused: { path: string; reason: string }[] = [];
   const found: { candidate: Candidate; chancePerUnit: number }[] = [];
-  for (const [rank, { file: { path: name } }] of best.entries()) {
+  const answers = await Promise.all(best.map(({ file }) => workspace.read(file.path)));
+  for (const [rank, { file: { path: name, definitions } }] of best.entries()) {
     signal.throwIfAborted();
-    const answer = await workspace.read(name);
+    const answer = answers[rank];
+    if (!answer) continue;
     if ('refusal' in answer) {
       refused.push({ path: name, reason: answer.refusal.reason });
       continue;
     }
     const chance = (1 - BY_RANK) * (likelihoods[rank] ?? 0) / total + BY_RANK / 4 / (rank + 1);
     const why = near.get(name);
-    found.push(...candidatesIn(answer.file, { chance, rated: rateSegments(answer.file, worth, index.vocabulary), why }));
+    found.push(...candidatesIn(answer.file, { chance, rated: rateSegments({ file: answer.file, definitions, vocabulary: index.vocabulary, ...ranking }), why }));
   }
   // Sorting is stable, so that equals keep the order of files and lines.
   found.sort((a, b) => b.chancePerUnit - a.chancePerUnit);

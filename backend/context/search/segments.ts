@@ -1,4 +1,3 @@
-import { definitionsIn } from '../symbols/definitions-in.ts';
 import type { Definition } from '../symbols/definition.ts';
 import type { LineRange } from '../line-range.ts';
 
@@ -14,9 +13,8 @@ const LEAST_LINES = 8;
 /** Longer ones are cut where a line is blank. */
 const MOST_LINES = 48;
 
-/** Cuts a file into segments that cover it, in the order of the lines. */
-export function segmentsOf(path: string, lines: readonly string[]): Segment[] {
-  const definitions = definitionsIn(path, lines);
+/** Cuts a file into segments that cover it, in the order of the lines. @param definitions those of the file, by line */
+export function segmentsOf(lines: readonly string[], definitions: readonly Definition[]): Segment[] {
   const owners = ownersByLine(definitions, lines.length);
   const cuts: LineRange[] = [];
   let start = 1;

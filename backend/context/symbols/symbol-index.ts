@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { Slices } from '../../common/slices.ts';
 import { isTestPath } from '../file-names.ts';
@@ -102,7 +102,7 @@ export class SymbolIndex {
 
   /** Reads what has changed since the last time, by size and time of change. @throws the signal's reason when it aborts */
   async refresh(workspace: Workspace, signal: AbortSignal): Promise<void> {
-    const wanted = workspace.files.filter((file) => !isSecretFile(file)).slice(0, MAX_FILES);
+    const wanted = workspace.files.filter((file) => this.#files.has(file) || !isSecretFile(file)).slice(0, MAX_FILES);
     const present = new Set(wanted);
     let changed = false;
     for (const file of [...this.#files.keys()]) if (!present.has(file)) changed = this.#forget(file);
@@ -111,7 +111,7 @@ export class SymbolIndex {
     const stale: { file: string; status: NonNullable<ReturnType<typeof statusOf>> }[] = [];
     await slices.forEach(wanted, (file) => {
       signal.throwIfAborted();
-      const status = isInside(file) ? statusOf(path.join(workspace.root, file)) : undefined;
+      const status = statusOf(`${workspace.root}/${file}`);
       const known = this.#files.get(file);
       if (!status) changed = this.#forget(file) || changed;
       else if (known?.size !== status.size || known.mtimeMs !== status.mtimeMs) stale.push({ file, status });
@@ -123,7 +123,8 @@ export class SymbolIndex {
     await slices.forEach(stale, ({ file, status }) => {
       signal.throwIfAborted();
       if (performance.now() > end) return;
-      this.#forget(file);
+      changed = this.#forget(file) || changed;
+      if (!isInside(folderOf(file))) return;
       this.#add(indexFile({ root: workspace.root, vocabulary: this.vocabulary }, file, status));
       changed = true;
     });
@@ -195,27 +196,28 @@ export class SymbolIndex {
 
 /** '' for the root. */
 function folderOf(file: string): string {
-  const folder = path.posix.dirname(file);
-  return folder === '.' ? '' : folder;
+  return file.slice(0, Math.max(0, file.lastIndexOf('/')));
 }
 
-/** Whether a file's folder is really inside the workspace: a folder may have been replaced by a link since it was listed. */
-function folderCheck(root: string): (file: string) => boolean {
+/**
+ * Whether a folder is really inside the workspace: a folder may have been replaced by a link since it was listed. Each folder on the way is
+ * looked at once; resolving the path of every folder would look at all folders above it again and again.
+ */
+function folderCheck(root: string): (folder: string) => boolean {
   const known = new Map<string, boolean>();
-  return (file) => {
-    const folder = folderOf(file);
-    let isInside = known.get(folder);
-    if (isInside === undefined) {
-      const absolute = path.join(root, folder);
-      try {
-        isInside = realpathSync(absolute) === absolute;
-      } catch {
-        isInside = false;
-      }
-      known.set(folder, isInside);
+  const isReal = (folder: string): boolean => {
+    try {
+      return folder === '' ? realpathSync(root) === root : isInside(folderOf(folder)) && lstatSync(`${root}/${folder}`).isDirectory();
+    } catch {
+      return false;
     }
-    return isInside;
   };
+  const isInside = (folder: string): boolean => {
+    const answer = known.get(folder) ?? isReal(folder);
+    known.set(folder, answer);
+    return answer;
+  };
+  return isInside;
 }
 
 /** Looked through once: a name may be asked for at every key. */

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rgPath } from '@vscode/ripgrep';
 import { ContextGatherer } from '../../../backend/context/gather-context.ts';
@@ -10,13 +11,14 @@ import { bm25, type Shown } from './bm25.ts';
 import { changedFiles, git, readFixes, type ChangedFile, type HistoricFix } from './historic-fix.ts';
 
 /*
- * Whether the context of a question holds the code that its answer changes. README.md says how to run it and what it found.
+ * Whether the context of a question holds the code that its answer changes, and what it takes. docs/context.md says how to run it and what it
+ * found. Another checkout of this project, `--against FOLDER`, is asked the same in turn.
  */
 
 const { values } = parseArgs({
   options: {
     repositories: { type: 'string' }, work: { type: 'string' }, fixes: { type: 'string', default: 'fixes.json' },
-    only: { type: 'string' }, peer: { type: 'boolean', default: false }, cold: { type: 'boolean', default: false },
+    only: { type: 'string' }, against: { type: 'string' }, peer: { type: 'boolean', default: false }, cold: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -31,41 +33,67 @@ interface Outcome {
   readonly allFiles: boolean;
   readonly allLines: boolean;
 }
-const ours: Outcome[] = [];
+
+/** Milliseconds. What ripgrep takes, a process of its own, is in `wall` alone. */
+interface Spent {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+/** This checkout, and another one that is asked the same, in turn. */
+interface Contestant {
+  readonly name: string;
+  readonly gatherer: () => ContextGatherer;
+  readonly outcomes: Outcome[];
+  readonly cold: Spent[];
+  readonly warm: Spent[];
+}
+
+const contestant = (name: string, Gatherer: typeof ContextGatherer): Contestant =>
+  ({ name, gatherer: () => new Gatherer({ ripgrepPath: rgPath }), outcomes: [], cold: [], warm: [] });
+const contestants = [contestant('Conductor', ContextGatherer)];
+if (values.against !== undefined) {
+  const module = pathToFileURL(path.resolve(values.against, 'backend/context/gather-context.ts')).href;
+  contestants.unshift(contestant(path.basename(values.against), ((await import(module)) as { ContextGatherer: typeof ContextGatherer }).ContextGatherer));
+}
 const peers: Outcome[] = [];
-const cold: number[] = [];
-const warm: number[] = [];
 const ripgrep = new Ripgrep(rgPath);
 
 const fixes = readFixes(values.fixes).filter(({ repository }) => values.only === undefined || repository.includes(values.only));
 for (const [repository, list] of Map.groupBy(fixes, (fix) => fix.repository)) {
   const folder = await clone(repository);
-  let kept = new ContextGatherer({ ripgrepPath: rgPath });
+  const kept = contestants.map(({ gatherer }) => gatherer());
   for (const fix of list) {
     const changed = await changedFiles(folder, fix.commit);
     await git(folder, 'checkout', '-q', '-f', '--detach', `${fix.commit}^`);
-    const gather = (gatherer: ContextGatherer) => gatherer.gather({
-      question: fix.question, workspace: folder, files: [], diagnostics: [], tokenBudget: CONTEXT_TOKENS, signal: new AbortController().signal,
-    });
-    if (values.cold) {
-      kept = new ContextGatherer({ ripgrepPath: rgPath });
-      cold.push(await timed(() => gather(kept)));
-    } else await gather(kept);
-    const begin = performance.now();
-    const { pieces, tokens } = await gather(kept);
-    warm.push(performance.now() - begin);
-    if (tokens > CONTEXT_TOKENS) throw new Error(`${tokens} tokens are over the budget`);
-    const outcome = outcomeOf(fix, changed, pieces);
-    ours.push(outcome);
-    if (values.verbose) report(outcome, changed, pieces);
+    for (const [index, { gatherer, outcomes, cold, warm }] of contestants.entries()) {
+      const ask = () => (kept[index] ??= gatherer()).gather({
+        question: fix.question, workspace: folder, files: [], diagnostics: [], tokenBudget: CONTEXT_TOKENS, signal: new AbortController().signal,
+      });
+      if (values.cold) {
+        delete kept[index];
+        cold.push((await timed(ask))[1]);
+      } else await ask();
+      const [{ pieces, tokens }, spent] = await timed(ask);
+      warm.push(spent);
+      if (tokens > CONTEXT_TOKENS) throw new Error(`${tokens} tokens are over the budget`);
+      const outcome = outcomeOf(fix, changed, pieces);
+      outcomes.push(outcome);
+      if (values.verbose) report(outcome, changed, pieces);
+    }
     if (values.peer) {
       const workspace = await Workspace.open(folder, ripgrep, new AbortController().signal);
       peers.push(outcomeOf(fix, changed, bm25(folder, workspace?.files ?? [], { question: fix.question, tokens: CONTEXT_TOKENS })));
     }
   }
 }
-for (const [name, outcomes] of [['Conductor', ours], ['BM25 over whole files', peers]] as const) if (outcomes.length > 0) table(name, outcomes);
-console.log(`milliseconds warm: ${spread(warm)}${cold.length > 0 ? `; cold: ${spread(cold)}` : ''}`);
+for (const { name, outcomes, cold, warm } of contestants) {
+  table(name, outcomes);
+  for (const [state, times] of [['warm', warm], ['cold', cold]] as const) {
+    if (times.length > 0) console.log(`${state}, milliseconds: ${spread(times.map(({ wall }) => wall))}; of CPU: ${spread(times.map(({ cpu }) => cpu))}`);
+  }
+}
+if (peers.length > 0) table('BM25 over whole files', peers);
 
 async function clone(repository: string): Promise<string> {
   const name = repository.replace('/', '+');
@@ -77,10 +105,12 @@ async function clone(repository: string): Promise<string> {
   return folder;
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+async function timed<Result>(work: () => Promise<Result>): Promise<[Result, Spent]> {
   const begin = performance.now();
-  await work();
-  return performance.now() - begin;
+  const before = process.cpuUsage();
+  const result = await work();
+  const { user, system } = process.cpuUsage(before);
+  return [result, { wall: performance.now() - begin, cpu: (user + system) / 1000 }];
 }
 
 function outcomeOf(fix: HistoricFix, changed: readonly ChangedFile[], shown: readonly Shown[]): Outcome {
