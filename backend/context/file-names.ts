@@ -7,11 +7,6 @@ export function extensionOf(file: string): string {
   return path.posix.extname(file).slice(1).toLowerCase();
 }
 
-/** The name without folders and extension. */
-export function stemOf(file: string): string {
-  return path.posix.parse(file).name;
-}
-
 const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__)\//i;
 /** `a.test.ts`, `test_a.py`, `a_spec.rb`, `ATest.java`. */
 const TEST_NAME = /(?:^|[/._-])(?:tests?|specs?)(?:[._-][^/]*)?\.\w+$|(?:Test|Tests|Spec)\.\w+$/;

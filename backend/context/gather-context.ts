@@ -74,8 +74,9 @@ export class ContextGatherer {
   }
 
   /** What somebody asks to see. Never throws because of the workspace's content. @throws the signal's reason when it aborts */
-  supply(request: NeedsRequest): Promise<GatheredContext> {
-    return neededPieces(request, this.#ripgrep);
+  async supply(request: NeedsRequest): Promise<GatheredContext> {
+    const workspace = await Workspace.open(request.workspace, this.#ripgrep, request.signal);
+    return neededPieces(request, workspace && { workspace, index: await this.#indexes.refreshed(workspace, request.signal) });
   }
 
   async #fill(shelf: Shelf, { request, workspace, read, leftOut, budget }: Filling): Promise<void> {

@@ -62,13 +62,13 @@ async function filesBy(ripgrep: Ripgrep, root: string, args: readonly string[], 
 }
 
 /** Arguments that make ripgrep respect ignore files like git, also outside a repository. */
-export async function ignoreArguments(root: string): Promise<string[]> {
+async function ignoreArguments(root: string): Promise<string[]> {
   const inRepository = await hasAncestorRepository(root);
   // Outside a repository, a .gitignore in a parent folder (such as the home folder) does not apply to this folder.
   return inRepository ? ['--no-require-git'] : ['--no-require-git', '--no-ignore-parent'];
 }
 
-export function skipArguments(): string[] {
+function skipArguments(): string[] {
   return SKIPPED_FOLDERS.flatMap((folder) => ['--glob', `!**/${folder}`]);
 }
 

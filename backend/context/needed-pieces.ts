@@ -1,16 +1,16 @@
 import { onlyFileMeant } from './asked-places.ts';
-import { blockAt, indentOf } from './block-at.ts';
+import { indentOf } from './block-at.ts';
 import { wholeFile, type Candidate } from './candidates.ts';
 import type { GatheredContext } from './context.ts';
-import { definitionMatcher, escapeForRegExp } from './definitions.ts';
-import { isTestPath } from './file-names.ts';
-import { findMatches } from './find-matches.ts';
 import { LeftOut } from './left-out.ts';
-import { around, clamp, span, type LineRange } from './line-range.ts';
-import type { Ripgrep } from './ripgrep.ts';
+import { around, clamp, type LineRange } from './line-range.ts';
+import { IDENTIFIER } from './search/words.ts';
 import { SEPARATOR, Shelf } from './shelf.ts';
+import { definitionsIn } from './symbols/definitions-in.ts';
+import type { Definition } from './symbols/definition.ts';
+import type { SymbolIndex } from './symbols/symbol-index.ts';
 import { tokensOf, unitsIn } from './tokens.ts';
-import { Workspace, type TextFile } from './workspace.ts';
+import type { TextFile, Workspace } from './workspace.ts';
 
 /** What somebody asks to see: names in a file or anywhere, lines of a file, or a whole file. Untrusted. */
 export interface Need {
@@ -34,20 +34,29 @@ const MAX_DEFINITIONS = 4;
 const MAX_USES = 2;
 const USE_MARGIN = 8;
 
+/** The workspace as it was just listed, and its index. */
+export interface Indexed {
+  readonly workspace: Workspace;
+  readonly index: SymbolIndex;
+}
+
 /** The pieces that are asked for, by the same rules as any context. What is not given is in `leftOut` with the reason. */
-export async function neededPieces({ workspace: folder, needs, tokenBudget, signal }: NeedsRequest, ripgrep: Ripgrep): Promise<GatheredContext> {
+export async function neededPieces(
+  { workspace: folder, needs, tokenBudget, signal }: NeedsRequest, indexed: Indexed | undefined,
+): Promise<GatheredContext> {
   const leftOut = new LeftOut();
-  const workspace = await Workspace.open(folder, ripgrep, signal);
   const shelf = new Shelf(unitsIn(tokenBudget));
-  if (!workspace) leftOut.add(folder, 'no such folder');
+  if (!indexed) leftOut.add(folder, 'no such folder');
   else {
-    const given = await Promise.all(needs.map((need) => new Giver(workspace, ripgrep, leftOut, signal).candidatesFor(need)));
-    for (const [index, candidate] of given.flat().entries()) {
-      const isLast = index === given.flat().length - 1;
+    const giver = new Giver(indexed, leftOut);
+    const given = (await Promise.all(needs.map((need) => giver.candidatesFor(need)))).flat();
+    signal.throwIfAborted();
+    for (const [index, candidate] of given.entries()) {
+      const isLast = index === given.length - 1;
       const limit = isLast ? shelf.left : shelf.left * SHARE_WHILE_OTHERS_WAIT;
       if (!shelf.add(candidate, candidate.focus, limit)) shelf.addPart(candidate, limit);
     }
-    for (const { file, focus } of given.flat()) {
+    for (const { file, focus } of given) {
       if (shelf.shows(file, focus)) continue;
       const shown = shelf.labelOf(file);
       leftOut.add(file.path, `${shown === '' ? 'over' : `all but lines ${shown} is over`} the token budget; it has ${file.lines.length} lines`);
@@ -63,15 +72,13 @@ const SHARE_WHILE_OTHERS_WAIT = 0.6;
 
 class Giver {
   readonly #workspace: Workspace;
-  readonly #ripgrep: Ripgrep;
+  readonly #index: SymbolIndex;
   readonly #leftOut: LeftOut;
-  readonly #signal: AbortSignal;
 
-  constructor(workspace: Workspace, ripgrep: Ripgrep, leftOut: LeftOut, signal: AbortSignal) {
+  constructor({ workspace, index }: Indexed, leftOut: LeftOut) {
     this.#workspace = workspace;
-    this.#ripgrep = ripgrep;
+    this.#index = index;
     this.#leftOut = leftOut;
-    this.#signal = signal;
   }
 
   async candidatesFor({ words, startLine, endLine }: Need): Promise<Candidate[]> {
@@ -96,15 +103,12 @@ class Giver {
     return places.map((focus) => candidate(file, focus, `you asked for ${name}`));
   }
 
-  /** The definitions of a name, in tests last. */
+  /** The definitions of a name: where its owner is defined first, in tests last. */
   async #anywhere(name: string): Promise<Candidate[]> {
-    const { last } = partsOf(name);
-    const { matches } = await findMatches({
-      workspace: this.#workspace, ripgrep: this.#ripgrep, asked: [], signal: this.#signal, terms: { identifiers: [{ text: last, weight: 1 }], words: [] },
-    });
-    const defines = definitionMatcher(last);
-    const defining = matches.filter(({ text, path }) => defines(text, path));
-    const paths = [...new Set(defining.map(({ path }) => path))].toSorted((a, b) => Number(isTestPath(a)) - Number(isTestPath(b)));
+    const { owner, last } = partsOf(name);
+    const pathsOf = (wanted: string): string[] => this.#index.definitions(wanted).map(({ path }) => path);
+    const owning = new Set(owner === undefined ? [] : pathsOf(owner));
+    const paths = [...new Set(pathsOf(last))].sort((a, b) => Number(owning.has(b)) - Number(owning.has(a)));
     const files = await Promise.all(paths.slice(0, MAX_DEFINITIONS * 2).map((path) => this.#workspace.read(path)));
     const found = files.flatMap((answer) => ('file' in answer ? placesOf(name, answer.file).map((focus) => candidate(answer.file, focus, `you asked for ${name}`)) : []));
     if (found.length === 0) this.#leftOut.add(name, 'no file of the project defines it');
@@ -122,23 +126,20 @@ function partsOf(name: string): { owner: string | undefined; last: string } {
   return { owner: parts.at(-2), last: parts.at(-1) ?? name };
 }
 
-/** The definitions of a name, those of its owner first; otherwise the first uses. */
+/** The definitions of a name, those of its owner alone if there are such; otherwise the first uses. */
 function placesOf(name: string, file: TextFile): LineRange[] {
   const { owner, last } = partsOf(name);
-  const defines = definitionMatcher(last);
-  const lines = file.lines.flatMap((line, index) => (defines(line, file.path) ? [index + 1] : []));
-  const owned = owner === undefined ? [] : lines.filter((line) => belongsTo(owner, line, file));
-  const chosen = (owned.length > 0 ? owned : lines).slice(0, MAX_DEFINITIONS);
-  if (chosen.length > 0) return chosen.map((line) => clamp(span(blockAt(file.lines, line), { start: line, end: line }), file.lines.length));
-  const word = new RegExp(`(?<![\\p{L}\\p{N}_$])${escapeForRegExp(last)}(?![\\p{L}\\p{N}_$])`, 'u');
-  return file.lines.flatMap((line, index) => (word.test(line.slice(0, 2_000)) ? [index + 1] : [])).slice(0, MAX_USES)
+  const all = definitionsIn(file.path, file.lines).filter((definition) => definition.name === last);
+  const owned = owner === undefined ? [] : all.filter((definition) => belongsTo(owner, definition, file));
+  const chosen = (owned.length > 0 ? owned : all).slice(0, MAX_DEFINITIONS);
+  if (chosen.length > 0) return chosen.map(({ startLine, endLine }) => ({ start: startLine, end: endLine }));
+  return file.lines.flatMap((line, index) => (hasName(line, last) ? [index + 1] : [])).slice(0, MAX_USES)
     .map((line) => around(line, USE_MARGIN, file.lines.length));
 }
 
 /** Whether the line names the owner itself, as in Go, or stands in a less indented block that does. */
-function belongsTo(owner: string, line: number, { lines }: TextFile): boolean {
-  const word = new RegExp(`(?<![\\p{L}\\p{N}_$])${escapeForRegExp(owner)}(?![\\p{L}\\p{N}_$])`, 'u');
-  const names = (at: number): boolean => word.test((lines[at - 1] ?? '').slice(0, 2_000));
+function belongsTo(owner: string, { line }: Definition, { lines }: TextFile): boolean {
+  const names = (at: number): boolean => hasName(lines[at - 1] ?? '', owner);
   if (names(line)) return true;
   let indent = indentOf(lines[line - 1] ?? '');
   for (let above = line - 1; above > 0 && indent > 0; above -= 1) {
@@ -148,4 +149,8 @@ function belongsTo(owner: string, line: number, { lines }: TextFile): boolean {
     if (names(above)) return true;
   }
   return false;
+}
+
+function hasName(line: string, name: string): boolean {
+  return line.slice(0, 2_000).match(IDENTIFIER)?.includes(name) === true;
 }

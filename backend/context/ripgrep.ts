@@ -5,7 +5,7 @@ export interface RipgrepLimits {
   /** Maximum output of one call, in UTF-16 units. */
   readonly maxOutputLength: number;
 }
-/** Enough for about 50,000 matches. */
+/** Enough for about 200,000 paths. */
 const LIMITS: RipgrepLimits = { timeoutMs: 10_000, maxOutputLength: 16 * 1024 * 1024 };
 const MAX_STDERR_LENGTH = 1_000;
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { blockAt } from '../../backend/context/block-at.ts';
-import { definedName, definitionMatcher } from '../../backend/context/definitions.ts';
-import { extensionOf, isTestPath, stemOf } from '../../backend/context/file-names.ts';
+import { extensionOf, isTestPath } from '../../backend/context/file-names.ts';
+import { definitionsIn } from '../../backend/context/symbols/definitions-in.ts';
+
+/** The names that a line defines, with a body below it. */
+const defined = (file: string, line: string): string[] => definitionsIn(file, [line, '{', '}']).map(({ name }) => name);
 
 describe('a line defines a name', () => {
   test.each([
@@ -14,7 +17,7 @@ describe('a line defines a name', () => {
     ['a.cs', '  Task<int> find(int x)'],
     ['a.c', 'static int *find(const char *x)'], ['a.cpp', 'void Tree::find(int x) {'], ['a.h', '#define find(x) (x)'],
     ['a.rb', '  def self.find(x)'], ['a.php', 'function find($x) {'], ['a.sh', 'find() {'], ['a.sql', 'create TABLE find ('],
-  ])('in %s: %s', (file, line) => expect(definitionMatcher('find')(line, file)).toBe(true));
+  ])('in %s: %s', (file, line) => expect(defined(file, line)).toEqual(['find']));
 });
 
 describe('a line only uses a name', () => {
@@ -24,21 +27,7 @@ describe('a line only uses a name', () => {
     ['a.py', 'if find == 3:'],
     ['a.go', 'x := find(1)'], ['a.java', '  return find(x);'], ['a.c', '  find(x);'], ['a.txt', 'function find() {'],
     ['a.rb', 'find == 1'],
-  ])('in %s: %s', (file, line) => expect(definitionMatcher('find')(line, file)).toBe(false));
-});
-
-test('a name with signs that mean something in a pattern is taken as it stands', () => {
-  expect(definitionMatcher('$el')('const $el = 1;', 'a.ts')).toBe(true);
-  expect(definitionMatcher('a.b')('const aXb = 1;', 'a.ts')).toBe(false);
-});
-
-test('the name that a line defines is told without knowing the language, but not that of a local variable', () => {
-  expect(definedName('export class MergeTask extends Task {')).toBe('MergeTask');
-  expect(definedName('pub fn größe() {')).toBe('größe');
-  expect(definedName('const limit = 3;')).toBe('limit');
-  expect(definedName('  const limit = 3;')).toBeUndefined();
-  expect(definedName('the class was cancelled')).toBe('was');
-  expect(definedName('nothing here')).toBeUndefined();
+  ])('in %s: %s', (file, line) => expect(defined(file, line)).not.toContain('find'));
 });
 
 describe('the block that begins at a line', () => {
@@ -69,7 +58,6 @@ describe('the block that begins at a line', () => {
 
 test('names of files say what they are', () => {
   expect(['a.test.ts', 'x/.npmrc', 'Makefile', 'A.JS'].map(extensionOf)).toEqual(['ts', '', '', 'js']);
-  expect(['src/a.test.ts', 'x/.npmrc', 'Makefile'].map(stemOf)).toEqual(['a.test', '.npmrc', 'Makefile']);
   const tests = ['test/a.js', 'src/a.test.ts', 'a_test.go', 'tests/x.py', 'test_a.py', 'spec/a.rb', 'ATest.java', 'a-spec.js'];
   expect(tests.filter(isTestPath)).toEqual(tests);
   expect(['src/a.js', 'contest.js', 'latest/a.js', 'testing.md'].filter(isTestPath)).toEqual([]);

@@ -57,6 +57,22 @@ describe('what somebody asks to see', () => {
     expect((await give([{ words: ['area'] }])).pieces.map(({ path }) => path)).toEqual(['src/shapes.py', 'test/shapes_test.py']);
   });
 
+  it('is a method of a type that only one of many files defines', async () => {
+    const others = Array.from({ length: 30 }, (_, index) => [`a/other${index}.py`, `class Other${index}:\n    def draw(self):\n        return ${index}\n`]);
+    const workspace = await workspaceWith({ ...Object.fromEntries(others), 'z/board.py': 'class Board:\n    def draw(self):\n        return self.all\n' });
+    const gatherer = new ContextGatherer({ ripgrepPath: rgPath });
+    const { pieces } = await gatherer.supply({ workspace, needs: [{ words: ['Board.draw'] }], tokenBudget: 2_000, signal: new AbortController().signal });
+    expect(pieces[0]).toMatchObject({ path: 'z/board.py', startLine: 2, endLine: 3 });
+  });
+
+  it('is a long function, whole', async () => {
+    const body = Array.from({ length: 200 }, (_, index) => `  step(${index});\n`).join('');
+    const workspace = await workspaceWith({ 'long.js': `// Does it all.\nfunction all() {\n${body}}\nfunction other() {\n}\n` });
+    const gatherer = new ContextGatherer({ ripgrepPath: rgPath });
+    const { pieces } = await gatherer.supply({ workspace, needs: [{ words: ['all'] }], tokenBudget: 2_000, signal: new AbortController().signal });
+    expect(pieces).toMatchObject([{ path: 'long.js', startLine: 1, endLine: 203 }]);
+  });
+
   it('is a range of lines, or a whole file', async () => {
     expect((await give([{ words: ['src/long.txt'], startLine: 20, endLine: 21 }])).pieces).toMatchObject([{ startLine: 20, endLine: 21 }]);
     expect((await give([{ words: ['src/shapes.py'] }])).pieces).toMatchObject([{ startLine: 1, endLine: 8 }]);
