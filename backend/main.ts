@@ -103,7 +103,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       findTestCommands,
       runnerOf,
       sandboxAvailability: (image) => sandbox.availability(image),
-      parsePatch: (answer, workspace, shown) => parsePatch(answer, workspace, { candidates: shown }),
+      parsePatch: (answer, workspace, shown, asks) => parsePatch(answer, workspace, { candidates: shown, ...asks }),
       verify: (request) => verifier.verify(request),
       testBase: (request) => verifier.testBase(request),
       placesOf: (ids, request) => verifier.placesOf(ids, request),

@@ -26,6 +26,8 @@ function outcomeLine({ outcome, reason }: ShownVerdict, style: Style): [label: s
       return ['Verified', style('green', `✓ ${reason}`)];
     case 'failed':
       return ['Failed', style('red', `✗ ${reason}`)];
+    case 'tried':
+      return ['Tried', style('yellow', reason)];
     case 'refused':
       return ['Refused', style('yellow', reason)];
     case 'infrastructure':

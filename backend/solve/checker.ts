@@ -12,11 +12,15 @@ export interface Checker {
   runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
   /** For containers if an `image` is given. `remedy`: a command line that installs what is missing, if one is known. */
   sandboxAvailability(image?: string): Promise<{ available: boolean; reason?: string | undefined; remedy?: string | undefined }>;
-  /** `shown`: paths of the files that the question was sent with, for answers that name no file. */
-  parsePatch(answer: string, workspace: string, shown: readonly string[]): Promise<Patch>;
+  /**
+   * `shown`: paths of the files that the question was sent with, for answers that name no file.
+   * `newTests`: the question asks for tests, so files with new ones are edits like others.
+   */
+  parsePatch(answer: string, workspace: string, shown: readonly string[], asks?: { readonly newTests: boolean }): Promise<Patch>;
   verify(request: TestCommand & {
     readonly base: string;
     readonly patch: Patch;
+    readonly newTests?: boolean;
     readonly sandboxed: boolean;
     readonly signal: AbortSignal;
   }): Promise<Verdict>;

@@ -18,7 +18,7 @@ import { askedQuestion } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
 import { RunError } from './failure.ts';
-import { answerText, bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
+import { answerText, asksForTests, bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { BaseRun } from './base-run.ts';
 import { redactedVerdict } from './redacted-verdict.ts';
@@ -233,7 +233,7 @@ export class RunDriver {
 
   async #read(answer: string): Promise<Patch | undefined> {
     const { workspace } = this.#run.request;
-    return workspace === undefined ? undefined : await this.#options.checker.parsePatch(answer, workspace, shownFiles(this.#run, this.#round));
+    return workspace === undefined ? undefined : await this.#options.checker.parsePatch(answer, workspace, shownFiles(this.#run, this.#round), { newTests: asksForTests(this.#run) });
   }
 
   /** Gives an answer back to its worker. @returns the next one; undefined if there is none, and the first one stays */
@@ -299,14 +299,15 @@ export class RunDriver {
     const { workspace } = this.#run.request;
     const text = answerText(this.#view);
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
-    const patch = await checker.parsePatch(text, workspace, shownFiles(this.#run, this.#round));
+    const newTests = asksForTests(this.#run);
+    const patch = await checker.parsePatch(text, workspace, shownFiles(this.#run, this.#round), { newTests });
     if (patch.edits.length === 0) return;
     const test = await judgingCommand(this.#run.request, checker);
     if (!test) return;
 
     const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability(test.image);
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
-      ? await this.#verify({ base: workspace, patch, ...test, sandboxed, signal })
+      ? await this.#verify({ base: workspace, patch, newTests, ...test, sandboxed, signal })
       : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
     this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...redactedVerdict(verdict), runner: test.runner } });
   }

@@ -11,6 +11,7 @@ import { exportedRun } from './export/exported-run.ts';
 import { runMarkdown } from './export/run-markdown.ts';
 import { planPromptOf } from './plan-prompt.ts';
 import { contextRequestOf } from './run-contexts.ts';
+import { asksForTests } from './round.ts';
 import type { ContextPreview, RunQuestions } from './run-service.ts';
 import { shownFiles } from './shown-files.ts';
 import { promptOf } from './step-prompt.ts';
@@ -57,7 +58,7 @@ export class RunReader implements RunQuestions {
     const answer = answerOf(run);
     if (!answer) throw new RunRefusedError(`Run "${runId}" has no answer yet.`);
     if (run.request.workspace === undefined) return { edits: [], refused: [] };
-    const { edits, refused } = await this.#options.checker.parsePatch(answer.text, run.request.workspace, shownFiles(run, answer.round.index));
+    const { edits, refused } = await this.#options.checker.parsePatch(answer.text, run.request.workspace, shownFiles(run, answer.round.index), { newTests: asksForTests(run) });
     return { edits: [...edits], refused: [...refused] };
   }
 

@@ -5,7 +5,7 @@ import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
 import { askedQuestion } from './asked-question.ts';
 import { NEED_WORDS } from './needs.ts';
-import { feedbackOf, wantedOf } from './round.ts';
+import { asksForTests, feedbackOf, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 import { conversation } from './step-work.ts';
 
@@ -22,6 +22,7 @@ export function stepPrompt(
     question: askedQuestion(request),
     context: context?.text ?? '',
     editsFiles: request.workspace !== undefined,
+    wantsTests: asksForTests(run),
     // The context of a training's task is fixed.
     howToAsk: request.workspace !== undefined && kind === 'solve' ? NEED_WORDS : undefined,
     failing: context?.failing,

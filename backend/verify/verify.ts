@@ -1,4 +1,4 @@
-import { applyPatch, PatchNotApplicableError } from './patch/apply-patch.ts';
+import { applyPatch, isNewTest, PatchNotApplicableError } from './patch/apply-patch.ts';
 import { faultIn, placesIn, testBase, unreadableCommand } from './base-result.ts';
 import { BaseTests, bothDone, onBase, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
@@ -12,6 +12,7 @@ import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judg
 import type { Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
+import { judgeNewTests } from './judge/new-tests.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
 import type { BaseResult, Place } from '../protocol/run-events.ts';
 import type { Verdict } from '../protocol/verdict.ts';
@@ -23,6 +24,8 @@ export interface VerifyOptions extends BaseTestsOptions {
    * person's change these edits are left out, and the rest is judged.
    */
   readonly protectedEdits?: 'refuse' | 'leave out';
+  /** The question asks for tests: a patch may add some. Then they run, and nothing is verified. */
+  readonly newTests?: boolean;
   /** Ids of the fail-to-pass tests. By default, the tests that failed before. */
   readonly targets?: readonly string[];
 }
@@ -117,9 +120,10 @@ class Attempt {
 
   /** The patch without its edits of protected files. Throws `RefusedPatch`. */
   #admissible({ edits }: Patch, { runner }: ChosenRunner): Pick<Patch, 'edits'> {
-    const rest = edits.filter(({ path }) => {
+    const rest = edits.filter((edit) => {
+      const { path } = edit;
       const reason = protectedReason(path, runner.configuration);
-      if (reason === undefined) return true;
+      if (reason === undefined || (this.#options.newTests && isNewTest(edit, runner.configuration))) return true;
       if (this.#options.protectedEdits !== 'leave out')
         throw new RefusedPatch(`The change may not be applied: ${path}: ${reason}`);
       this.notes.push(`${path} was left as it is: ${reason}`);
@@ -132,6 +136,8 @@ class Attempt {
   async #judge(chosen: ChosenRunner, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
     const tests = await BaseTests.open(this.#parts, this.#options, chosen);
     if (tests.image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#options.image}.`);
+
+    if (this.#options.newTests && patch.edits.some((edit) => isNewTest(edit, chosen.runner.configuration))) return await this.#tryNewTests(tests, patch);
 
     let before: BaseRun;
     try {
@@ -160,6 +166,29 @@ class Attempt {
       return { ...nothing, reason: `With the change, ${lowerFirst(error.message)}` };
     }
     return await this.#confirm(first, { tests, before, apply });
+  }
+
+  /** Runs the tests that the patch adds, with what else it changes. */
+  async #tryNewTests(tests: BaseTests, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
+    const noTests: BaseRun = { report: { results: [] }, flaky: new Set() };
+    // A project may well ask for its first test.
+    const before = await tests.before().catch((error: unknown) => (error instanceof UnusableRunError ? noTests : Promise.reject(error as Error)));
+    await this.#checkEmbeddedTests(patch, before.report);
+    this.#options.onProgress?.('running the tests with the change');
+    const run = (): Promise<JudgedRun> => tests.runs.run(async (copy) => {
+      await tests.makeBase(copy);
+      await applyPatch(copy, patch, { newTests: true });
+    });
+    try {
+      const [first, second] = await bothDone(run(), run());
+      const settled = settle(before.report, first, second);
+      const isAlone = patch.edits.every((edit) => isNewTest(edit, tests.chosen.runner.configuration));
+      const flaky = new Set([...before.flaky, ...settled.flaky]);
+      return this.#noteFlaky(judgeNewTests({ ...before, flaky }, settled, isAlone ? 'on the code as it is' : 'with the changes of the answer'));
+    } catch (error) {
+      if (!(error instanceof UnusableRunError)) throw error;
+      return { verified: false, score: 0, outcome: 'failed', reason: `With the new tests, ${lowerFirst(error.message)}`, tests: [] };
+    }
   }
 
   /** A patch may not change a file in which the base has tests. In a source file it may change all but the tests. Throws `RefusedPatch`. */

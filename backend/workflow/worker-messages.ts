@@ -7,6 +7,8 @@ export interface WorkerBriefing {
   readonly context: string;
   /** Whether the answer may change files of a workspace. */
   readonly editsFiles: boolean;
+  /** Whether the question asks for tests. */
+  readonly wantsTests?: boolean;
   /** How to ask for code that is not shown, where that can be given. */
   readonly howToAsk?: string | undefined;
   /** The project's tests that fail now; absent or empty if none is known to. */
@@ -27,8 +29,12 @@ const PREAMBLE =
 const EDITS =
   'Where your subtask asks for code that changes the project, give every file that you change whole, in a fenced block whose opening ' +
   'line names the language and the path, such as ```js src/example.js. For a small change in a long file you may instead write, ' +
-  'after a line with the path, a block <<<<<<< SEARCH … ======= … >>>>>>> REPLACE whose first half stands in the file exactly once. ' +
-  'Leave tests and their configuration as they are: changes to them are refused.';
+  'after a line with the path, a block <<<<<<< SEARCH … ======= … >>>>>>> REPLACE whose first half stands in the file exactly once. ';
+
+const LEAVE_TESTS = 'Leave tests and their configuration as they are: changes to them are refused.';
+const ADD_TESTS =
+  'The question asks for tests: put new tests into new files, placed and named as the project does it. Test files that are there, and what ' +
+  'configures the tests, stay as they are: changes to them are refused.';
 
 /**
  * A section between tags. If the text contains the closing tag, the tag gets a number that the text does not contain. The text itself is
@@ -50,11 +56,11 @@ function stepSection({ step, output }: ReadableOutput): string {
  * The question and the context come first and are equal for all steps, so that providers can cache this prefix.
  */
 export function workerMessages(
-  { question, context, editsFiles, howToAsk, failing, inputs, previousRound, subtask }: WorkerBriefing,
+  { question, context, editsFiles, wantsTests = false, howToAsk, failing, inputs, previousRound, subtask }: WorkerBriefing,
 ): Message[] {
   const shared = [
     PREAMBLE,
-    editsFiles && EDITS,
+    editsFiles && EDITS + (wantsTests ? ADD_TESTS : LEAVE_TESTS),
     howToAsk,
     section('question', question),
     context && section('context', context),

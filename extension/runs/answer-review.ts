@@ -201,6 +201,7 @@ function doubtOf(verdict: Verdict | undefined): string {
   const broken = brokenCount(verdict?.tests ?? []);
   if (broken === 1) return vscode.l10n.t('breaks 1 test that passed before');
   if (broken > 1) return vscode.l10n.t('breaks {0} tests that passed before', broken);
+  if (verdict?.outcome === 'tried') return vscode.l10n.t('whether the new tests notice a fault was not tried');
   return verdict?.outcome === 'failed' ? vscode.l10n.t('the tests do not confirm it') : vscode.l10n.t('no test has checked it');
 }
 

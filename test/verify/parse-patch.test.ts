@@ -317,6 +317,23 @@ describe('what is refused, with the reason', () => {
   });
 });
 
+describe('where tests are asked for', () => {
+  const read = (file: string, newTests = true): Promise<Patch> => parsed(fenced(`js ${file}`, NEW_A), { newTests });
+
+  it.each(['test/new.test.js', 'src/b.spec.js', 'tests/fixtures/list.js'])('a new file of tests or their data is an edit: %s', async (file) => {
+    expect(await read(file)).toMatchObject({ edits: [{ path: file, kind: 'create' }], refused: [] });
+    expect(await read(file, false)).toMatchObject({ edits: [], refused: [{ path: file, isForbidden: true }] });
+  });
+
+  it('tests that are there stay as they are, and can be given back to be put elsewhere', async () => {
+    expect(await read('test/a.test.js')).toEqual({ edits: [], refused: [{ path: 'test/a.test.js', reason: 'Tests that are there stay as they are. New ones go into a new file.' }] });
+  });
+
+  it.each(['tests/conftest.py', 'test/__snapshots__/a.js', 'package.json', 'test/tsconfig.json', 'test/../.git/hooks/test.js', '.vscode/test.js'])('what decides about tests is refused all the same: %s', async (file) => {
+    expect(await read(file)).toMatchObject({ edits: [], refused: [{ isForbidden: true }] });
+  });
+});
+
 describe('whatever an answer holds', () => {
   const piece = fc.oneof(
     fc.string(),

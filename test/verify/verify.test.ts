@@ -29,20 +29,60 @@ const FIX = 'export const first = (list) => list[0];\nexport const last = (list)
 
 const block = (file: string, content: string): string => `**${file}**\n\`\`\`js\n${content}\n\`\`\`\n`;
 
-async function judge(scratch: Scratch, answer: string, files: Parameters<Scratch['project']>[0] = PROJECT): Promise<Verdict> {
+async function judge(scratch: Scratch, answer: string, files: Parameters<Scratch['project']>[0] = PROJECT, newTests = false): Promise<Verdict> {
   const base = await scratch.project(files);
-  const patch = await parsePatch(answer, base);
+  const patch = await parsePatch(answer, base, { newTests });
   return await scratch.verifier.verify({
     base,
     patch,
+    newTests,
     command: 'node --test',
     signal: new AbortController().signal,
     timeoutMs: 60_000,
   });
 }
 
+/** A file of tests with one for each value that `first` is to find. */
+const newTests = (...expected: number[]): string => block('test/more.test.js', [
+  'import assert from \'node:assert/strict\';', 'import { it } from \'node:test\';', 'import { first } from \'../src/list.js\';',
+  ...expected.map((value, index) => `it('finds ${value} in list ${index}', () => assert.equal(first([7]), ${value}));`),
+].join('\n'));
+
 const statuses = (verdict: Verdict): Record<string, string> =>
   Object.fromEntries(verdict.tests.map(({ id, before, after }) => [id.split(' > ').at(-1), `${before} → ${after}`]));
+
+describe.skipIf(!available)(`new tests that were asked for (${note})`, { timeout: 120_000 }, () => {
+  it('are tried on the code as it is and never verified, whatever else is red', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, newTests(7, 7), PROJECT, true);
+    expect(verdict).toMatchObject({ verified: false, outcome: 'tried', score: 0, reason: 'All 2 new tests pass on the code as it is. Whether they notice a fault was not tried.' });
+    expect(statuses(verdict)).toMatchObject({ 'finds 7 in list 1': 'missing → passed', 'finds the last': 'failed → failed' });
+  });
+
+  it('are said to be wrong, or to have found a fault, where they fail', async () => {
+    await using scratch = await makeScratch();
+    expect(await judge(scratch, newTests(7, 8), PROJECT, true))
+      .toMatchObject({ verified: false, outcome: 'failed', reason: 'Of 2 new tests, 1 fails on the code as it is: a new test is wrong, or it found a fault.' });
+  });
+
+  it('verify no change that comes with them', async () => {
+    await using scratch = await makeScratch();
+    expect(await judge(scratch, block('src/list.js', FIX) + newTests(7), PROJECT, true))
+      .toMatchObject({ verified: false, outcome: 'tried', reason: expect.stringContaining('with the changes of the answer') as string });
+  });
+
+  it('may be the first of a project, and are told from a file that the command does not run', async () => {
+    await using scratch = await makeScratch();
+    const { 'test/list.test.js': _none, ...untested } = PROJECT;
+    expect(await judge(scratch, newTests(7), untested, true)).toMatchObject({ outcome: 'tried', reason: expect.stringMatching(/^The new test passes/) as string });
+    expect(await judge(scratch, block('test/fixtures/data.js', 'export const data = [];'), PROJECT, true)).toMatchObject({ outcome: 'failed', reason: 'The test command runs none of the new tests.' });
+  });
+
+  it('are refused where no tests were asked for', async () => {
+    await using scratch = await makeScratch();
+    expect(await judge(scratch, newTests(7))).toMatchObject({ verified: false, outcome: 'refused' });
+  });
+});
 
 describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
   it('verifies an honest fix and tells mended tests from kept ones', async () => {

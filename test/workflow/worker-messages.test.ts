@@ -38,6 +38,12 @@ describe('workerMessages', () => {
     expect(textOf()).toMatch(/^You are one of several language models/);
   });
 
+  it('asks for new files of tests where the question asks for tests, and otherwise to leave tests alone', () => {
+    expect(textOf()).toContain('Leave tests and their configuration as they are');
+    expect(textOf({ wantsTests: true })).toContain('put new tests into new files');
+    expect(textOf({ wantsTests: true })).not.toContain('Leave tests');
+  });
+
   it('is one message of the user', () => expect(workerMessages(briefing).map(({ role }) => role)).toEqual(['user']));
 
   it('ends with the subtask', () => expect(textOf().endsWith('Your subtask: Mend it.')).toBe(true));

@@ -163,7 +163,7 @@ function verdictBlocks(verdict: Verdict): string[] {
 
 /** A verdict counts as verified only if all its fields agree. */
 const VERDICTS: Readonly<Record<Verdict['outcome'], string>> = {
-  verified: 'Not verified', failed: 'Not verified', refused: 'Not accepted for checking', infrastructure: 'Could not be checked',
+  verified: 'Not verified', failed: 'Not verified', tried: 'New tests pass', refused: 'Not accepted for checking', infrastructure: 'Could not be checked',
 };
 
 function testLine(test: TestChange): string {

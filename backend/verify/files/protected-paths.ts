@@ -6,6 +6,8 @@
 interface ProtectedRow {
   readonly reason: string;
   readonly patterns: readonly RegExp[];
+  /** New ones may come with an answer to a question that asks for tests. */
+  readonly comesWithTests?: true;
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.\\+*?]/g, '\\$&');
@@ -24,6 +26,7 @@ const ROWS: readonly ProtectedRow[] = [
   {
     // The names that node --test, vitest, jest, mocha, pytest, unittest and go test look for.
     reason: 'Tests are the judge and stay as they are.',
+    comesWithTests: true,
     patterns: [
       folders('test', 'tests', '__tests__', 'spec', 'specs', 'e2e'),
       /(^|\/)[^/]*[._-](tests?|spec)\.[^/]+$/,
@@ -32,6 +35,7 @@ const ROWS: readonly ProtectedRow[] = [
   },
   {
     reason: 'It is data that tests read.',
+    comesWithTests: true,
     patterns: [
       folders('fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__'),
       folders('golden', 'goldens', '__golden__', 'golden-files'),
@@ -80,6 +84,13 @@ export function protectedReason(path: string, configuration: readonly RegExp[] =
   const seen = folded(path);
   if (configuration.some((pattern) => pattern.test(seen))) return 'It configures the test runner.';
   return ROWS.find(({ patterns }) => patterns.some((pattern) => pattern.test(seen)))?.reason;
+}
+
+/** Whether this is the path of a test or its data, and of nothing that decides how tests are run: such a file may be added where tests are asked for. */
+export function isPathOfTest(path: string, configuration: readonly RegExp[] = []): boolean {
+  const seen = folded(path);
+  const rows = ROWS.filter(({ patterns }) => patterns.some((pattern) => pattern.test(seen)));
+  return rows.length > 0 && rows.every(({ comesWithTests }) => comesWithTests) && !configuration.some((pattern) => pattern.test(seen));
 }
 
 /**

@@ -19,6 +19,8 @@ const MAX_CHANGES = 2_000;
 export interface ParsePatchOptions {
   /** The files that were shown with the question. A change that names no file is for the one of them that it fits, if there is only one. */
   readonly candidates?: readonly string[];
+  /** The question asks for tests: files with new ones are edits like others. */
+  readonly newTests?: boolean;
 }
 
 /**
@@ -32,8 +34,8 @@ export async function parsePatch(answer: string, base: string, options: ParsePat
     refused: [{ path: '(answer)', reason: `The answer has more than ${what}.` }],
   });
   if (answer.length > MAX_ANSWER_CHARACTERS) return tooMuch(`${MAX_ANSWER_CHARACTERS / 1024 / 1024} million characters`);
-  const { candidates = [] } = options;
-  const draft = new PatchDraft(await realpath(base), candidates);
+  const { candidates = [], newTests = false } = options;
+  const draft = new PatchDraft(await realpath(base), { shown: candidates, newTests });
   const blocks = findBlocks(answer);
   if (blocks.length > MAX_CHANGES) return tooMuch(`${MAX_CHANGES} blocks of code`);
   const code = new AnswerCode(blocks, candidates, answer);

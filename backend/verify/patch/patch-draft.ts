@@ -1,6 +1,6 @@
 import { languageOf } from '../syntax/language.ts';
 import { likeOriginal, MAX_FILE_BYTES, readTextFile, toPlainText } from '../files/text-file.ts';
-import { protectedReason } from '../files/protected-paths.ts';
+import { isPathOfTest, protectedReason } from '../files/protected-paths.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
 import type { FileEdit, Patch, RefusedEdit } from './patch.ts';
 import { damageOf } from './damage.ts';
@@ -27,17 +27,23 @@ export interface DraftFile {
   current: string | null;
 }
 
+export interface DraftOptions {
+  /** The files that were shown with the question. */
+  readonly shown: readonly string[];
+  /** The question asks for tests: files with new ones are edits like others. */
+  readonly newTests?: boolean;
+}
+
 /** The edits of one answer while they are read, one entry per file. */
 export class PatchDraft {
   readonly base: string;
-  readonly #shown: readonly string[];
+  readonly #options: DraftOptions;
   readonly #files = new Map<string, DraftFile>();
   readonly #refused = new Map<string, RefusedEdit>();
 
-  /** @param shown the files that were shown with the question */
-  constructor(base: string, shown: readonly string[]) {
+  constructor(base: string, options: DraftOptions) {
     this.base = base;
-    this.#shown = shown;
+    this.#options = options;
   }
 
   get isEmpty(): boolean {
@@ -52,7 +58,7 @@ export class PatchDraft {
 
   /** The path of the workspace that a written one stands for. */
   resolve(written: string): Promise<string> {
-    return asWorkspacePath(written, this.base, this.#shown);
+    return asWorkspacePath(written, this.base, this.#options.shown);
   }
 
   /** The file to edit. Undefined if it is refused, or missing although it must exist. */
@@ -66,7 +72,10 @@ export class PatchDraft {
     const diskReason = await refusalOnDisk(this.base, path);
     const found = diskReason === undefined ? await readTextFile(this.base, path) : undefined;
     if (onlyIfPresent && found?.kind === 'absent') return undefined;
-    const reason = protectedReason(path) ?? diskReason;
+    const isTest = this.#options.newTests === true && isPathOfTest(path);
+    // Whoever was asked for tests can put them elsewhere.
+    if (isTest && found?.kind === 'text') return void this.refuse(path, 'Tests that are there stay as they are. New ones go into a new file.');
+    const reason = (isTest ? undefined : protectedReason(path)) ?? diskReason;
     if (reason !== undefined) return void this.refuse(path, reason, { isForbidden: true });
     if (found?.kind === 'refused') return void this.refuse(path, found.reason, { isForbidden: true });
     if (this.#files.size >= MAX_FILES) return void this.refuse(path, `The answer changes more than ${MAX_FILES} files.`);
