@@ -86,6 +86,25 @@ describe('the document', () => {
     expect(text).not.toContain('SIMULATED');
   });
 
+  it('shows what the tests said of the code as it is, and what was sent with each round', () => {
+    const contexts = [0, 0, 1].map((round, index) => ({
+      pieces: [{ path: `src/${index}.js`, startLine: 1, endLine: 9, reason: 'it is', tokens: 3 }], leftOut: [], tokens: 3, text: 'a = 1', round, knowsBase: index > 0, failing: '',
+    }));
+    const whole = run();
+    const [first] = whole.rounds as [RunSnapshot['rounds'][number]];
+    const failing = [{ id: 'a > b', message: '# Out', places: [{ path: 'test/a.js', startLine: 3, endLine: 4 }] }];
+    const base = { command: 'npm test', startedAt: 0, result: { total: 9, failed: 3, flaky: 1, failing, durationMs: 1_500 } };
+    const text = markdown({ ...whole, base, contexts, rounds: [first, { ...first, index: 1 }] });
+    expect(seen(text).headings.filter((heading) => /Context|Round|code as/.test(heading))).toEqual(['Tests on the code as it is', 'Context', 'Context', 'Round 1', 'Round 2', 'Context']);
+    expect(text).toContain('Of 9 tests, 3 fail: `npm test`, 1.5 s. 1 test ended differently in two runs and does not count.');
+    expect(text).toMatch(/- `a > b`, `test\/a\.js:3-4`[^]*# Out[^]*And 2 more\./);
+    expect(text).toMatch(/`src\/0\.js:1-9`[^]*when the tests had said what fails\.[^]*`src\/1\.js:1-9`[^]*## Round 2[^]*in this round\.[^]*`src\/2\.js:1-9`/);
+    const { result: _none, ...running } = base;
+    expect(markdown({ ...whole, base: running })).toContain('`npm test` gave no result before the run ended.');
+    expect(markdown({ ...whole, base: { ...base, result: { ...base.result, problem: 'No report.' } } })).toContain('`npm test` gave no result: No report.');
+    expect(markdown(whole)).not.toContain('as it is');
+  });
+
   it('says where nothing came from a real model', () => {
     expect(markdown(run({}, [worker('ada', { simulated: true }), worker('bob')]))).toMatch(/^# .*\n\n\*\*SIMULATED: /);
   });

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { counted } from '../../common/counted.ts';
-import { formatDuration, formatMoney, formatTokens } from '../../protocol/figures.ts';
+import { formatDuration, formatMoney } from '../../protocol/figures.ts';
 import type { Outcome } from '../../protocol/run-events.ts';
 import { mendOf } from '../../protocol/plan-mend-words.ts';
 import { plannerReason } from '../../protocol/planner-words.ts';
@@ -11,6 +11,7 @@ import type { TestChange, Verdict } from '../../protocol/verdict.ts';
 import { isVerified } from '../../protocol/verdict-facts.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import type { ExportedRun } from './exported-run.ts';
+import { baseBlocks, contextBlocks } from './known-markdown.ts';
 import { code, fenced, words } from './markdown-text.ts';
 
 /** At most this many pass-to-pass tests are named. */
@@ -26,7 +27,8 @@ export function runMarkdown({ run, conductor }: ExportedRun): string {
     ...head(run),
     '## Question',
     fenced(run.request.question),
-    ...contextBlocks(run),
+    ...baseBlocks(run),
+    ...contextBlocks(run, 0),
     ...run.rounds.flatMap((round) => roundBlocks(run, round)),
     ...answerBlocks(run),
     '## Cost',
@@ -77,22 +79,10 @@ function result({ state, outcome }: RunSnapshot): string {
   }
 }
 
-function contextBlocks({ context }: RunSnapshot): string[] {
-  if (!context) return [];
-  const pieces = context.pieces.map(({ path: file, startLine, endLine, reason, tokens }) =>
-    `- ${code(`${file}:${startLine}-${endLine}`)}: ${words(reason)}, ${formatTokens(tokens)} tokens`);
-  const leftOut = context.leftOut.map(({ path: file, reason }) => `- not sent: ${code(file)}: ${words(reason)}`);
-  const lines = [...pieces, ...leftOut];
-  return [
-    '## Context',
-    `${counted(context.pieces.length, 'piece')} of the project, ${formatTokens(context.tokens)} tokens, went to the models with the question.`,
-    ...(lines.length > 0 ? [lines.join('\n')] : []),
-  ];
-}
-
 function roundBlocks(run: RunSnapshot, round: RoundView): string[] {
   return [
     `## Round ${round.index + 1}`,
+    ...(round.index > 0 ? contextBlocks(run, round.index) : []),
     ...round.rejections.flatMap(({ message, text }) => [`A text of the Conductor was no plan: ${words(message)}`, fenced(text)]),
     ...planBlocks(run, round),
     ...round.steps.flatMap((step) => stepBlocks(run, round, step)),
