@@ -1,13 +1,22 @@
 import type { Message } from '../workers/model.ts';
 import { MAX_STEPS } from '../workflow/plan.ts';
 import { barePrompt } from './bare-prompt.ts';
+import type { PlanExample } from './plan-examples.ts';
+import { projectLines, recordLines, shownLine } from './prompt-facts.ts';
 import type { PastRound, PoolEntry, PromptInput } from './prompt-input.ts';
-import type { PlanExample, PromptProfile } from './prompt-profile.ts';
+import type { PromptProfile } from './prompt-profile.ts';
 import { renderPlan } from './render-plan.ts';
 
 /*
  * The Conductor's prompt. It has the structure of the paper's (arXiv 2512.04388 Fig. 13 and 14) in our own words: it defines the three
- * lists, gives examples from other domains and names workers by ordinal. In a later round it shows the result of the one before.
+ * lists, gives examples and names workers by ordinal. In a later round it shows the result of the one before.
+ *
+ * What stays the same comes first, so that providers can cache it. A cache holds a prompt up to the first character that differs:
+ *
+ *     instructions, examples   the same for all questions
+ *     workers, project         change when somebody changes them
+ *     records                  change with every judged run
+ *     files, failing tests, question
  */
 
 const SYSTEM =
@@ -29,7 +38,7 @@ export function conductorPrompt(input: PromptInput, profile: PromptProfile): Con
   if (!profile.isInstructed) return { messages: barePrompt(input, profile), prefill: '' };
   const messages: Message[] = [
     { role: 'system', content: SYSTEM },
-    { role: 'user', content: firstTurn(input, profile) },
+    firstTurn(input, profile),
   ];
   for (const round of input.rounds) {
     messages.push(
@@ -57,9 +66,15 @@ export function endpointMessages(input: PromptInput, profile: PromptProfile): Me
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\nBegin your reply with: ${prefill}` }];
 }
 
-function firstTurn({ question, context, failing, pool }: PromptInput, profile: PromptProfile): string {
+/** `sharedPrefix` ends before the records, which another run of the same project may already have changed. */
+function firstTurn(input: PromptInput, profile: PromptProfile): Message {
+  const [shared, own] = [sharedParts(input, profile), ownParts(input, profile)].map((parts) => parts.filter(Boolean).join('\n\n')) as [string, string];
+  return { role: 'user', content: `${shared}\n\n${own}`, sharedPrefix: shared.length };
+}
+
+function sharedParts({ pool, project = {} }: PromptInput, profile: PromptProfile): string[] {
   return [
-    'A programmer has asked the question below. Plan how the workers listed at the end answer it. They differ in what they are good at, ' +
+    'A programmer has asked the question at the end. Plan how the workers listed below answer it. They differ in what they are good at, ' +
       'and you can only see that from their descriptions and from experience. First reason in a few sentences; then write the plan as ' +
       'three Python lists of equal length, one entry a step:',
     '- model_id: for each step the number of the worker that does it. A worker may do several steps or none.',
@@ -73,16 +88,25 @@ function firstTurn({ question, context, failing, pool }: PromptInput, profile: P
       'Each step but the last is read by a later one. Steps that do not read each other run at the same time. ' +
       'The output of the last step is the answer that the programmer gets, so it must be complete by itself. Where the project has ' +
       'tests, the answer is checked against them.',
-    `${profile.examples.length === 1 ? 'An example' : 'Examples'} of the form, from other domains:`,
+    'Examples of the form. They are about other projects and other workers: take the form from them, and the plan from the question.',
     ...profile.examples.map(example),
-    context && `PROJECT CONTEXT:\n${clipped(context, profile.contextCharacters)}`,
-    failing && `TESTS THAT FAIL NOW:\n${clipped(failing, profile.answerCharacters)}`,
-    `USER QUESTION:\n${question}`,
     `AVAILABLE WORKERS:\n${pool.map(worker).join('\n')}`,
-  ]
-    .filter(Boolean)
-    .join('\n\n');
+    titled('PROJECT', projectLines(project)),
+  ];
 }
+
+function ownParts({ question, context, shown = [], failing = '', pool }: PromptInput, { contextCharacters, answerCharacters }: PromptProfile): string[] {
+  return [
+    titled('RECORDS of these workers in this project, by its own tests; a run counts for everybody who worked on it', recordLines(pool)),
+    titled('FILES that every worker is shown, whole or in part', shownLine(shown)),
+    titled('PROJECT CONTEXT', clipped(context, contextCharacters)),
+    titled('TESTS THAT FAIL NOW', clipped(failing, answerCharacters)),
+    titled('USER QUESTION', question),
+    'Now reason in a few sentences, and write the three lists.',
+  ];
+}
+
+const titled = (title: string, text: string): string => text && `${title}:\n${text}`;
 
 function example({ question, reasoning, plan }: PlanExample, index: number): string {
   return `EXAMPLE ${index + 1}\nQuestion: ${question}\n${reasoning}\n${renderPlan(plan)}`;

@@ -1,6 +1,11 @@
+import type { ProjectFacts } from '../protocol/project-facts.ts';
+import type { WorkerRecord } from '../protocol/worker-record.ts';
+
 /** A worker as the Conductor sees it. Its ordinal is its position in the pool; names are withheld, so that no name is favoured. */
 export interface PoolEntry {
   readonly description?: string | undefined;
+  /** What it did in this project; absent if it did nothing yet, and in trainings. */
+  readonly record?: WorkerRecord | undefined;
 }
 
 /** What happened in an earlier round, for the Conductor to revise. */
@@ -15,6 +20,9 @@ export interface PastRound {
 export interface PromptInput {
   readonly question: string;
   readonly context: string;
+  /** Paths of the files of which the context shows something. */
+  readonly shown?: readonly string[] | undefined;
+  readonly project?: ProjectFacts | undefined;
   /** The project's tests that fail now; absent or empty if none is known to. */
   readonly failing?: string | undefined;
   readonly pool: readonly PoolEntry[];

@@ -46,4 +46,6 @@ export interface GatheredContext {
   readonly tokens: number;
   /** The exact text sent to the models. */
   readonly text: string;
+  /** The main languages of the workspace; absent without one. */
+  readonly languages?: readonly string[];
 }

@@ -3,6 +3,7 @@ import { candidatesFor, onlyFileMeant, placesIn, type Place } from './asked-plac
 import type { Candidate } from './candidates.ts';
 import type { ContextPiece, ContextRequest, GatheredContext } from './context.ts';
 import { isTestPath } from './file-names.ts';
+import { languagesOf } from './languages.ts';
 import { LeftOut } from './left-out.ts';
 import { withoutPlaces } from './mentions.ts';
 import { neededPieces, type NeedsRequest } from './needed-pieces.ts';
@@ -70,7 +71,7 @@ export class ContextGatherer {
     const shelf = new Shelf(budget - spoken.reduce((sum, { text }) => sum + unitsOf(text + SEPARATOR), 0));
     if (workspace) await this.#fill(shelf, { request, workspace, read: asked.read, leftOut, budget });
     signal.throwIfAborted();
-    return contextOf(shelf, spoken, leftOut);
+    return { ...contextOf(shelf, spoken, leftOut), ...(workspace && { languages: languagesOf(workspace.files) }) };
   }
 
   /** What somebody asks to see. Never throws because of the workspace's content. @throws the signal's reason when it aborts */

@@ -3,10 +3,12 @@ import { DEVICES } from './devices.ts';
 import { planMendSchema } from './plan-mend.ts';
 import { planSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
+import { projectFactsSchema } from './project-facts.ts';
 import { runRequestSchema } from './run-request.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
 import { budgetLimitSchema, budgetSchema, stopLimitSchema, workerConfigSchema } from './worker-config.ts';
+import { workerRecordSchema } from './worker-record.ts';
 
 /*
  * The events of a run. The journal stores them, the backend sends them to clients, and `run-snapshot.ts` folds them into the state that
@@ -156,6 +158,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     pool: z.array(workerConfigSchema),
     policy: policySnapshotSchema,
     budget: budgetSchema,
+    /** What its workers did in this project before, as its Conductor is told; absent if it is told nothing. */
+    records: z.array(workerRecordSchema).optional(),
   }),
   z.object({
     type: z.literal('run.resumed'),
@@ -181,6 +185,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     knowsBase: z.boolean().optional(),
     /** The tests that fail, as models are told; empty or absent if none is known to. */
     failing: z.string().optional(),
+    /** What the Conductor is told of the project; with the first context only. */
+    project: projectFactsSchema.optional(),
   }),
   /** The tests run on the code as it is, before any answer. */
   z.object({ type: z.literal('base.started'), command: z.string(), runner: z.string().optional() }),

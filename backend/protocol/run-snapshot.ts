@@ -3,12 +3,14 @@ import type {
 } from './run-events.ts';
 import type { PlanMend } from './plan-mend.ts';
 import type { Plan } from './plan.ts';
+import type { ProjectFacts } from './project-facts.ts';
 import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
 import { isVerified } from './verdict-facts.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
+import type { WorkerRecord } from './worker-record.ts';
 
 /*
  * The state of a run, folded from its events. The panel, the command line, resuming and the history all use it. Snapshots are immutable,
@@ -156,6 +158,8 @@ export interface RunSnapshot {
   readonly pool: readonly WorkerConfig[];
   readonly policy: PolicySnapshot;
   readonly budget: Budget;
+  /** What its workers did in this project before, as its Conductor is told. */
+  readonly records?: readonly WorkerRecord[];
   readonly state: RunState;
   readonly acceptedAt: number;
   readonly updatedAt: number;
@@ -165,6 +169,8 @@ export interface RunSnapshot {
   readonly context?: ContextView;
   /** All contexts, oldest first: those of later rounds hold what was learned. */
   readonly contexts: readonly ContextView[];
+  /** What the Conductor is told of the project. */
+  readonly project?: ProjectFacts;
   readonly base?: BaseView;
   readonly rounds: readonly RoundView[];
   readonly spent: Spent;
@@ -205,12 +211,13 @@ export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
 }
 
 function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
-  const { kind, parentId, retried, taskId, seed, request, asks, pool, policy, budget } = event;
+  const { kind, parentId, retried, taskId, seed, request, asks, pool, policy, budget, records } = event;
   return {
     runId, seq, kind, request, pool, policy, budget,
     ...(parentId !== undefined && { parentId }),
     ...(retried && { retried }),
     ...(asks && { asks }),
+    ...(records && { records }),
     ...(taskId !== undefined && { taskId }),
     ...(seed !== undefined && { seed }),
     state: 'running',
@@ -243,9 +250,9 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'run.waiting':
       return { ...next, state: 'waiting', message: event.message };
     case 'context.gathered': {
-      const { pieces, leftOut, tokens, text, round = 0, knowsBase = false, failing = '' } = event;
+      const { pieces, leftOut, tokens, text, round = 0, knowsBase = false, failing = '', project } = event;
       const context = { pieces, leftOut, tokens, text, round, knowsBase, failing };
-      return { ...next, context: next.context ?? context, contexts: [...next.contexts, context] };
+      return { ...next, context: next.context ?? context, contexts: [...next.contexts, context], ...(project && { project }) };
     }
     // The tests run beside everything else, so their events do not end a wait for a person.
     case 'base.started':

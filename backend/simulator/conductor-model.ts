@@ -43,14 +43,14 @@ interface Prompt {
 function readPrompt(messages: readonly SimulatedMessage[]): Prompt {
   const asked = messages.filter(({ role }) => role !== 'assistant').map(({ content }) => content);
   const text = asked.join('\n\n');
-  const roster = /AVAILABLE (?:WORKERS|LANGUAGE MODELS):?\s*\n([\s\S]*)/i.exec(text)?.[1] ?? '';
+  const roster = /AVAILABLE (?:WORKERS|LANGUAGE MODELS):?\s*\n([\s\S]*?)(?:\n\n|$)/i.exec(text)?.[1] ?? '';
   const listed = [...roster.matchAll(/^[ \t]*(?:[-*] *)?(?:Worker|Model(?: id)?) *(\d+)\b:?[ \t]*(.*)$/gim)];
   const workers: string[] = [];
   for (const [, ordinal, description = ''] of listed) workers[Number(ordinal)] ??= description;
   const feedback = /TEST FEEDBACK:\s*\n([\s\S]*?)(?:\n\nYou may now write another plan|$)|<feedback>([\s\S]*?)<\/feedback>/gi;
   const lastFeedback = [...text.matchAll(feedback)].at(-1);
   return {
-    question: /USER QUESTION:\s*\n([\s\S]*?)(?=\n\nAVAILABLE|$)/i.exec(text)?.[1]?.trim() ?? text.slice(0, 4_000),
+    question: /USER QUESTION:\s*\n([\s\S]*?)(?=\n\n(?:AVAILABLE|Now reason)|$)/i.exec(text)?.[1]?.trim() ?? text.slice(0, 4_000),
     workers: workers.length > 0 ? Array.from(workers, (description) => description ?? '') : [''],
     maxSteps: Number(/at most (\d+) steps/i.exec(text)?.[1] ?? 5),
     feedback: lastFeedback ? (lastFeedback[1] ?? lastFeedback[2] ?? '').trim() : undefined,

@@ -8,13 +8,15 @@ import { contextOf } from './shown-files.ts';
 
 /** The input of a round's plan as the run stands, with the context that it is sent. After an invalid plan it holds the rejection, too. */
 export function planInput(run: RunSnapshot, round: number, context: ContextView | undefined): PromptInput {
-  const { request, pool, rounds } = run;
+  const { request, pool, rounds, project, records = [] } = run;
   const wants = wantedOf(run);
   return {
     question: askedQuestion(request),
     context: context?.text ?? '',
+    shown: [...new Set(context?.pieces.map(({ path }) => path))],
+    project,
     failing: context?.failing,
-    pool: pool.map(({ description }) => ({ description })),
+    pool: pool.map(({ id, description }) => ({ description, record: records.find(({ worker }) => worker === id) })),
     rounds: rounds.slice(0, round).map((past) => pastRound(past, wants)),
     rejection: rounds[round]?.rejections.at(-1),
   };

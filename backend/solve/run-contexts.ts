@@ -1,6 +1,8 @@
 import { SerialQueue } from '../common/serial-queue.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
+import { redactText } from '../context/secrets.ts';
 import { tokensOf } from '../context/tokens.ts';
+import type { ProjectFacts } from '../protocol/project-facts.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { askedQuestion } from './asked-question.ts';
 import type { BaseRun } from './base-run.ts';
@@ -49,8 +51,12 @@ export class RunContexts {
     return this.#options.recorder.snapshot;
   }
 
-  /** Gathers the first one, beside the tests. @throws RunError if a file that the request names cannot be sent */
-  async first(base: BaseRun): Promise<void> {
+  /**
+   * Gathers the first one, beside the tests.
+   * @param testCommand the command that judges
+   * @throws RunError if a file that the request names cannot be sent
+   */
+  async first(base: BaseRun, testCommand: string | undefined): Promise<void> {
     if (this.#run.context) return;
     const gathered = await this.#gather(NOTHING_LEARNED, '');
     const { focus } = this.#run.request;
@@ -59,7 +65,8 @@ export class RunContexts {
     if (refused) throw new RunError('context', `"${refused.path}" cannot be sent: ${refused.reason}. Name another file, or ask without it.`);
     await base.known();
     const known = this.#known();
-    this.#record(0, known.failing === '' ? gathered : await this.#gather(learnedFromBase(this.#run), known.failing), known);
+    const first = known.failing === '' ? gathered : await this.#gather(learnedFromBase(this.#run), known.failing);
+    this.#record(0, first, known, projectFacts(first, testCommand));
   }
 
   /** The position of the context for the round's next call. It is gathered first if more is known than the last one shows. */
@@ -109,12 +116,19 @@ export class RunContexts {
     return gatherContext({ ...request, ...learned, tokenBudget: request.tokenBudget - tokensOf(failing) });
   }
 
-  #record(round: number, { pieces, leftOut, tokens, text }: GatheredContext, { knowsBase, failing }: Known): void {
+  #record(round: number, { pieces, leftOut, tokens, text }: GatheredContext, { knowsBase, failing }: Known, project?: ProjectFacts): void {
     this.#options.recorder.record([{
       type: 'context.gathered', pieces: [...pieces], leftOut: [...leftOut], tokens, text,
       ...(round > 0 && { round }),
       ...(knowsBase && { knowsBase }),
       ...(failing !== '' && { failing }),
+      ...(project && { project }),
     }]);
   }
+}
+
+/** A command with what looks like a key in it is not told. */
+function projectFacts({ languages = [] }: GatheredContext, testCommand: string | undefined): ProjectFacts | undefined {
+  const isTold = testCommand !== undefined && redactText(testCommand) === testCommand;
+  return languages.length > 0 || isTold ? { ...(languages.length > 0 && { languages: [...languages] }), ...(isTold && { testCommand }) } : undefined;
 }

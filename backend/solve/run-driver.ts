@@ -120,7 +120,7 @@ export class RunDriver {
     const test = await judgingCommand(request, this.#options.checker);
     const isJudged = context !== undefined && rounds.at(-1)?.verdict !== undefined;
     if (test && request.workspace !== undefined && kind === 'solve' && !isJudged && concernsTests(request.question)) await this.#base.begin(request.workspace, test);
-    await this.#contexts.first(this.#base);
+    await this.#contexts.first(this.#base, test?.command);
   }
 
   async #solve(): Promise<RunEvent> {

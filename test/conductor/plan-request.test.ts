@@ -31,7 +31,8 @@ describe('the request to a model of this machine', () => {
   it('continues the opening words exactly, with the prompt of its profile and room for a whole plan', async () => {
     const { request } = await plan(undefined, { planner: { maxOutputTokens: 40 } });
     const { messages, prefill } = conductorPrompt(input, profile);
-    expect(request).toMatchObject({ messages, prefill, maxTokens: 1_024 });
+    const told = messages.map(({ role, content }) => ({ role, content }));
+    expect(request).toMatchObject({ messages: told, prefill, maxTokens: 1_024 });
   });
 
   it('brings back the tokens and log-probabilities that training needs', async () => {

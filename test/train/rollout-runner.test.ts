@@ -2,9 +2,13 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { planPromptOf } from '../../backend/solve/plan-prompt.ts';
 import { AnswerFile } from '../../backend/train/rollouts/answer-file.ts';
 import type { SampledCompletion } from '../../backend/train/engines/engine.ts';
 import type { SampledPlan } from '../../backend/train/grpo/grpo-trainer.ts';
+import { RolloutGatherer } from '../../backend/train/rollouts/rollout-gatherer.ts';
 import { RolloutRunner, type RolloutRunnerOptions } from '../../backend/train/rollouts/rollout-runner.ts';
 import { TrainingBudgetError } from '../../backend/train/rollouts/training-budget.ts';
 import type { GradedTask, ProjectTask } from '../../backend/train/tasks/task.ts';
@@ -294,6 +298,12 @@ describe('a rollout', () => {
     const made = await rollouts();
     expect(await made.run(project, workers(), group([plan([0, 'Answer.'])]), AT, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0.5 }]);
     expect(judged).toMatchObject([{ base: folder, command: 'node --test', sandboxed: true, patch: { edits: [{ path: 'a.js', after: 'export const a = 2;\n' }] } }]);
+    // The prompt that is shown of a rollout later is the one that its plan was sampled from.
+    const gatherer = new RolloutGatherer({ rollouts: made, pool: workers(), profile: PROMPT_PROFILES.compact, seed: 1 });
+    const sampled = gatherer.prompt(project, AT).messages;
+    const run = opened.map((open) => (open instanceof Journal ? open.snapshot('training.3.1.0') : undefined)).find(Boolean) as RunSnapshot;
+    expect(planPromptOf(run, 0)?.map(({ role, content }) => ({ role, content }))).toEqual(sampled);
+    expect(sampled.at(-1)?.content).toMatch(/judged by: node --test\n\nFILES .*:\na\.js\n\nUSER QUESTION/);
     script = () => 'I would rather not.';
     expect(await made.run(project, workers(), group([plan([1, 'Refuse.'])]), { step: 5, place: 0 }, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0 }]);
   });

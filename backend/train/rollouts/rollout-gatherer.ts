@@ -57,9 +57,15 @@ export class RolloutGatherer implements Gatherer<Task> {
     return shuffled(pool, seed, 'pool', step, place).slice(0, size);
   }
 
-  #prompt({ question, context }: Task, at: GroupPlace, rounds: readonly PastRound[]): Prompt {
+  /**
+   * The prompt follows from the task and the pool alone. It holds no records of workers: they change while a training runs, and then a resumed
+   * training would sample from other prompts than it began with. What workers are good for is what the training teaches.
+   */
+  #prompt(task: Task, at: GroupPlace, rounds: readonly PastRound[]): Prompt {
+    const { question, context } = task;
     const pool = this.poolOf(at).map(({ description }) => ({ description }));
-    const { messages, prefill } = conductorPrompt({ question, context, pool, rounds }, this.#options.profile);
+    const known = 'base' in task ? { shown: task.shown, project: { testCommand: task.testCommand } } : {};
+    const { messages, prefill } = conductorPrompt({ question, context, ...known, pool, rounds }, this.#options.profile);
     return { messages: messages.map(({ role, content }) => ({ role, content })), prefill };
   }
 }

@@ -39,6 +39,7 @@ const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
     'who owns the connection in pool.acquire()?',
     'I don\'t understand this generic: `type DeepPartial<T> = { [K in keyof T]?: DeepPartial<T[K]> }`',
     'Please describe how file uploads are validated. Do not change anything.',
+    'Please describe how sessions are stored. Change no file.',
     'Was macht die Funktion mergeIntervals?',
     'Wo wird der Cache geleert?',
     'Gib mir einen Überblick über das Projekt',
