@@ -74,6 +74,16 @@ export function decodeEvent(text: string, blobOf: (hash: string) => Uint8Array |
   return parsed.data;
 }
 
+/** The event with long texts left empty, for who needs none of them; undefined if the text holds no event. */
+export function decodeShort(text: string): RunEvent | undefined {
+  try {
+    return runEventSchema.safeParse(parseBody(text).event).data;
+  } catch (error) {
+    if (error instanceof UndecodableError) return undefined;
+    throw error;
+  }
+}
+
 function parseBody(text: string): Body {
   let value: unknown;
   try {

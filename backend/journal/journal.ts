@@ -6,6 +6,7 @@ import { Budget, type Settlement } from './budget.ts';
 import { LeaseLostError, RunIdentityError, UnreadableRunError } from './errors.ts';
 import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
 import { JournalFile } from './journal-file.ts';
+import { repliesIn, type JudgedReply, type JudgedRow } from './judged-replies.ts';
 import { Leases } from './leases.ts';
 import { rowAfter, rowOf, summaryOf, type RunRow } from './run-row.ts';
 
@@ -102,6 +103,16 @@ export class Journal {
          JOIN events AS plan ON plan.run_id = recent.run_id AND plan.seq =
            (SELECT min(seq) FROM events WHERE run_id = recent.run_id AND type IN ('plan.proposed', 'plan.rejected'))
          WHERE json_valid(accepted.body) AND json_valid(plan.body) AND json_extract(plan.body, '$.event.keptFrom') IS NULL`,
+      ),
+      // Verdicts can be long: that there is one is read from the type alone.
+      judgedRuns: file.prepare(
+        `SELECT recent.run_id AS run_id, recent.outcome AS outcome, events.body AS body
+         FROM (SELECT run_id, outcome FROM runs
+               WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND state = 'completed' AND outcome IN ('verified', 'not-verified')
+                 AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')
+               ORDER BY accepted_at DESC LIMIT ?) AS recent
+         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'step.turned', 'step.completed')
+         ORDER BY recent.run_id, events.seq`,
       ),
       unfinished: file.prepare(
         `SELECT run_id FROM runs WHERE kind = ? AND state IN ('running', 'waiting') ORDER BY accepted_at, rowid`,
@@ -224,6 +235,12 @@ export class Journal {
     return rows.flatMap(({ planner, model, type, usd, ms }) => (typeof planner !== 'string' ? [] : [{
       planner, model: String(model), isValid: type === 'plan.proposed', durationMs: Number(ms), ...(typeof usd === 'number' && { usd }),
     }]));
+  }
+
+  /** What workers replied in the latest runs about a workspace whose answers tests judged. Simulated workers do not count. @param limit of runs */
+  judgedReplies(workspace: string, limit: number): JudgedReply[] {
+    const rows = this.#file.reading(() => this.#statements.judgedRuns.all(workspace, limit)) as unknown as JudgedRow[];
+    return repliesIn(rows);
   }
 
   /** Ids of the runs of a kind whose last event is not a final one; oldest first. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import { readQuestion } from '../conductor/question/read-question.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
@@ -8,6 +9,7 @@ import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.t
 import type { RunRequest } from '../protocol/run-request.ts';
 import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import type { WorkerRecord } from '../protocol/worker-record.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { ActiveRuns, LEASE_TTL_MS } from './active-runs.ts';
 import { admit } from './admit.ts';
@@ -20,6 +22,7 @@ import type { Cast, CastSources } from './run-pool.ts';
 import { planningRecords } from './planning-records.ts';
 import { RunReader } from './run-reader.ts';
 import type { Supply } from './work-with-needs.ts';
+import { workerRecords } from './worker-records.ts';
 import type { AgainRequest, RunListener, RunQuestions, RunService } from './run-service.ts';
 
 export interface RunManagerOptions {
@@ -60,7 +63,7 @@ export interface Demonstration {
 }
 
 /** The origin of a run that repeats another one. */
-interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried'> {
+interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried' | 'records'> {
   readonly kept?: readonly RunEvent[];
 }
 
@@ -113,11 +116,13 @@ export class RunManager implements RunService {
     if (!run.rounds[place.round]?.steps[place.step]) {
       throw new RunRefusedError(`Run "${runId}" has no step ${place.step + 1} in round ${place.round + 1}.`);
     }
-    const { pool, policy } = run;
+    const { pool, policy, records } = run;
     const request = { ...run.request, budget: { ...run.request.budget, ...raised } };
     const cast: Cast = { pool, policy, budget: { ...budget, ...request.budget } };
     const refusal = await admit(request).then(() => undefined, (error: unknown) => error);
-    return this.#begin(request, { cast, refusal }, { parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place) });
+    return this.#begin(request, { cast, refusal }, {
+      parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place), ...(records && { records: [...records] }),
+    });
   }
 
   async remove(runId: string): Promise<void> {
@@ -153,7 +158,8 @@ export class RunManager implements RunService {
     const { kind, wants } = readQuestion(request.question);
     const stored = journal.transaction(() => {
       const accepted = journal.accept(runId, {
-        type: 'run.accepted', kind: 'solve', ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
+        type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast), ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy,
+        budget: cast.budget,
       });
       const rest: RunEvent[] = refusal ? [{ type: 'run.failed', failure: this.#active.failureOf(refusal) }] : [...kept];
       if (!refusal) journal.leases.acquire(runId, holder, LEASE_TTL_MS);
@@ -162,6 +168,16 @@ export class RunManager implements RunService {
     for (const event of stored) this.#active.tell(event);
     if (!refusal) this.#active.drive(this.#active.recorder(snapshotOf(stored)), { patient: false, known: keys });
     return runId;
+  }
+
+  /**
+   * What the Conductor is told of the workers' work in this project. They are journalled, so that the prompt of a run stays what it was. A
+   * Conductor that was trained is told nothing: its trainings' prompts have no records (`train/rollouts/rollout-gatherer.ts`).
+   */
+  #toldRecords({ workspace }: RunRequest, { pool, policy: { worker: planner } }: Cast): { records?: WorkerRecord[] } {
+    if (workspace === undefined || !planner || planner.adapter !== undefined || !profileOf(planner).isInstructed) return {};
+    const records = workerRecords(this.#options.journal, workspace, pool);
+    return records.length > 0 ? { records } : {};
   }
 
   cancel(runId: string): void {

@@ -1,0 +1,47 @@
+import type { RunEventOf } from '../protocol/run-events.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { decodeShort } from './event-codec.ts';
+
+/** A reply that was paid for in a run whose answer was judged: a step's output, or a turn before it. */
+export interface JudgedReply {
+  readonly runId: string;
+  readonly round: number;
+  readonly step: number;
+  readonly worker: Pick<WorkerConfig, 'id' | 'model'>;
+  /** Whether the run's answer was verified. */
+  readonly isVerified: boolean;
+  /** Absent without a known price. */
+  readonly usd?: number | undefined;
+  readonly durationMs: number;
+}
+
+/** An event of a judged run, as it is stored. */
+export interface JudgedRow {
+  readonly run_id: string;
+  readonly outcome: string;
+  readonly body: string;
+}
+
+/**
+ * The replies in runs, without their texts. What cannot be read is left out: it is told when its run is opened.
+ * @param rows events in order, those of a run together
+ */
+export function repliesIn(rows: Iterable<JudgedRow>): JudgedReply[] {
+  const replies: JudgedReply[] = [];
+  let runId: string | undefined;
+  let pool: RunEventOf<'run.accepted'>['pool'] = [];
+  let plans: RunEventOf<'plan.proposed'>[] = [];
+  for (const { run_id, outcome, body } of rows) {
+    if (run_id !== runId) [runId, pool, plans] = [run_id, [], []];
+    const event = decodeShort(body);
+    if (event?.type === 'run.accepted') pool = event.pool;
+    if (event?.type === 'plan.proposed') plans.push(event);
+    if (event?.type !== 'step.turned' && event?.type !== 'step.completed') continue;
+    // A step that was kept from another run is counted there.
+    if ('keptFrom' in event && event.keptFrom !== undefined) continue;
+    const { round, step, cost: { usd }, durationMs } = event;
+    const worker = pool[plans.findLast((plan) => plan.round === round)?.steps[step]?.worker ?? -1];
+    if (worker) replies.push({ runId, round, step, worker, isVerified: outcome === 'verified', ...(usd !== undefined && { usd }), durationMs });
+  }
+  return replies;
+}
