@@ -48,6 +48,7 @@ import { VerdictFeed } from './runs/verdict-feed.ts';
 import { VerifyChanges } from './tests/verify-changes.ts';
 import { VirtualDocuments } from './common/virtual-documents.ts';
 import { stepsOf, WalkthroughProgress } from './walkthrough-progress.ts';
+import { watchWorkersFile } from './workers/watch-workers-file.ts';
 import { WorkerCommands } from './workers/worker-commands.ts';
 
 const OPEN_RUN_KEY = 'conductor.openRun';
@@ -357,9 +358,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     lookedAt.watch(),
     walkthrough.watch(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
-    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (uri.fsPath === poolStore.pool?.file) poolStore.refresh().catch(report);
-    }),
+    watchWorkersFile(poolStore),
     ...Object.entries(commands).map(([id, action]) => vscode.commands.registerCommand(id, async (argument: unknown) => {
       try {
         return await action(argument);
