@@ -1,3 +1,4 @@
+import { briefReason } from './brief-reason.ts';
 import type { Candidate } from './candidates.ts';
 import type { ContextPiece } from './context.ts';
 import { covers, lineLabel, span, touch, type LineRange } from './line-range.ts';
@@ -7,9 +8,6 @@ import type { TextFile } from './workspace.ts';
 
 /** Between two pieces. */
 export const SEPARATOR = '\n\n';
-
-/** Maximum number of reasons shown for a piece. */
-const MAX_REASONS = 3;
 
 interface Part {
   readonly range: LineRange;
@@ -82,7 +80,7 @@ export class Shelf {
     return [...this.#files.values()].flatMap(({ file, held }) => held.map((one) => {
       const text = render(file, one);
       const { range: { start, end } } = one;
-      const piece = { path: file.path, startLine: start, endLine: end, reason: reasonOf(one), tokens: tokensOf(text) };
+      const piece = { path: file.path, startLine: start, endLine: end, reason: briefReason(one.reasons), tokens: tokensOf(text) };
       return { piece, text, file };
     }));
   }
@@ -103,11 +101,7 @@ function total(held: readonly Held[]): number {
 
 function render(file: TextFile, part: Part): string {
   const { start, end } = part.range;
-  return renderFilePiece({ path: file.path, lines: file.lines, start, end, reason: reasonOf(part) });
-}
-
-function reasonOf({ reasons }: Part): string {
-  return reasons.slice(0, MAX_REASONS).join('; ');
+  return renderFilePiece({ path: file.path, lines: file.lines, start, end, reason: briefReason(part.reasons) });
 }
 
 /** The part with what it touches, and what it does not touch. */

@@ -1,3 +1,4 @@
+import { foundWords } from '../brief-reason.ts';
 import type { Definition } from '../symbols/definition.ts';
 import type { TextFile } from '../workspace.ts';
 import type { Ranking } from './rank-files.ts';
@@ -14,7 +15,6 @@ const NEIGHBOUR = 0.35;
 const SHARPNESS = 2;
 /** Every part of a file may be meant, whatever it says. */
 const LEAST = 0.08;
-const MAX_REASON_WORDS = 3;
 
 export interface RatedSegment {
   readonly segment: Segment;
@@ -82,6 +82,6 @@ function reasonsFor({ segment, counts }: Counted, { asked, slots, vocabulary }: 
   const defined = segment.inside.filter(({ name }) => (slots[vocabulary.numbersOf(name)[0] ?? -1] ?? -1) >= 0).map(({ name }) => `defines ${name}`);
   if (defined.length > 0) return [...new Set(defined)].slice(0, 2);
   const words = asked.filter((_, slot) => (counts[slot] ?? 0) > 0)
-    .sort((a, b) => b.value - a.value).slice(0, MAX_REASON_WORDS).map(({ as }) => as);
-  return [words.length > 0 ? `has ${[...new Set(words)].join(', ')}` : 'beside what was found'];
+    .sort((a, b) => b.value - a.value).map(({ as }) => as);
+  return [foundWords(words)];
 }
