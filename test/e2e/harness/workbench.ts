@@ -11,7 +11,9 @@ import { stopBackend } from '../../../backend/protocol/client/start-backend.ts';
 import type { SimulatedWorker } from '../../../backend/simulator/pool.ts';
 import { writeSampleProject } from '../../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../../backend/simulator/server.ts';
+import type { WorkerRule } from '../../../backend/simulator/worker-model.ts';
 import { launchBrowser } from './browser.ts';
+import type { FlowBug } from './flat-project.ts';
 import { FLAWLESS_WORKERS, writeSimulatedHome } from './simulated-home.ts';
 import { VsCodeServer } from './vscode-server.ts';
 import { VsCodeWindow, type WindowOptions } from './vscode-window.ts';
@@ -32,6 +34,10 @@ export const INSTALLED_EXTENSIONS = 'CONDUCTOR_TEST_EXTENSIONS';
 export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height' | 'scale' | 'extensions'> {
   /** Which bug of the simulator's the project has. */
   readonly seed?: number;
+  /** Writes the project into a folder that does not exist yet; by default one of the simulator's. */
+  readonly writeProject?: (folder: string) => Promise<FlowBug>;
+  /** How the workers answer; by default they know the simulator's projects. */
+  readonly rule?: WorkerRule;
   /** Multiplies how long the simulated workers take: 1 is lifelike, more leaves time to watch. */
   readonly latency?: number;
   /** Who answers; by default workers that never err. */
@@ -54,8 +60,7 @@ interface WorkbenchParts {
   readonly window: VsCodeWindow;
   /** The open folder. */
   readonly project: string;
-  /** The file with the bug, relative to the project, as it should be, and the question that reports it. */
-  readonly bug: { readonly path: string; readonly testPath: string; readonly correctSource: string; readonly question: string };
+  readonly bug: FlowBug;
   /** Conductor's home: workers, journal, discovery record. */
   readonly home: string;
   /** What holds project and home. */
@@ -92,13 +97,14 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true } = options;
+    const { writeProject = (empty) => writeSampleProject(empty, { seed }), rule } = options;
     const { vsix = [], workspaceTrust = false, settings = {}, environment = {} } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
     await mkdir(home, { mode: 0o700 });
-    const bug = await writeSampleProject(project, { seed });
-    const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }) });
+    const bug = await writeProject(project);
+    const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }), ...(rule && { rule }) });
     if (hasPool) await writeSimulatedHome(home, simulator);
     const installed = process.env[INSTALLED_EXTENSIONS];
     const server = await VsCodeServer.start({
