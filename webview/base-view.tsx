@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { formatDuration } from '../backend/protocol/figures.ts';
 import type { BaseView as Base } from '../backend/protocol/run-snapshot.ts';
+import { tellingLine } from '../backend/protocol/telling-line.ts';
 import { partsOf } from '../backend/protocol/verdict-facts.ts';
 import { Elapsed } from './clock.tsx';
 import { FileLink } from './context-view.tsx';
@@ -28,12 +29,13 @@ export function BaseView({ base: { startedAt, result }, id }: { readonly base: B
   return (
     <Disclosure
       id={`${id}/base`} aside={formatDuration(durationMs)}
-      title={<><Icon name="error" tone="bad" /> {l10n.t('On the code as it is, {0} of {1} tests fail', failed, total)}</>}
+      title={<><Icon name="error" tone="bad" /> {failed === 1 ? l10n.t('On the code as it is, 1 of {0} tests fails', total) : l10n.t('On the code as it is, {0} of {1} tests fail', failed, total)}</>}
     >
       <ul class="test-names">
-        {failing.map(({ id: test, places: [place] }) => (
+        {failing.map(({ id: test, message, places: [place] }) => (
           <li key={test}>
             <bdi>{visibleText(partsOf(test).join(' › '))}</bdi>{place && <> <FileLink path={place.path} startLine={place.startLine} /></>}
+            {message !== undefined && <p class="quiet" dir="auto">{visibleText(tellingLine(message))}</p>}
           </li>
         ))}
         {failed > failing.length && <li class="quiet">{l10n.t('and {0} more', failed - failing.length)}</li>}

@@ -39,11 +39,11 @@ export const RoundView = memo(function RoundView({
   const { pausedMs = 0 } = round;
   const [open, setOpen] = useExpanded(id, isWide || !revised);
   const width = useMemo(() => usualWidth(round.steps), [round.steps.length]);
-  const steps = round.steps.map((step) => step.spent);
+  const paid = [...(round.planSpent ? [round.planSpent] : []), ...round.steps.map((step) => step.spent)];
   const spent = {
-    usd: steps.reduce((sum, step) => sum + step.usd, 0),
-    unpricedTokens: steps.reduce((sum, step) => sum + step.unpricedTokens, 0),
-    estimated: steps.some((step) => step.estimated),
+    usd: paid.reduce((sum, one) => sum + one.usd, 0),
+    unpricedTokens: paid.reduce((sum, one) => sum + one.unpricedTokens, 0),
+    estimated: paid.some((one) => one.estimated),
   };
   return (
     <section class="round" aria-labelledby={`${id}-title`} style={{ '--usual-width': `${width}px` }}>
@@ -56,7 +56,7 @@ export const RoundView = memo(function RoundView({
         <span class="figures">
           {!open && `${roundSummary(round, gaveUp)} · `}
           {(spent.usd > 0 || spent.unpricedTokens > 0) && (
-            <span title={l10n.t('What the steps of this round cost')}>{formatMoney(spent)} · </span>
+            <span title={l10n.t('What the plan and the steps of this round cost')}>{formatMoney(spent)} · </span>
           )}
           {endedAt === undefined ? <Elapsed since={startedAt + pausedMs} /> : formatDuration(endedAt - startedAt - pausedMs)}
         </span>

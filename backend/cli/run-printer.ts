@@ -6,6 +6,7 @@ import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-eve
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { answerOf, gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import { tellingLine } from '../protocol/telling-line.ts';
 import { passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
 import type { Verdict } from '../protocol/verdict.ts';
@@ -158,7 +159,10 @@ export class RunPrinter {
     if (problem !== undefined) return this.#line('', style('yellow', `the tests gave no result on the code as it is: ${oneLine(problem, 200)}`));
     if (failed === 0) return this.#line('', `${style('green', '✓')} ${total === 1 ? 'the test passes' : `all ${total} tests pass`} on the code as it is${took}`);
     this.#line('', `${style('red', '✗')} ${failed} of ${counted(total, 'test')} ${failed === 1 ? 'fails' : 'fail'} on the code as it is${took}`);
-    for (const { id } of failing.slice(0, MAX_FAILING)) this.#line('', this.#dim(`  ${oneLine(id, WIDTH)}`));
+    for (const { id, message = '' } of failing.slice(0, MAX_FAILING)) {
+      this.#line('', this.#dim(`  ${oneLine(id, WIDTH)}`));
+      if (message !== '') this.#line('', this.#dim(`    ${oneLine(tellingLine(message), WIDTH)}`));
+    }
     if (failed > MAX_FAILING) this.#line('', this.#dim(`  and ${failed - MAX_FAILING} more`));
   }
 

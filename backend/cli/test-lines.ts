@@ -1,4 +1,5 @@
 import { counted } from '../common/counted.ts';
+import { tellingLine } from '../protocol/telling-line.ts';
 import { changeKind, isRed, type ChangeKind } from '../protocol/test-changes.ts';
 import type { TestChange, TestStatus } from '../protocol/verdict.ts';
 import { oneLine, type Style } from './terminal.ts';
@@ -20,7 +21,7 @@ export function testLines(tests: readonly TestChange[], style: Style): string[] 
     ...(kept > 0 ? [style('dim', `${column(counted(kept, 'other'))}  passed  → passed`)] : []),
     ...(notRun > 0 ? [style('dim', `${notRun} did not run`)] : []),
     ...listed.filter((test) => isRed(test) && test.message)
-      .map(({ id, message = '' }) => style('dim', `${oneLine(id, ID_WIDTH)}: ${oneLine(message, WIDTH)}`)),
+      .map(({ id, message = '' }) => style('dim', `${oneLine(id, ID_WIDTH)}: ${oneLine(tellingLine(message), WIDTH)}`)),
   ];
 }
 

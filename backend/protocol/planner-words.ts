@@ -12,7 +12,8 @@ export function plannerReason(why: PlannerReason): string {
     case 'strongest': return l10n.t('the best planner for its price among your workers');
     case 'cheapest': return l10n.t('the cheapest planner among your workers');
     case 'free': return l10n.t('the largest of your workers that cost nothing');
-    case 'unpriced': return l10n.t('the first of your workers; no price is known');
+    // Whoever reads it is told of the missing price beside it.
+    case 'unpriced':
     case 'first': return l10n.t('the first of your workers');
     case 'none-can': return l10n.t('part of Conductor; none of your workers can plan');
     case 'simulated': return l10n.t('part of Conductor; the workers are simulated');

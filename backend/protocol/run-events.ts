@@ -83,9 +83,9 @@ export type FailingTest = z.infer<typeof failingTestSchema>;
 
 /** What the tests say of the code as it is. */
 export const baseResultSchema = z.object({
-  /** Tests that ran. */
+  /** Tests that ran, and files and suites that failed by themselves, such as one that cannot be loaded. */
   total: z.number().int().nonnegative(),
-  /** How many tests, files and suites failed, without flaky ones. */
+  /** How many of them failed, without flaky ones. */
   failed: z.number().int().nonnegative(),
   /** How many ended differently in two runs. */
   flaky: z.number().int().nonnegative(),

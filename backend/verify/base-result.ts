@@ -54,7 +54,7 @@ function resultOf(before: BaseRun, places: ReadonlyMap<string, readonly Place[]>
   const { report, flaky } = before;
   const failures = failuresOf(before);
   return {
-    total: report.results.filter(({ kind, status }) => kind === 'test' && status !== 'skipped').length,
+    total: report.results.filter(({ kind, status }) => kind === 'test' && status !== 'skipped').length + failures.filter(({ kind }) => kind !== 'test').length,
     failed: failures.length,
     flaky: flaky.size,
     failing: failures.slice(0, MAX_NAMED).map(({ id, message }) => ({

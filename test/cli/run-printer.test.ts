@@ -60,10 +60,10 @@ it('names the command that judges, how its results are read, and a missing sandb
 });
 
 it('tells that the tests run on the code as it is, and what they say', () => {
-  const failing = [{ id: 'a.test.js > adds', places: [] }];
+  const failing = [{ id: 'a.test.js > adds', message: 'Expected 1 to be 2\n  at a.test.js:3', places: [] }];
   expect(toldOf({ type: 'base.started', command: 'npm test' })).toEqual(['Tests running on the code as it is: npm test']);
   expect(toldOf({ type: 'base.completed', total: 120, failed: 3, flaky: 0, failing, durationMs: 2_000 }).join('\n'))
-    .toMatch(/^✗ 3 of 120 tests fail on the code as it is .*\n.*a\.test\.js > adds/);
+    .toMatch(/^✗ 3 of 120 tests fail on the code as it is .*\n.*a\.test\.js > adds\n *Expected 1 to be 2$/);
   expect(toldOf({ type: 'base.completed', total: 120, failed: 0, flaky: 0, failing: [], durationMs: 2_000 }).join('\n')).toMatch(/^✓ all 120 tests pass/);
   expect(toldOf({ type: 'base.completed', total: 0, failed: 0, flaky: 0, failing: [], problem: 'No report.', durationMs: 0 }).join('\n')).toContain('No report.');
 });

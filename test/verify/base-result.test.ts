@@ -36,6 +36,12 @@ describe.skipIf(!available)(`the tests on the code as it is (${note})`, { timeou
     }]);
   });
 
+  it('count a file that cannot be loaded', async () => {
+    await using scratch = await makeScratch();
+    const result = await scratch.verifier.testBase(options(await scratch.project({ ...PROJECT, 'test/late.test.js': "import '../src/not-there.js';\n" })));
+    expect(result).toMatchObject({ total: 3, failed: 2 });
+  });
+
   it('are not run again for the verdict, and are when the workspace has changed meanwhile', async () => {
     await using scratch = await makeScratch();
     const base = await scratch.project(PROJECT);

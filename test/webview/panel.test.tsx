@@ -3,6 +3,7 @@ import axe from 'axe-core';
 import { options, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { formatMoney } from '../../backend/protocol/figures.ts';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import {
@@ -44,6 +45,7 @@ describe('the tests on the code as it is', () => {
   it('are counted, and named with their places when opened', () => {
     const panel = renderPanel(stateWith({ run: baseRun(RED_BASE) }));
     expect(panel.text()).toContain('On the code as it is, 3 of 120 tests fail');
+    expect(renderPanel(stateWith({ run: baseRun({ ...RED_BASE, failed: 1 }) })).text()).toContain('On the code as it is, 1 of 120 tests fails');
     panel.openAll();
     expect(panel.text()).toContain('merge › keeps the last');
     expect(panel.text()).toContain('and 1 more');
@@ -113,6 +115,13 @@ describe('a run', () => {
   it('says once what was sent, where no round was sent anything else', () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));
     expect(panel.text().match(/Sent: 5 pieces/g)).toHaveLength(1);
+  });
+
+  it('counts the plan into what a round cost', () => {
+    const run = verifiedRun();
+    const cost = renderPanel(stateWith({ run })).root.querySelector('.round-title .figures')?.textContent;
+    expect(run.rounds).toHaveLength(1);
+    expect(cost).toContain(formatMoney(run.spent));
   });
 
   it('says in words what each step reads, costs and says', () => {

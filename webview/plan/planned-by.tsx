@@ -29,7 +29,7 @@ export function PlannedBy({ round }: { readonly round: RoundView }): JSX.Element
   return (
     <p class="quiet planned-by">
       {choice && isFirst ? fillSentence(l10n.t('Planned by {0}, {1}'), name, plannerReason(choice.why)) : fillSentence(l10n.t('Planned by {0}'), name)}
-      {figuresOf(round).map((figure) => <> · {figure}</>)}
+      {figuresOf(round).map((figure) => <> · <span class="whole">{figure}</span></>)}
       {isFirst && choice?.why !== 'simulated' && <> · <ChangePlanner>{l10n.t('Change…')}</ChangePlanner></>}
     </p>
   );
