@@ -57,8 +57,8 @@ const PLANS: readonly (readonly [question: RegExp, plan: Plan])[] = [
 /** A plan, where one is asked for. */
 function planOf({ messages }: SimulatedRequest): string | undefined {
   const text = messages.map(({ content }) => content).join('\n\n');
-  const question = /USER QUESTION:\n([^]*?)\n\nAVAILABLE WORKERS:/.exec(text)?.[1];
-  if (question === undefined) return undefined;
+  if (!text.includes('AVAILABLE WORKERS:')) return undefined;
+  const question = /USER QUESTION:\n(.*)/.exec(text)?.[1] ?? '';
   const plan = PLANS.find(([about]) => about.test(question))?.[1];
   return plan ? written(plan) : 'I only know questions about the package flat.';
 }
