@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { findBundledModel } from './wiring/bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
+import { IndexFolder } from './context/symbols/index-folder.ts';
 import { SymbolIndexes } from './context/symbols/symbol-indexes.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
@@ -89,7 +90,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   let modelsRun = true;
   runtimeProblem.then((problem) => { modelsRun = problem === undefined; }, () => undefined);
   const demonstration = new Demonstration(path.join(home, DEMONSTRATION_FOLDER));
-  const indexes = new SymbolIndexes();
+  const indexes = new SymbolIndexes(new IndexFolder({ folder: path.join(home, 'indexes'), version: VERSION, log }));
   const context = new ContextGatherer({ ripgrepPath: rgPath, indexes });
 
   const runnerOf: Checker['runnerOf'] = async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name;

@@ -8,6 +8,7 @@ import { compare } from '../text-order.ts';
 import { Vocabulary } from '../search/vocabulary.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Definition, Import } from './definition.ts';
+import type { IndexContent } from './index-bytes.ts';
 import { indexFile, statusOf, type IndexedFile } from './indexed-file.ts';
 import { importsIn } from './imports-in.ts';
 import { filesImported, type ProjectShape } from './resolve-import.ts';
@@ -27,12 +28,33 @@ const slices = new Slices();
  * secret ones are not. Queries are synchronous and take well under a millisecond; `SymbolIndexes` keeps indexes warm.
  */
 export class SymbolIndex {
-  readonly vocabulary = new Vocabulary();
+  readonly vocabulary: Vocabulary;
   readonly #files = new Map<string, IndexedFile>();
   readonly #byName = new Map<string, Definition[]>();
   #project: ProjectShape = { has: () => false, named: () => [], inFolder: () => [], packages: new Map() };
   #imported = new Map<string, readonly string[]>();
   #importers: ReadonlyMap<string, readonly string[]> | undefined;
+
+  #changes = 0;
+  /** The number of changes that `#project` knows of. */
+  #shapedAt = -1;
+
+  /** @param content of an earlier index of the same workspace; the first refresh reads what has changed since */
+  constructor(content?: IndexContent) {
+    this.vocabulary = new Vocabulary(content?.hashes);
+    for (const file of content?.files ?? []) this.#add(file);
+    this.#changes = 0;
+  }
+
+  /** How many files were added or forgotten since it was made. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** What a later index of the same workspace can begin with. */
+  get content(): IndexContent {
+    return { hashes: this.vocabulary.hashes, files: [...this.#files.values()] };
+  }
 
   /** All indexed files, in no particular order. */
   get files(): Iterable<IndexedFile> {
@@ -104,8 +126,7 @@ export class SymbolIndex {
   async refresh(workspace: Workspace, signal: AbortSignal): Promise<void> {
     const wanted = workspace.files.filter((file) => this.#files.has(file) || !isSecretFile(file)).slice(0, MAX_FILES);
     const present = new Set(wanted);
-    let changed = false;
-    for (const file of [...this.#files.keys()]) if (!present.has(file)) changed = this.#forget(file);
+    for (const file of [...this.#files.keys()]) if (!present.has(file)) this.#forget(file);
 
     const isInside = folderCheck(workspace.root);
     const stale: { file: string; status: NonNullable<ReturnType<typeof statusOf>> }[] = [];
@@ -113,7 +134,7 @@ export class SymbolIndex {
       signal.throwIfAborted();
       const status = statusOf(`${workspace.root}/${file}`);
       const known = this.#files.get(file);
-      if (!status) changed = this.#forget(file) || changed;
+      if (!status) this.#forget(file);
       else if (known?.size !== status.size || known.mtimeMs !== status.mtimeMs) stale.push({ file, status });
     });
     // Source first, in case the time does not suffice for all.
@@ -123,15 +144,14 @@ export class SymbolIndex {
     await slices.forEach(stale, ({ file, status }) => {
       signal.throwIfAborted();
       if (performance.now() > end) return;
-      changed = this.#forget(file) || changed;
-      if (!isInside(folderOf(file))) return;
-      this.#add(indexFile({ root: workspace.root, vocabulary: this.vocabulary }, file, status));
-      changed = true;
+      this.#forget(file);
+      if (isInside(folderOf(file))) this.#add(indexFile({ root: workspace.root, vocabulary: this.vocabulary }, file, status));
     });
-    if (changed) this.#reshape(workspace);
+    if (this.#shapedAt !== this.#changes) this.#reshape(workspace);
   }
 
   #add(record: IndexedFile): void {
+    this.#changes += 1;
     this.#files.set(record.path, record);
     for (const definition of record.definitions) {
       const list = this.#byName.get(definition.name);
@@ -140,16 +160,16 @@ export class SymbolIndex {
     }
   }
 
-  #forget(file: string): boolean {
+  #forget(file: string): void {
     const record = this.#files.get(file);
-    if (!record) return false;
+    if (!record) return;
+    this.#changes += 1;
     this.#files.delete(file);
     for (const name of new Set(record.definitions.map((definition) => definition.name))) {
       const rest = (this.#byName.get(name) ?? []).filter((definition) => definition.path !== file);
       if (rest.length > 0) this.#byName.set(name, rest);
       else this.#byName.delete(name);
     }
-    return true;
   }
 
   #reshape(workspace: Workspace): void {
@@ -168,6 +188,7 @@ export class SymbolIndex {
     };
     this.#imported = new Map();
     this.#importers = undefined;
+    this.#shapedAt = this.#changes;
   }
 
   #importsOf(file: string, text: string | undefined): readonly Import[] {

@@ -1,14 +1,20 @@
 import { SerialQueue } from '../../common/serial-queue.ts';
 import type { Ripgrep } from '../ripgrep.ts';
 import { Workspace } from '../workspace.ts';
+import type { IndexFolder } from './index-folder.ts';
 import { SymbolIndex } from './symbol-index.ts';
 
 /** Indexes of more workspaces are not kept: the one that was used longest ago goes. */
 const MAX_KEPT = 3;
 
+/** An index is written again when so many files have changed: reading fewer takes no longer than reading the index. */
+const WORTH_SAVING = 200;
+
 interface Kept {
-  readonly index: SymbolIndex;
   readonly queue: SerialQueue;
+  readonly index: Promise<SymbolIndex>;
+  /** Its number of changes when it was last written. */
+  savedAt: number;
 }
 
 /**
@@ -19,16 +25,31 @@ interface Kept {
  */
 export class SymbolIndexes {
   readonly #kept = new Map<string, Kept>();
-  readonly #filled = new WeakSet<SymbolIndex>();
+  /** Those that were refreshed at least once. */
+  readonly #filled = new WeakMap<Kept, SymbolIndex>();
+  readonly #folder: IndexFolder | undefined;
+  #saving: Promise<void> = Promise.resolve();
+
+  /** @param folder where indexes outlive this process; without it they do not */
+  constructor(folder?: IndexFolder) {
+    this.#folder = folder;
+  }
 
   /** The index of a workspace that was just listed. @throws the signal's reason when it aborts */
   async refreshed(workspace: Workspace, signal: AbortSignal): Promise<SymbolIndex> {
     const kept = this.#of(workspace.root);
-    await kept.queue.run(async () => {
-      await kept.index.refresh(workspace, signal);
-      this.#filled.add(kept.index);
+    return kept.queue.run(async () => {
+      const index = await kept.index;
+      await index.refresh(workspace, signal);
+      this.#filled.set(kept, index);
+      if (index.changes - kept.savedAt >= WORTH_SAVING) this.#save(workspace.root, kept, index);
+      return index;
     }, signal);
-    return kept.index;
+  }
+
+  /** Resolves when what there is to write has been written, or could not be. */
+  get saved(): Promise<void> {
+    return this.#saving;
   }
 
   /** @returns undefined if there is no such folder. @throws the signal's reason when it aborts */
@@ -39,12 +60,24 @@ export class SymbolIndexes {
 
   /** @param root absolute, links resolved: `Workspace.root` */
   warm(root: string): SymbolIndex | undefined {
-    const index = this.#kept.get(root)?.index;
-    return index && this.#filled.has(index) ? index : undefined;
+    const kept = this.#kept.get(root);
+    return kept && this.#filled.get(kept);
+  }
+
+  async #begin(root: string): Promise<SymbolIndex> {
+    return new SymbolIndex(await this.#folder?.load(root));
+  }
+
+  /** One after the other, beside the request that has changed the index. */
+  #save(root: string, kept: Kept, index: SymbolIndex): void {
+    const folder = this.#folder;
+    if (!folder) return;
+    kept.savedAt = index.changes;
+    this.#saving = this.#saving.then(() => folder.save(root, index.content));
   }
 
   #of(root: string): Kept {
-    const kept = this.#kept.get(root) ?? { index: new SymbolIndex(), queue: new SerialQueue() };
+    const kept = this.#kept.get(root) ?? { queue: new SerialQueue(), index: this.#begin(root), savedAt: 0 };
     // The last one used is the last one of the map.
     this.#kept.delete(root);
     this.#kept.set(root, kept);

@@ -12,13 +12,13 @@ import { changedFiles, git, readFixes, type ChangedFile, type HistoricFix } from
 
 /*
  * Whether the context of a question holds the code that its answer changes, and what it takes. docs/context.md says how to run it and what it
- * found. Another checkout of this project, `--against FOLDER`, is asked the same in turn.
+ * found. Other checkouts of this project, `--against FOLDER`, are asked the same in turn.
  */
 
 const { values } = parseArgs({
   options: {
     repositories: { type: 'string' }, work: { type: 'string' }, fixes: { type: 'string', default: 'fixes.json' },
-    only: { type: 'string' }, against: { type: 'string' }, peer: { type: 'boolean', default: false }, cold: { type: 'boolean', default: false },
+    only: { type: 'string' }, against: { type: 'string', multiple: true, default: [] }, peer: { type: 'boolean', default: false }, cold: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -40,7 +40,7 @@ interface Spent {
   readonly cpu: number;
 }
 
-/** This checkout, and another one that is asked the same, in turn. */
+/** This checkout, and others that are asked the same, in turn. */
 interface Contestant {
   readonly name: string;
   readonly gatherer: () => ContextGatherer;
@@ -52,9 +52,9 @@ interface Contestant {
 const contestant = (name: string, Gatherer: typeof ContextGatherer): Contestant =>
   ({ name, gatherer: () => new Gatherer({ ripgrepPath: rgPath }), outcomes: [], cold: [], warm: [] });
 const contestants = [contestant('Conductor', ContextGatherer)];
-if (values.against !== undefined) {
-  const module = pathToFileURL(path.resolve(values.against, 'backend/context/gather-context.ts')).href;
-  contestants.unshift(contestant(path.basename(values.against), ((await import(module)) as { ContextGatherer: typeof ContextGatherer }).ContextGatherer));
+for (const checkout of values.against) {
+  const module = await import(pathToFileURL(path.resolve(checkout, 'backend/context/gather-context.ts')).href) as { ContextGatherer: typeof ContextGatherer };
+  contestants.push(contestant(path.basename(checkout), module.ContextGatherer));
 }
 const peers: Outcome[] = [];
 const ripgrep = new Ripgrep(rgPath);
