@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { absoluteModelName } from '../lm/process/find-model-folder.ts';
 import { formatDuration } from '../protocol/figures.ts';
-import type { Pool } from '../protocol/methods.ts';
+import type { ClientRequests, Pool, Result } from '../protocol/methods.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { readArguments } from './arguments.ts';
@@ -29,6 +29,7 @@ const BY_PRICE = 'auto';
 /** Without `vscode`: VS Code's own models are added in VS Code. */
 const PROVIDERS: readonly string[] = providerSchema.options.filter((provider) => provider !== 'vscode');
 
+type Tried = Result<ClientRequests, 'worker/try'>;
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 /** `conductor worker [list|add|try|plan|remove]`: the pool in workers.json. The file holds only the names of keys; the keys stay in the environment. */
@@ -49,15 +50,22 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
       if (!status) throw new UsageError(`There is no worker "${id}".`);
       return status.worker;
     };
-    const tryOut = async (worker: WorkerConfig): Promise<boolean> => {
-      const { ok, message, durationMs } = await client.request('worker/try', { worker });
-      terminal.say(ok ? `✓ "${worker.id}" answered in ${formatDuration(durationMs)}.` : `✗ ${printable(message)}`);
-      return ok;
+    const tryOut = (worker: WorkerConfig): Promise<Tried> => client.request('worker/try', { worker });
+    const tell = ({ ok, message, durationMs }: Tried, where = ''): void =>
+      terminal.say(ok ? `✓ "${id}" answered${where} in ${formatDuration(durationMs)}.` : `✗ ${printable(message)}`);
+    /** The worker if it answers; without a path in its address, also where OpenAI's API usually is. */
+    const answering = async (worker: WorkerConfig): Promise<WorkerConfig | undefined> => {
+      const tried = await tryOut(worker);
+      const below = tried.ok ? undefined : withUsualPath(worker);
+      const again = below && (await tryOut(below));
+      if (again?.ok) tell(again, ` at ${below?.baseUrl}`);
+      else tell(tried);
+      return tried.ok ? worker : again?.ok ? below : undefined;
     };
     switch (action) {
       case 'add': {
-        const worker = added as WorkerConfig;
-        if (!values['no-try'] && !(await tryOut(worker))) {
+        const worker = values['no-try'] ? (added as WorkerConfig) : await answering(added as WorkerConfig);
+        if (!worker) {
           terminal.say('The worker was not added. To add it anyway, use --no-try.');
           return EXIT.failed;
         }
@@ -65,8 +73,11 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
         if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`The worker "${worker.id}" already existed; it was replaced.`);
         return EXIT.ok;
       }
-      case 'try':
-        return (await tryOut(known())) ? EXIT.ok : EXIT.failed;
+      case 'try': {
+        const tried = await tryOut(known());
+        tell(tried);
+        return tried.ok ? EXIT.ok : EXIT.failed;
+      }
       case 'plan': {
         const planned = await client.request('conductor/choose', { id: id === BY_PRICE ? null : (id ?? null) });
         print(planned);
@@ -86,6 +97,13 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
     client.close();
   }
 };
+
+/** The worker below `/v1`; undefined if its address has a path. */
+function withUsualPath(worker: WorkerConfig): WorkerConfig | undefined {
+  const { provider, baseUrl } = worker;
+  if (provider !== 'openai-compatible' || baseUrl === undefined || new URL(baseUrl).pathname !== '/') return undefined;
+  return { ...worker, baseUrl: new URL('/v1', baseUrl).href };
+}
 
 function conductorGone(removed: string, { planner }: Pool): string {
   return `"${removed}" played the Conductor. ${planner ? plannerLine(planner) : 'Nobody plans now.'} ` +

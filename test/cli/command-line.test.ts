@@ -232,6 +232,17 @@ describe('conductor worker', () => {
     await keyed.close();
   });
 
+  it('finds the API of a server whose address was given without a path', async () => {
+    const [worker] = simulator.workers();
+    const { code, stderr } = await conductor('worker', 'add', 'below', '--provider', 'openai-compatible', '--model', worker?.model ?? '', '--base-url', simulator.url);
+    expect(stderr).toContain(`"below" answered at ${simulator.url}/v1`);
+    expect(code).toBe(0);
+    expect(JSON.parse((await conductor('worker', 'list', '--json')).stdout)).toMatchObject({
+      workers: expect.arrayContaining([expect.objectContaining({ worker: expect.objectContaining({ id: 'below', baseUrl: `${simulator.url}/v1` }) })]),
+    });
+    await usual();
+  });
+
   it('says who plays the Conductor once the one that did is removed', async () => {
     const { code, stderr } = await conductor('worker', 'remove', 'sim-conductor');
     expect(stderr).toContain('"conductor-mini" plans: part of Conductor');
