@@ -10,6 +10,7 @@ import { tellingLine } from '../protocol/telling-line.ts';
 import { passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import { pieceLines, shortPath } from './piece-lines.ts';
 import { allPrintable, oneLine, printable, type Terminal } from './terminal.ts';
 import { testLines } from './test-lines.ts';
 
@@ -169,8 +170,8 @@ export class RunPrinter {
   #context({ pieces, leftOut, tokens, round = 0 }: RunEventOf<'context.gathered'>): void {
     const when = round > 0 ? `for round ${round + 1}: ` : '';
     this.#line('Context', `${when}${counted(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens are sent to the models`);
-    for (const { path, startLine, endLine, reason } of pieces) this.#line('', `${oneLine(path, 60)}:${startLine}-${endLine}  ${this.#dim(reason)}`);
-    for (const { path, reason } of leftOut) this.#line('', this.#dim(`not sent: ${oneLine(path, 60)} (${reason})`));
+    for (const line of pieceLines(pieces, this.#terminal.style)) this.#line('', line);
+    for (const { path, reason } of leftOut) this.#line('', this.#dim(`not sent: ${shortPath(path)} (${reason})`));
   }
 
   #plan({ round, steps, durationMs, keptFrom }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
