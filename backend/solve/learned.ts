@@ -3,6 +3,7 @@ import type { FailingTest, Place } from '../protocol/run-events.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { isRed } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
+import { ownFrames } from './own-frames.ts';
 import { shownFiles } from './shown-files.ts';
 
 /*
@@ -66,7 +67,7 @@ function testPlaces(tests: readonly FailingTest[], reason: string): LearnedPlace
 }
 
 function cluesIn(tests: readonly FailingTest[]): string {
-  return tests.slice(0, MAX_TESTS).map(({ id, message = '' }) => `${id}\n${message}`).join('\n');
+  return tests.slice(0, MAX_TESTS).map(({ id, message = '' }) => `${id}\n${ownFrames(message)}`).join('\n');
 }
 
 /** The lines of the old file that a unified diff touches. */
