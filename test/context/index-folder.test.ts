@@ -131,6 +131,20 @@ describe('an index on disk', () => {
     expect([await store.load('/a'), await store.load('/c')]).toEqual([empty, undefined]);
   });
 
+  test('of which a killed write has left a part is removed in time, and nothing else in the folder is', async () => {
+    const folder = temporaryFolder();
+    const left = path.join(folder, `.${'0'.repeat(32)}.index.4f1a.tmp`);
+    const other = path.join(folder, 'notes.txt');
+    const longAgo = new Date(Date.now() - 31 * 24 * 60 * 60_000);
+    for (const file of [left, other]) {
+      writeFileSync(file, '');
+      utimesSync(file, longAgo, longAgo);
+    }
+    await new IndexFolder({ folder, version: '1', log: () => {} }).save('/a', { hashes: new Float64Array(), files: [] });
+    expect(filesIn(folder)).toContain(other);
+    expect(filesIn(folder)).not.toContain(left);
+  });
+
   test('that cannot be written is logged, and the question is answered all the same', async () => {
     const folder = path.join(temporaryFolder(), 'file');
     writeFileSync(folder, '');

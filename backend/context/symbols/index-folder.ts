@@ -9,7 +9,8 @@ const MAX_BYTES = 96 * 1024 * 1024;
 /** Those that were used longest ago go. */
 const MAX_KEPT = 8;
 const MAX_AGE_MS = 30 * 24 * 60 * 60_000;
-const NAME = /^[0-9a-f]{32}\.index$/;
+/** An index, or what a write that was killed has left of one. */
+const NAME = /^(?:[0-9a-f]{32}\.index|\.[0-9a-f]{32}\.index\..*\.tmp)$/;
 
 export interface IndexFolderOptions {
   /** Absolute. Made when it is needed, readable only by its owner. */
