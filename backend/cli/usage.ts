@@ -66,7 +66,7 @@ conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
                          openai, openai-compatible, anthropic, or local for a model on this machine
       --model MODEL      the provider's name for the model; for a local model its folder, or OWNER/NAME if downloaded
       --adapter DIR      a LoRA adapter for a local model, used while it plays the Conductor
-      --base-url URL     address of the server; required for openai-compatible
+      --base-url URL     address of the server; required for openai-compatible; without a path, /v1 is tried, too
       --key NAME         the environment variable with its key, such as OPENAI_API_KEY
       --description TEXT what it is good at; shown to the Conductor
       --conductor        make it the Conductor

@@ -221,7 +221,7 @@ describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
     });
     expect(await verify('wrapper-that-is-missing node --test')).toMatchObject({
       outcome: 'infrastructure',
-      reason: expect.stringMatching(/not found/),
+      reason: expect.stringMatching(/not found\. Install wrapper-that-is-missing and what the project needs/),
     });
     expect(await verify('make check')).toMatchObject({ outcome: 'infrastructure', reason: expect.stringMatching(/not known/) });
     expect(await verify('node -e "setInterval(() => {}, 1000)"', 500)).toMatchObject({

@@ -139,5 +139,11 @@ function exceededText(limit: ExceededLimit, timeoutMs: number): string {
 
 export function lastWords({ stdout, stderr }: SandboxOutcome): string {
   const output = stderr.trim() || stdout.trim();
-  return output === '' ? '' : ` Output of the command: ${output.slice(-500)}`;
+  return output === '' ? '' : ` Output of the command: ${output.slice(-500)}${missingProgram(output)}`;
+}
+
+/** What to do if the shell did not find a program: most often a project that is not installed yet. */
+function missingProgram(output: string): string {
+  const name = /(?:^|: )([\w.@-]{1,60}): (?:command )?not found$/.exec(output)?.[1];
+  return name === undefined ? '' : `. Install ${name} and what the project needs, or name another test command.`;
 }
