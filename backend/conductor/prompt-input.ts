@@ -19,6 +19,8 @@ export interface PastRound {
 
 export interface PromptInput {
   readonly question: string;
+  /** There is a project whose code may be changed; as of `readQuestion`. */
+  readonly inProject?: boolean | undefined;
   readonly context: string;
   /** Paths of the files of which the context shows something. */
   readonly shown?: readonly string[] | undefined;

@@ -1,4 +1,5 @@
 import type { RunRequest } from '../protocol/run-request.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 
 /**
  * The question as models get it: the person's words and, in English, the place where the answer belongs. It quotes no file, because
@@ -13,3 +14,6 @@ export function askedQuestion({ question, insertAt }: Pick<RunRequest, 'question
     'Insert the code that is asked for at the cursor and change nothing else.',
   ].join('\n\n');
 }
+
+/** Whether the answer may change a person's project. A training's questions are read as they were learned. */
+export const isInProject = ({ kind, request }: Pick<RunSnapshot, 'kind' | 'request'>): boolean => kind === 'solve' && request.workspace !== undefined;

@@ -2,7 +2,7 @@ import type { PromptInput } from '../conductor/prompt-input.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
-import { askedQuestion } from './asked-question.ts';
+import { askedQuestion, isInProject } from './asked-question.ts';
 import { pastRound, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 
@@ -12,6 +12,7 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
   const wants = wantedOf(run);
   return {
     question: askedQuestion(request),
+    inProject: isInProject(run),
     context: context?.text ?? '',
     shown: [...new Set(context?.pieces.map(({ path }) => path))],
     project,

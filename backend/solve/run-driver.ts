@@ -14,7 +14,7 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
-import { askedQuestion } from './asked-question.ts';
+import { askedQuestion, isInProject } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
 import { RunError } from './failure.ts';
@@ -119,7 +119,7 @@ export class RunDriver {
     // A test command that cannot be read fails here, before a worker is paid.
     const test = await judgingCommand(request, this.#options.checker);
     const isJudged = context !== undefined && rounds.at(-1)?.verdict !== undefined;
-    if (test && request.workspace !== undefined && kind === 'solve' && !isJudged && concernsTests(request.question)) await this.#base.begin(request.workspace, test);
+    if (test && request.workspace !== undefined && kind === 'solve' && !isJudged && concernsTests(this.#run)) await this.#base.begin(request.workspace, test);
     await this.#contexts.first(this.#base, test?.command);
   }
 
@@ -170,6 +170,7 @@ export class RunDriver {
     const parsed = readPlan(reply.text, {
       workerCount: pool.length, round: this.#round, truncated: reply.finishReason === 'length',
       question: askedQuestion(request),
+      inProject: isInProject(this.#run),
       profile: profileOf(planner ?? { provider: 'openai' }),
       // Told once; a call more costs money, and another text may be no better.
       mayAskAgain: rejections.length - forgivenRejections + 1 < planTries && !rejections.some(({ reason }) => reason === 'senseless'),
@@ -330,8 +331,8 @@ export class RunDriver {
 }
 
 /** Whether failing tests could help to answer the question: not if it wants words and says of nothing that it is wrong. */
-function concernsTests(question: string): boolean {
-  const { wants, reportsFault } = readQuestion(question);
+function concernsTests(run: RunSnapshot): boolean {
+  const { wants, reportsFault } = readQuestion(run.request.question, { inProject: isInProject(run) });
   return wants !== 'words' || reportsFault;
 }
 

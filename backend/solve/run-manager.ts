@@ -13,6 +13,7 @@ import type { WorkerRecord } from '../protocol/worker-record.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { ActiveRuns, LEASE_TTL_MS } from './active-runs.ts';
 import { admit } from './admit.ts';
+import { isInProject } from './asked-question.ts';
 import { castRun, type Casting } from './cast-run.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
@@ -155,7 +156,7 @@ export class RunManager implements RunService {
     const { journal, holder } = this.#options;
     // One transaction: if the process were killed after the first event, a refused run could not be resumed, and a repeated one would
     // pay again for what it keeps.
-    const { kind, wants } = readQuestion(request.question);
+    const { kind, wants } = readQuestion(request.question, { inProject: isInProject({ kind: 'solve', request }) });
     const stored = journal.transaction(() => {
       const accepted = journal.accept(runId, {
         type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast), ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy,

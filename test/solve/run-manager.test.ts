@@ -245,11 +245,11 @@ describe('a run', () => {
     expect(await solve()).toMatchObject({ state: 'completed', outcome: 'not-verified', message: 'still red', answerRound: 1 });
   });
 
-  it('ends with the first answer in words where words are asked for, and pays for no other plan', async () => {
+  it('ends with the first answer in words where no change has to come, and pays for no other plan', async () => {
     const alone = 'model_id = [1]\nsubtasks = ["Say why a is wrong."]\naccess_list = [[]]';
     script = ({ model }) => (model === 'planner' ? alone : 'a is one, and should be two.');
     const run = await solve({ question: 'Why is a wrong?' });
-    expect(run).toMatchObject({ state: 'completed', outcome: 'answered', answerRound: 0, asks: { kind: 'why', wants: 'words' } });
+    expect(run).toMatchObject({ state: 'completed', outcome: 'answered', answerRound: 0, asks: { kind: 'bug', wants: 'any' } });
     expect(run.rounds).toHaveLength(1);
     expect(server.of('planner')).toHaveLength(1);
   });

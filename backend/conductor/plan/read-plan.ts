@@ -20,6 +20,8 @@ export type ReadPlan =
 
 export interface ReadPlanOptions extends ParseOptions {
   readonly question: string;
+  /** There is a project whose code may be changed. */
+  readonly inProject?: boolean;
   readonly profile: Pick<PromptProfile, 'isInstructed'>;
   /** Whether the Conductor may be told what does not make sense and asked again; otherwise the nearest sensible plan is taken at once. */
   readonly mayAskAgain: boolean;
@@ -28,10 +30,10 @@ export interface ReadPlanOptions extends ParseOptions {
 /** A rejection names at most this many things: with more, the plan is better written anew. */
 const MOST_TOLD = 3;
 
-export function readPlan(text: string, { question, profile, mayAskAgain, ...parsing }: ReadPlanOptions): ReadPlan {
+export function readPlan(text: string, { question, inProject = false, profile, mayAskAgain, ...parsing }: ReadPlanOptions): ReadPlan {
   const parsed = parsePlan(text, parsing);
   if (parsed.kind !== 'plan') return parsed;
-  const asked = readQuestion(question);
+  const asked = readQuestion(question, { inProject });
   const { round } = parsing;
   const steps = mostSteps(asked, round);
   if (!profile.isInstructed) return { kind: 'plan', plan: formedPlan(parsed.plan, asked, { round, steps }) };

@@ -9,8 +9,8 @@ export const CUES = [
   'explain', 'why', 'how', 'ask', 'review',
   // Asks for a change or for code.
   'add', 'write', 'change', 'should', 'fix', 'refactor', 'faster', 'document', 'setup',
-  // Speaks of something; `off` may be a fault, where nothing else is asked for.
-  'fault', 'off', 'prose', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'function',
+  // Speaks of something; `off` may be a fault, where nothing else is asked for, and `line` is code of one line.
+  'fault', 'off', 'prose', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'line', 'function',
   // Says how the rest is meant.
   'keep', 'not', 'and', 'polite', 'talk', 'harmless',
 ] as const;

@@ -39,13 +39,19 @@ const GIST_CHARACTERS = 160;
 /** The share of small talk's words that are found in its table. */
 const TALK_SHARE = 0.7;
 
-export function readQuestion(question: string): ReadQuestion {
+export interface ReadOptions {
+  /** There is a project whose code may be changed: whoever asks why it gives a wrong result wants it mended, too. */
+  readonly inProject?: boolean;
+}
+
+export function readQuestion(question: string, { inProject = false }: ReadOptions = {}): ReadQuestion {
   const { names, prose } = namesIn(withoutCode(bothEnds(question)));
   const language = languageOf(prose);
   const sentences = sentencesOf(prose, language);
-  const reading = kindOf(sentences, names, language);
+  const asked = kindOf(sentences, names, language);
+  const reading = inProject && asksWhyWrong(asked, sentences) ? { ...asked, kind: 'bug' as const, wants: 'any' as const, reportsFault: true } : asked;
   const size = sentences.reduce((sum, sentence) => sum + sentence.size, 0);
-  return { ...reading, names, language: language.name, steps: stepsFor(reading, { size, language, names: names.length }), gist: gistOf(question, sentences) };
+  return { ...reading, names, language: language.name, steps: stepsFor(reading, { size, language, names: names.length, isLine: sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('line'))) }), gist: gistOf(question, sentences) };
 }
 
 function bothEnds(text: string): string {
@@ -105,6 +111,14 @@ function kindOf(sentences: readonly Sentence[], names: readonly QuestionName[], 
   if (weak) return { ...doneReading(weak.cue as Weak, weak.clause, { names, hasFault: weak.cue === 'should' ? isOff : hasFault || isTold(sentences, weak.sentence), has }), isSaid: weak.cue === 'change' };
   return { ...spokenOf(has, { hasFault, isOff }, sentences, names), isSaid: false };
 }
+
+/** "Why isn't it async?" asks for the reason of a choice. */
+const WHY_NOT = /\bwhy\s+(?:\w+n['’]?t\b|(?:is|are|do|does|did|can|could|should|would)\s+(?:\S+\s+){1,3}not\b)/i;
+
+/** Whether it asks for the reason of a result that it calls wrong: "why does merge() lose the outer interval?" */
+const asksWhyWrong = ({ kind, reportsFault }: Reading, sentences: readonly Sentence[]): boolean =>
+  kind === 'why' && !sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('keep')))
+  && (reportsFault || (sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('off'))) && !sentences.some(({ text }) => WHY_NOT.test(text))));
 
 /** What is off was told before what is to be done about it: "It counts twice. Make it count once." */
 const isTold = (sentences: readonly Sentence[], until: Sentence): boolean =>
@@ -182,11 +196,14 @@ const MOST_STEPS: Readonly<Record<QuestionKind, number>> = {
 const SHORT_WORDS = 16;
 /** And up to which code from nothing is small. */
 const SHORT_CODE_WORDS = 16;
+/** And up to which a text that names nothing and asks nothing, such as "no, the other one", is too little for two. */
+const SHORT_REMARK_WORDS = 8;
 
-function stepsFor({ kind, wants }: Reading, { size, language, names }: { size: number; language: Language; names: number }): number {
+function stepsFor({ kind, wants }: Reading, { size, language, names, isLine }: { size: number; language: Language; names: number; isLine: boolean }): number {
   const words = (language.isUnspaced ? size / LETTERS_OF_A_WORD : size) + names;
   if (wants === 'words' && words <= SHORT_WORDS) return 1;
-  if (kind === 'write') return words <= SHORT_CODE_WORDS ? 2 : MOST_STEPS[kind];
+  if (kind === 'unclear' && names === 0 && words <= SHORT_REMARK_WORDS) return 1;
+  if (kind === 'write' && words <= SHORT_CODE_WORDS) return isLine ? 1 : 2;
   return MOST_STEPS[kind];
 }
 

@@ -53,6 +53,9 @@ function objectOf(found: readonly FoundCue[], meant: readonly FoundCue[], { isVe
   return (isVerbFinal ? objects.findLast(({ at }) => at < verb) : objects.find(({ at }) => at >= verb))?.cue ?? objects[0]?.cue;
 }
 
+/** How something is done, not what: "as the plan says". */
+const MANNER = /\b(?:as|like|the way) (?:the|this|that|your|our|its|their) (?:[\w-]+ ){1,3}?(?:says?|describes?|shows?|defines?|requires?|suggests?|states?|specifies|demands?|asks?)\b/gi;
+
 /** Words that may stand before the verb of a request: "now just". */
 const OPENING_WORDS = 1;
 
@@ -78,7 +81,8 @@ export class Sentence {
     this.talk = this.size <= TALK_WORDS * LETTERS_OF_A_WORD ? talkIn(text, language) : 0;
   }
 
-  #clause(text: string, language: Language): Clause {
+  #clause(written: string, language: Language): Clause {
+    const text = written.replace(MANNER, ' ');
     const found = outermost(language.find(text)).sort((a, b) => a.at - b.at || b.length - a.length);
     const words = language.isUnspaced ? [] : text.toLowerCase().match(/[\p{L}\p{N}\u0001'’-]+/gu) ?? [];
     const isMeant = ({ cue, at, length }: FoundCue): boolean => {
@@ -131,7 +135,7 @@ function outermost(found: readonly FoundCue[]): FoundCue[] {
     other !== one && other.length > one.length && other.cue !== one.cue && other.at <= one.at && other.at + other.length >= one.at + one.length && covers(other.cue, one.cue)));
 }
 
-const CONTENT: ReadonlySet<Cue> = new Set<Cue>(['fault', 'off', 'prose', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'function']);
+const CONTENT: ReadonlySet<Cue> = new Set<Cue>(['fault', 'off', 'prose', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'line', 'function']);
 
 /** A phrase about something leaves the directives in it alone, and the other way round. */
 const covers = (outer: Cue, inner: Cue): boolean => outer !== 'and' && outer !== 'not' && !CONTENT.has(outer) && (CONTENT.has(inner) ? outer === 'talk' || outer === 'harmless' : outer !== 'harmless');

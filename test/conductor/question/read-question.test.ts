@@ -420,6 +420,34 @@ describe('what a question asks for', () => {
     expect(readQuestion('Implement Route.Match for host names with ports in mux.go, with tests').steps).toBe(5);
   });
 
+  it('holds code of one line and remarks without a subject to one step', () => {
+    for (const question of ['regex for an email address', 'shell one-liner that counts the lines of all .py files', 'no, I meant the other function', 'continue']) {
+      expect(readQuestion(question).steps, question).toBe(1);
+    }
+    expect(readQuestion('write a todo app in react').steps).toBe(2);
+  });
+
+  it('takes a question why a result is wrong for a report where there is a project that may be changed', () => {
+    for (const question of ['why does merge() lose the outer interval?', 'Why is the total wrong for empty carts?', 'why does parse_args crash on an empty list']) {
+      expect(readQuestion(question, { inProject: true }), question).toMatchObject({ kind: 'bug', wants: 'any', reportsFault: true });
+      expect(readQuestion(question), question).toMatchObject({ kind: 'why', wants: 'words' });
+    }
+    for (const question of ['Why is the cache a Map?', 'why isn\'t this function async?', 'Why does merge() lose the outer interval? Just explain, do not change any code.', 'what does merge() do when it fails?']) {
+      expect(readQuestion(question, { inProject: true }).wants, question).toBe('words');
+    }
+  });
+
+  it('does not take how something is done for what is asked', () => {
+    expect(readQuestion('Write dumps as the plan says.')).toMatchObject({ kind: 'write', wants: 'code' });
+    expect(readQuestion('write a parser like the spec says')).toMatchObject({ kind: 'write', wants: 'code' });
+  });
+
+  it('reads English of three words as English, and a wish for less as a change of what is there', () => {
+    expect(readQuestion('README section about configuration')).toMatchObject({ language: 'en', kind: 'documentation' });
+    expect(readQuestion('can you make that shorter')).toMatchObject({ kind: 'refactor', wants: 'change' });
+    expect(readQuestion('say that again, shorter')).toMatchObject({ kind: 'explain', wants: 'words' });
+  });
+
   it('does not take the words of code for what is asked', () => {
     expect(readQuestion('What does `fixErrors()` do?').kind).toBe('explain');
     expect(readQuestion('What does this print?\n```js\n// TODO: fix the bug, add tests\nconsole.log(1)\n```').kind).toBe('explain');
