@@ -26,7 +26,7 @@ export const PROMPT_PROFILES = {
     name: 'standard', version: 'standard-3', isInstructed: true, examples: [EXPLANATION, OTHER_DOMAIN, BUG, THANKS, REVIEW, FEATURE], ...WHOLE, contextCharacters: 16_000, answerCharacters: 12_000,
   },
   compact: {
-    name: 'compact', version: 'compact-3', isInstructed: true, examples: [EXPLANATION, BUG, FEATURE], ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
+    name: 'compact', version: 'compact-3', isInstructed: true, examples: [EXPLANATION, BUG], ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
   },
   /** For conductor-mini, which was trained on this form (backend/lab/mini). It is short because a CPU reads it. */
   mini: {

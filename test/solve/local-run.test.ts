@@ -132,7 +132,7 @@ describe('a run on this machine alone', () => {
   it('goes from question to answer, for nothing, and ends without claiming that anything was verified', async () => {
     const run = await solve();
     expect(run).toMatchObject({
-      state: 'completed', outcome: 'unchecked', policy: { kind: 'local', model: MODEL, promptVersion: 'compact-2' },
+      state: 'completed', outcome: 'unchecked', policy: { kind: 'local', model: MODEL, promptVersion: 'compact-3' },
       spent: { usd: 0, unpricedTokens: 0, estimated: false },
     });
     expect(run.spent.usage.output).toBeGreaterThan(0);

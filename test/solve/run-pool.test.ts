@@ -43,8 +43,8 @@ describe('who takes part in a run', () => {
   });
 
   it('is planned for by the worker that plays the Conductor, with its own prompt profile', async () => {
-    expect((await cast({}, ['PLANNER_KEY'])).policy).toMatchObject({ model: 'p', promptVersion: 'standard-2' });
-    expect((await cast({ conductor: 'free' }, [])).policy).toMatchObject({ model: 'f', promptVersion: 'compact-2' });
+    expect((await cast({}, ['PLANNER_KEY'])).policy).toMatchObject({ model: 'p', promptVersion: 'standard-3' });
+    expect((await cast({ conductor: 'free' }, [])).policy).toMatchObject({ model: 'f', promptVersion: 'compact-3' });
   });
 
   it('keeps what the bundled model learned: with an adapter it plans without being named', async () => {
