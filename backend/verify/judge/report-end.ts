@@ -2,8 +2,11 @@ import { simpleCommands } from '../runners/shell-words.ts';
 import type { PreparedRun } from '../runners/test-runner.ts';
 
 const POLL_MS = 1_000;
-/** How long a runner may take to end after the last line of its report. */
-const GRACE_MS = 5_000;
+/**
+ * How long a runner may take to end after the last line of its report: as long as the tests took, within these bounds. What it does then,
+ * such as combining coverage, takes longer with more tests and on a busy machine.
+ */
+const GRACE_MS = { least: 5_000, most: 30_000 };
 
 /** What a run is aborted with whose runner said that all tests are over, and did not end. */
 export class ReportEndedError extends Error {
@@ -17,6 +20,7 @@ export class ReportEndedError extends Error {
 export class ReportEnd {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout | undefined;
+  readonly #startedAt = performance.now();
   #endedAt: number | undefined;
 
   constructor({ command, hasEnded }: Pick<PreparedRun, 'command' | 'hasEnded'>) {
@@ -39,6 +43,8 @@ export class ReportEnd {
 
   #look(ended: boolean): void {
     this.#endedAt = ended ? (this.#endedAt ?? performance.now()) : undefined;
-    if (this.#endedAt !== undefined && performance.now() - this.#endedAt >= GRACE_MS) this.#controller.abort(new ReportEndedError());
+    if (this.#endedAt === undefined) return;
+    const graceMs = Math.min(Math.max(this.#endedAt - this.#startedAt, GRACE_MS.least), GRACE_MS.most);
+    if (performance.now() - this.#endedAt >= graceMs) this.#controller.abort(new ReportEndedError());
   }
 }

@@ -55,6 +55,15 @@ exports.openReport = () => {
   };
 };
 
+/** What was thrown, as text. It may be anything, also an object without a prototype, which has no text. */
+exports.textOf = (thrown) => {
+  try {
+    return String(thrown?.message || thrown).slice(0, 4000);
+  } catch {
+    return 'The test threw an object that has no text.';
+  }
+};
+
 const COPY = ${JSON.stringify(copy)} + path.sep;
 const TEMPORARY = realpathSync(process.env.TMPDIR || '/tmp') + path.sep;
 

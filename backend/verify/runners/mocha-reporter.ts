@@ -13,7 +13,7 @@ export const mochaReporter = (watch: string): string => `
 'use strict';
 const { EventEmitter } = require('events');
 const { readFileSync } = require('fs');
-const { member, openReport, watch } = require(${JSON.stringify(watch)});
+const { member, openReport, textOf, watch } = require(${JSON.stringify(watch)});
 const { setPrototypeOf } = Object;
 const line = openReport();
 line({ __proto__: null, type: 'start' });
@@ -46,7 +46,7 @@ const tell = (type, runnable, error) => line({
   file: fileOf(runnable),
   path: pathOf(runnable),
   durationMs: runnable.duration,
-  message: error && String(error.message || error).slice(0, 4000),
+  message: error && textOf(error),
 });
 
 /** Files may also hold nothing but hooks or helpers. */
@@ -58,7 +58,7 @@ const hasTests = (file) => {
   }
 };
 const tellFiles = (files, error) => {
-  const message = String(error?.message || error).slice(0, 4000);
+  const message = textOf(error);
   const found = files.filter(hasTests);
   for (const file of found.length > 0 ? found : files)
     line({ __proto__: null, type: 'file', file, path: setPrototypeOf([], null), message });

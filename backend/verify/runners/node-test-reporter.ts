@@ -12,7 +12,8 @@
  */
 export const nodeTestReporter = ({ watch, options, guardOption }: NodeTestReporter): string => `
 import { createRequire } from 'node:module';
-const line = createRequire(import.meta.url)(${JSON.stringify(watch)}).openReport();
+const { openReport, textOf } = createRequire(import.meta.url)(${JSON.stringify(watch)});
+const line = openReport();
 line({ __proto__: null, type: 'start' });
 const { NODE_OPTIONS = '' } = process.env;
 const others = NODE_OPTIONS.replace(${JSON.stringify(options)}, process.execArgv.includes('--test') ? ${JSON.stringify(guardOption)} : '').trim();
@@ -38,7 +39,7 @@ export default async function* report(source) {
       skipped: Boolean(data.skip ?? false) || data.skip === '' || Boolean(data.todo ?? false) || data.todo === '',
       hasFailed: type === 'test:complete' ? data.details?.passed === false : error !== undefined,
       count: data.count ?? data.counts?.tests,
-      message: error && String((typeof cause === 'object' && cause?.message) || cause || error.message).slice(0, 4000),
+      message: error && textOf(cause || error),
       durationMs: data.details?.duration_ms,
     });
   }
