@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { answerOf, type RoundView, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { brokenCount, passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
-import { isVerified } from '../backend/protocol/verdict-facts.ts';
+import { isVerified, passesOnly } from '../backend/protocol/verdict-facts.ts';
 import { Icon } from './controls.tsx';
 import { verdictStage, type Stage } from './run-stage.ts';
 
@@ -50,7 +50,7 @@ function figuresOf({ tests }: Verdict): string[] {
 
 /** The label of the review button. Warns if the tests reject the answer or have not checked it. */
 export function reviewWords(verdict: Verdict | undefined): string {
-  if (verdict && (isVerified(verdict) || verdict.outcome === 'tried')) return l10n.t('Review and apply');
+  if (verdict && (isVerified(verdict) || passesOnly(verdict) || verdict.outcome === 'tried')) return l10n.t('Review and apply');
   const broken = brokenCount(verdict?.tests ?? []);
   if (broken === 1) return l10n.t('Apply although 1 test breaks…');
   if (broken > 1) return l10n.t('Apply although {0} tests break…', broken);

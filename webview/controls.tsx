@@ -76,7 +76,7 @@ export function Count({ children }: { readonly children: number }): JSX.Element 
 export type IconName =
   | 'add' | 'arrow-left' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'chip' | 'circle-outline' | 'circle-slash' | 'close'
   | 'cloud-download' | 'copy'
-  | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'trash' | 'warning'
+  | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'trash' | 'warning'
   | 'watch';
 
 /** A decorative icon: the text beside it, or `label`, says the same. */

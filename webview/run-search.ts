@@ -6,7 +6,7 @@ import type { RunSummary } from '../backend/protocol/methods.ts';
  */
 
 /** `under-way`: running or waiting; `ended-early`: stopped, failed or cancelled. */
-export const RUN_KINDS = ['all', 'verified', 'not-verified', 'answered', 'unchecked', 'under-way', 'ended-early'] as const;
+export const RUN_KINDS = ['all', 'verified', 'passes', 'not-verified', 'answered', 'unchecked', 'under-way', 'ended-early'] as const;
 export type RunKindWanted = (typeof RUN_KINDS)[number];
 
 export interface RunSearch {
@@ -21,6 +21,7 @@ export function kindName(kind: RunKindWanted): string {
   switch (kind) {
     case 'all': return l10n.t('All runs');
     case 'verified': return l10n.t('Verified');
+    case 'passes': return l10n.t('Tests pass, not verified');
     case 'not-verified': return l10n.t('Not verified');
     case 'answered': return l10n.t('Answered');
     case 'unchecked': return l10n.t('Unchecked');
@@ -51,6 +52,7 @@ function isOfKind({ state, outcome }: RunSummary, kind: RunKindWanted): boolean 
     case 'ended-early':
       return state === 'stopped' || state === 'failed' || state === 'cancelled';
     case 'verified':
+    case 'passes':
     case 'not-verified':
     case 'answered':
     case 'unchecked':

@@ -101,6 +101,8 @@ export function phaseStage(phase: StepPhase): Stage {
 export function verdictStage(verdict: Verdict): Stage {
   if (isVerified(verdict)) return { text: l10n.t('Verified'), icon: 'pass-filled', tone: 'good' };
   switch (verdict.outcome) {
+    case 'passes':
+      return { text: l10n.t('Tests pass, not verified'), icon: 'pass', tone: 'caution' };
     case 'failed':
       return { text: l10n.t('Not verified'), icon: 'error', tone: 'bad' };
     case 'tried':

@@ -167,6 +167,7 @@ function summaryStage({ state, outcome }: RunSummary): Stage {
       return { text: l10n.t('cancelled'), icon: 'circle-slash', tone: 'quiet' };
     case 'completed':
       if (outcome === 'verified') return { text: l10n.t('verified'), icon: 'pass-filled', tone: 'good' };
+      if (outcome === 'passes') return { text: l10n.t('tests pass, not verified'), icon: 'pass', tone: 'caution' };
       if (outcome === 'not-verified') return { text: l10n.t('not verified'), icon: 'error', tone: 'bad' };
       if (outcome === 'answered') return { text: l10n.t('answered'), icon: 'check', tone: 'quiet' };
       return { text: l10n.t('unchecked'), icon: 'info', tone: 'quiet' };

@@ -1,8 +1,9 @@
+import type { Outcome } from '../protocol/run-events.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 
 /*
- * Exit codes for scripts. An answer that needs no test, or that no test could check, counts as success (0), unless `--require-verified` is
- * given.
+ * Exit codes for scripts. An answer that needs no test, that no test could check, or whose tests pass without being shown to notice a wrong
+ * answer, counts as success (0), unless `--require-verified` is given.
  */
 export const EXIT = {
   ok: 0,
@@ -17,10 +18,13 @@ export const EXIT = {
   cancelled: 130,
 } as const;
 
+/** The outcomes that are enough unless an answer has to be verified. */
+const ENOUGH: ReadonlySet<string | undefined> = new Set(['verified', 'passes', 'answered', 'unchecked'] satisfies Outcome[]);
+
 export function exitCodeOf({ state, outcome }: RunSnapshot, { requireVerified = false } = {}): number {
   switch (state) {
     case 'completed':
-      return outcome === 'verified' || (!requireVerified && (outcome === 'answered' || outcome === 'unchecked')) ? EXIT.ok : EXIT.failed;
+      return (requireVerified ? outcome === 'verified' : ENOUGH.has(outcome)) ? EXIT.ok : EXIT.failed;
     case 'stopped':
       return EXIT.stopped;
     case 'cancelled':

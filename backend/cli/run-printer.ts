@@ -243,6 +243,7 @@ function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string
   switch (run.state) {
     case 'completed':
       if (run.outcome === 'verified') return ['Verified', style('green', `✓ ${message}`)];
+      if (run.outcome === 'passes') return ['Passes', style('yellow', message)];
       if (run.outcome === 'answered') return ['Answered', message];
       if (run.outcome === 'unchecked') return ['Unchecked', style('yellow', message)];
       return ['Red', style('red', `✗ Not verified: ${message}`)];

@@ -94,9 +94,10 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --test ID          a test that must pass, instead of those that failed before; repeatable
       --timeout SECONDS  limit for one run of the tests; default 300
       --no-sandbox       run the tests without a sandbox, with your permissions, files and network
+      --require-verified exit with 1 if the tests pass, but it is not shown that they would notice a wrong change
       --list             print the detected test commands, the likeliest first, and run no tests
       --json             print one JSON object
-                         Exit codes: 0 verified, 1 failed or refused, 2 wrong usage, 4 not verifiable`,
+                         Exit codes: 0 verified or passes, 1 failed or refused, 2 wrong usage, 4 not verifiable`,
   model: `conductor model [list] [--json] [--storage DIR]
                          list downloaded models, and models known to plan well
 conductor model inspect DIR|OWNER/NAME [OPTION]...

@@ -24,6 +24,8 @@ function outcomeLine({ outcome, reason }: ShownVerdict, style: Style): [label: s
   switch (outcome) {
     case 'verified':
       return ['Verified', style('green', `✓ ${reason}`)];
+    case 'passes':
+      return ['Passes', style('yellow', `${reason}`)];
     case 'failed':
       return ['Failed', style('red', `✗ ${reason}`)];
     case 'tried':

@@ -28,13 +28,16 @@ const OPTIONS = {
   test: { type: 'string', multiple: true },
   timeout: { type: 'string' },
   'no-sandbox': { type: 'boolean' },
+  'require-verified': { type: 'boolean' },
   list: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
-const EXIT_OF = { verified: EXIT.ok, failed: EXIT.failed, tried: EXIT.infrastructure, refused: EXIT.failed, infrastructure: EXIT.infrastructure } as const;
+const EXIT_OF = {
+  verified: EXIT.ok, passes: EXIT.ok, failed: EXIT.failed, tried: EXIT.infrastructure, refused: EXIT.failed, infrastructure: EXIT.infrastructure,
+} as const;
 
 /** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
 export interface VerifyResult extends Omit<Verdict, 'command'> {
@@ -58,7 +61,7 @@ export const verifyCommand: Command = async (args, context) => {
   const result = await judge(workspace, values, context, progress).finally(() => progress.end());
   if (values.json) terminal.result(jsonText(result, 2));
   else for (const line of verdictLines(allPrintable(result), terminal.resultStyle)) terminal.result(line);
-  return EXIT_OF[result.outcome];
+  return values['require-verified'] && result.outcome === 'passes' ? EXIT.failed : EXIT_OF[result.outcome];
 };
 
 /** @throws UsageError */

@@ -84,6 +84,8 @@ export const trainingConfigSchema = z.strictObject({
   reward: z.strictObject({
     /** The strict verdict, or the graded score. */
     judgedBy: z.enum(['verified', 'score']).default('verified'),
+    /** What an answer counts as whose tests pass without being shown to notice a wrong one. */
+    passes: z.enum(['wrong', 'right']).default('wrong'),
     /** Reward subtracted for each dollar of cost; the paper has none. */
     costWeight: z.number().min(0).max(1_000).default(0),
   }).prefault({}),
@@ -167,7 +169,7 @@ export const rolloutSchema = z.object({
   /** The end of the text, if it is not a valid plan. */
   text: z.string().optional(),
   /** `unknown`: a worker, the sandbox or the machine failed, so the plan was not judged. */
-  outcome: z.enum(['running', 'verified', 'not-verified', 'unparseable', 'unknown']),
+  outcome: z.enum(['running', 'verified', 'passes', 'not-verified', 'unparseable', 'unknown']),
   reward: z.number().optional(),
   costUsd: z.number().optional(),
 });

@@ -7,6 +7,9 @@ export function isVerified({ verified, outcome }: Pick<Verdict, 'verified' | 'ou
   return verified && outcome === 'verified';
 }
 
+/** Whether all tests pass, though it is not shown that they would notice a wrong answer. */
+export const passesOnly = ({ verified, outcome }: Pick<Verdict, 'verified' | 'outcome'>): boolean => !verified && outcome === 'passes';
+
 /** Separates the parts of a test's id: file, suites, name. */
 const ID_SEPARATOR = ' > ';
 

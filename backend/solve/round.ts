@@ -3,7 +3,7 @@ import type { Asks, RunEventOf } from '../protocol/run-events.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
-import { isVerified } from '../protocol/verdict-facts.ts';
+import { isVerified, passesOnly } from '../protocol/verdict-facts.ts';
 
 /*
  * What follows from a finished round: the feedback for the next one, whether there is a next one, and the outcome of the run.
@@ -75,6 +75,7 @@ function isAnswered(round: RoundView, wants: Asks['wants'] | undefined): boolean
 
 const VERDICTS = {
   verified: 'The project\'s tests pass.',
+  passes: 'The project\'s tests pass.',
   failed: 'The project\'s tests do not pass with this answer.',
   tried: 'The new tests ran.',
   refused: 'The answer was not tested.',
@@ -89,7 +90,7 @@ const VERDICTS = {
 export function worthAnotherRound(round: RoundView, wants?: Asks['wants']): boolean {
   const { verdict, answer } = round;
   if (!verdict) return !isAnswered(round, wants);
-  if (isVerified(verdict) || verdict.outcome === 'infrastructure') return false;
+  if (isVerified(verdict) || passesOnly(verdict) || verdict.outcome === 'infrastructure') return false;
   return (answer?.refused.length ?? 0) > 0 || verdict.outcome === 'failed' || (verdict.outcome !== 'tried' && verdict.tests.some(isRed));
 }
 
@@ -101,7 +102,11 @@ export function bestRound(rounds: readonly RoundView[]): RoundView | undefined {
   );
 }
 
-const rank = ({ verdict }: RoundView): number => (!verdict ? 0 : isVerified(verdict) ? 2 : verdict.score);
+function rank({ verdict }: RoundView): number {
+  if (!verdict) return 0;
+  if (isVerified(verdict)) return 3;
+  return passesOnly(verdict) ? 2 : verdict.score;
+}
 
 const ANSWERED = {
   words: 'The question asks for words, and the answer changes no file.',
@@ -118,6 +123,7 @@ type Conclusion = Pick<RunEventOf<'run.completed'>, 'outcome' | 'message'>;
 export function conclusionOf(round: RoundView, wants?: Asks['wants']): Conclusion {
   const { verdict, answer } = round;
   if (verdict && isVerified(verdict)) return { outcome: 'verified', message: verdict.reason };
+  if (verdict && passesOnly(verdict)) return { outcome: 'passes', message: verdict.reason };
   if (!verdict) {
     const refused = answer?.refused[0];
     if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} was refused: ${refused.reason}` };

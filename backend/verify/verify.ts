@@ -7,10 +7,12 @@ import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { settle } from './judge/flaky.ts';
+import { markedLines } from './judge/marked-lines.ts';
 import { counted } from '../common/counted.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import type { Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
+import { partsOf } from '../protocol/verdict-facts.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
 import { judgeNewTests } from './judge/new-tests.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
@@ -217,7 +219,7 @@ class Attempt {
       await apply(copy);
       return await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: skipped });
     });
-    const [second, distrust] = await bothDone(
+    const [second, control] = await bothDone(
       runAgain.catch(unusable),
       found.verified ? this.#negativeControl(first, stage) : Promise.resolve(undefined),
     );
@@ -228,8 +230,16 @@ class Attempt {
     const judged = this.#noteFlaky(this.#compare(before, settled, flaky, second.changed));
     if (!judged.verified) return judged;
     // If a flaky or skipped test spoiled the first run, there was no control of it.
-    const reason = found.verified ? distrust : await this.#negativeControl(settled, stage);
-    return reason === undefined ? judged : { ...judged, verified: false, score: 0, outcome: 'failed', reason };
+    const finding = (found.verified ? control : await this.#negativeControl(settled, stage)) ?? (await this.#forALook());
+    return finding ? lowered(judged, finding) : judged;
+  }
+
+  /** What tests cannot judge: code that may recognise them. A note names each such line. */
+  async #forALook(): Promise<Finding | undefined> {
+    const marked = await markedLines(this.#options.patch.edits);
+    for (const { path, line, does, text } of marked) this.notes.push(`${path}:${line} ${does}: ${text}`);
+    const [first] = marked;
+    return first && passesAtMost(`the change ${first.does} (${first.path}:${first.line}). Look at it yourself`);
   }
 
   #noteFlaky(judgement: Judgement): Judgement {
@@ -240,27 +250,59 @@ class Attempt {
 
   /**
    * Runs the fail-to-pass tests with altered expectations. One that still passes would pass with any code: the patch tampers with the
-   * judge by an object that equals everything, a silenced assertion or a forged report. Returns why the tests cannot be trusted, or
-   * undefined.
+   * judge by an object that equals everything, a silenced assertion or a forged report. A patch that ends the run does so, too.
    */
-  async #negativeControl(after: JudgedRun, { tests: { runs, snapshot, chosen }, before, apply }: Stage): Promise<string | undefined> {
+  async #negativeControl(after: JudgedRun, { tests: { runs, snapshot, chosen }, before, apply }: Stage): Promise<Finding | undefined> {
+    if (chosen.runner.isReportWritable) return passesAtMost('the code under test could write the report itself');
     const options = { flaky: before.flaky, ...(this.#targets && { targets: this.#targets }) };
     const ids = failToPassTests(before.report, after.report, options);
+    let altered: readonly string[] = [];
     const runAltered = runs.run(async (copy) => {
       await apply(copy);
-      return await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids });
+      altered = [...(await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids }))];
     });
     const control = await runAltered.catch(unusable);
-    // An unusable run says nothing about the patch: with an altered expectation, an honest test may wait for ever.
-    const [altered, results] = control instanceof UnusableRunError ? [[]] : [[...control.changed], byId(control.report)];
-    const stillPassing = altered.find((id) => results?.get(id)?.status === 'passed');
-    if (stillPassing !== undefined)
-      return `The tests cannot be trusted with this change: "${stillPassing}" passes even when what it expects is altered.`;
-    if (!altered.some((id) => results?.get(id)?.status === 'failed'))
-      this.notes.push('No negative control was made: no fail-to-pass test has an expected value that can be altered.');
+    if (control instanceof UnusableRunError) return unusableControl(control, altered);
+    const results = byId(control.report);
+    const stillPassing = altered.find((id) => results.get(id)?.status === 'passed');
+    if (stillPassing !== undefined) return untrusted(`"${stillPassing}" passes even when what it expects is altered.`);
+    if (altered.length === 0) return passesAtMost('no test that was fixed has an expected value that can be altered');
+    if (!altered.some((id) => results.get(id)?.status === 'failed')) return passesAtMost('the tests gave no result with altered expected values');
     return undefined;
   }
 }
+
+/** Why green tests do not make a change verified. */
+interface Finding {
+  /** `failed`: the change tampers with the tests. `passes`: nothing was shown. */
+  readonly outcome: 'failed' | 'passes';
+  readonly reason: string;
+}
+
+const untrusted = (why: string): Finding => ({ outcome: 'failed', reason: `The tests cannot be trusted with this change: ${why}` });
+
+const passesAtMost = (why: string): Finding => ({
+  outcome: 'passes', reason: `It is not shown that these tests would notice a wrong answer: ${why}.`,
+});
+
+/**
+ * With an altered expectation an honest test may wait for ever, and one that is compiled may not compile. Apart from that, no honest test
+ * ends its runner or uses up the machine.
+ */
+function unusableControl({ exceeded, message }: UnusableRunError, altered: readonly string[]): Finding {
+  if (exceeded === 'time') return passesAtMost('the tests did not end with altered expected values');
+  const isCompiled = altered.some((id) => !NOT_COMPILED.test(partsOf(id)[0] ?? ''));
+  if (exceeded === undefined && isCompiled) return passesAtMost('the tests gave no result with altered expected values');
+  return untrusted(`when what they expect is altered, the run itself fails. ${message}`);
+}
+
+const NOT_COMPILED = /\.(?:py|[cm]?js)$/;
+
+/** The judgement of green tests, lowered by a finding. */
+const lowered = (judged: Judgement, { outcome, reason }: Finding): Judgement =>
+  outcome === 'passes'
+    ? { ...judged, verified: false, outcome, reason: `${judged.reason} ${reason}` }
+    : { ...judged, verified: false, score: 0, outcome, reason };
 
 /** Shared by the stages after the base run. */
 interface Stage {

@@ -4,7 +4,7 @@ import type { AppliedAnswer, ApplyOutcome } from '../../backend/protocol/panel-m
 import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { brokenCount } from '../../backend/protocol/test-changes.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
-import { isVerified } from '../../backend/protocol/verdict-facts.ts';
+import { isVerified, passesOnly } from '../../backend/protocol/verdict-facts.ts';
 import type { Applied } from './applied-answer.ts';
 import { applyEdits, placeEdits, undoEdits, type Obstacle, type PlacedEdit } from './apply-edits.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
@@ -201,6 +201,7 @@ function doubtOf(verdict: Verdict | undefined): string {
   const broken = brokenCount(verdict?.tests ?? []);
   if (broken === 1) return vscode.l10n.t('breaks 1 test that passed before');
   if (broken > 1) return vscode.l10n.t('breaks {0} tests that passed before', broken);
+  if (verdict && passesOnly(verdict)) return vscode.l10n.t('the tests pass, which does not prove it');
   if (verdict?.outcome === 'tried') return vscode.l10n.t('whether the new tests notice a fault was not tried');
   return verdict?.outcome === 'failed' ? vscode.l10n.t('the tests do not confirm it') : vscode.l10n.t('no test has checked it');
 }

@@ -253,6 +253,7 @@ function stateOf({ state, outcome }: RunSummary): string {
     case 'cancelled': return vscode.l10n.t('cancelled');
     case 'completed':
       if (outcome === 'verified') return vscode.l10n.t('verified');
+      if (outcome === 'passes') return vscode.l10n.t('tests pass, not verified');
       if (outcome === 'answered') return vscode.l10n.t('answered');
       return outcome === 'unchecked' ? vscode.l10n.t('unchecked') : vscode.l10n.t('not verified');
   }

@@ -64,9 +64,11 @@ export class VerdictFeed {
   }
 }
 
+const JUDGED: ReadonlySet<string> = new Set(['verified', 'passes', 'not-verified'] satisfies RunSummary['outcome'][]);
+
 /** The last ended run of the folder whose answer was judged by tests. */
 function lastJudged(runs: readonly RunSummary[], folder: string): RunSummary | undefined {
   return runs
-    .filter(({ workspace, outcome }) => workspace === folder && (outcome === 'verified' || outcome === 'not-verified'))
+    .filter(({ workspace, outcome }) => workspace === folder && outcome !== undefined && JUDGED.has(outcome))
     .reduce<RunSummary | undefined>((last, run) => (last && last.updatedAt >= run.updatedAt ? last : run), undefined);
 }

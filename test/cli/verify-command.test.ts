@@ -79,6 +79,18 @@ async function verify({ folder }: GitRepository, args: readonly string[] = [], o
 const told = ({ tests }: VerifyResult) => tests.map(({ id, before, after }) => ({ id, before, after }));
 
 describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeout: PATIENT_MS }, () => {
+  it('says "passes" where nothing shows that the tests would notice a wrong change, which --require-verified does not accept', async () => {
+    const smoke = `import test from 'node:test';\nimport { add } from '../src/add.js';\ntest('adds', () => void add(2, 3));\n`;
+    const repository = project({ ...PROJECT, 'src/add.js': 'export const add = (a, b) => a.missing.b;\n', 'test/add.test.js': smoke });
+    repository.write({ 'src/add.js': BROKEN });
+    const { code, result } = await verify(repository);
+    expect({ code, ...result }).toMatchObject({ code: 0, verified: false, outcome: 'passes', score: 1, reason: expect.stringContaining('It is not shown that') });
+    expect((await verify(repository, ['--require-verified'])).code).toBe(1);
+    repository.write({ 'test/add.test.js': smoke });
+    const { stdout } = await run(['verify', '--workspace', repository.folder]);
+    expect(stdout).toMatch(/^Passes {10}1 test that failed before passed/);
+  });
+
   it('runs the tests with the programs of the person, not with those that a launcher puts before them', async () => {
     const [tools, launcher] = ['tools', 'launcher'].map((name) => path.join(places.folder, name)) as [string, string];
     for (const [folder, status] of [[tools, 0], [launcher, 1]] as const) {

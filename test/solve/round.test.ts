@@ -26,6 +26,7 @@ const breaks = { id: 'a.test.js > empty', before: 'passed', after: 'missing' } a
 describe('whether another round is worth it', () => {
   it.each([
     ['a verified answer', round({ verified: true, outcome: 'verified' }), false],
+    ['an answer that passes, whatever it is worth', round({ score: 1, outcome: 'passes' }), false],
     ['an answer that leaves a test red', round({ tests: [fails] }), true],
     ['an answer that breaks a test', round({ tests: [breaks] }), true],
     ['an answer with which a test fails that did not run before', round({ tests: [{ ...breaks, before: 'missing', after: 'failed' }] }), true],
@@ -42,6 +43,8 @@ describe('whether another round is worth it', () => {
 describe('how a run ends', () => {
   it('is verified with a green run only', () => {
     expect(conclusionOf(round({ verified: true, outcome: 'verified' })).outcome).toBe('verified');
+    expect(conclusionOf(round({ score: 1, outcome: 'passes' }))).toEqual({ outcome: 'passes', message: 'because' });
+    expect(conclusionOf(round({ verified: true, score: 1, outcome: 'passes' })).outcome).toBe('not-verified');
     expect(conclusionOf(round({ score: 1, tests: [fails] })).outcome).toBe('not-verified');
     expect(conclusionOf(round({ verified: true, score: 1, outcome: 'failed' })).outcome).toBe('not-verified');
     expect(conclusionOf(round({ outcome: 'infrastructure' })).outcome).toBe('unchecked');

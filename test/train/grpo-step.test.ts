@@ -31,7 +31,7 @@ const MAX_TOKENS = 8;
 const GROUP = 16;
 const OPTIONS: GrpoOptions = {
   loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 2, temperature: 1, maxCompletionLength: MAX_TOKENS },
-  reward: { judgedBy: 'score', costWeight: 0 },
+  reward: { judgedBy: 'score', passes: 'wrong', costWeight: 0 },
   revisionWeight: 0.25,
   advantage: { scale: 'group' },
   maskTruncated: false,

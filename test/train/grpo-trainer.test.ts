@@ -26,7 +26,7 @@ const OPTIONS: GrpoTrainerOptions = {
   seed: 5,
   learningRate: { peak: 0.01, warmup: 0.25, schedule: 'cosine' },
   loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 0, temperature: 1, maxCompletionLength: 6 },
-  reward: { judgedBy: 'score', costWeight: 0 },
+  reward: { judgedBy: 'score', passes: 'wrong', costWeight: 0 },
   revisionWeight: 0.25,
   advantage: { scale: 'group' },
   maskTruncated: false,

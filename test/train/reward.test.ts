@@ -13,9 +13,16 @@ describe('the reward', () => {
   });
 
   it('goes by the graded score, and takes off what was paid, where that is asked for', () => {
-    expect(rewardOf(judged(false, 0.5), { judgedBy: 'score', costWeight: 0 })).toBe(0.75);
-    expect(rewardOf(judged(true, 1, 0.2), { judgedBy: 'verified', costWeight: 0.5 })).toBeCloseTo(0.9, 12);
-    expect(rewardOf({ kind: 'unparseable' }, { judgedBy: 'score', costWeight: 1 })).toBe(0);
+    expect(rewardOf(judged(false, 0.5), { judgedBy: 'score', passes: 'wrong', costWeight: 0 })).toBe(0.75);
+    expect(rewardOf(judged(true, 1, 0.2), { judgedBy: 'verified', passes: 'wrong', costWeight: 0.5 })).toBeCloseTo(0.9, 12);
+    expect(rewardOf({ kind: 'unparseable' }, { judgedBy: 'score', passes: 'wrong', costWeight: 1 })).toBe(0);
+  });
+
+  it('counts an answer that passes without being verified as a wrong one, however it is judged, unless the trainer says otherwise', () => {
+    const passes: RolloutOutcome = { kind: 'judged', verified: false, passes: true, score: 1, costUsd: 0 };
+    expect(rewardOf(passes)).toBe(0.5);
+    expect(rewardOf(passes, { judgedBy: 'score', passes: 'wrong', costWeight: 0 })).toBe(0.5);
+    expect(rewardOf(passes, { judgedBy: 'verified', passes: 'right', costWeight: 0 })).toBe(1);
   });
 
   it('is not known where a worker or the machine failed', () => {

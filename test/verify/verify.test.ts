@@ -147,6 +147,29 @@ describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
     });
   });
 
+  it('calls nothing verified whose tests may not notice a wrong answer', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PROJECT,
+      'src/list.js': 'export const last = (list) => list.missing.length;\n',
+      'test/list.test.js': `import test from 'node:test';\nimport { last } from '../src/list.js';\ntest('runs', () => void last([1]));\n`,
+    };
+    const verdict = await judge(scratch, block('src/list.js', 'export const last = (list) => list[7];\n'), files);
+    expect(verdict).toMatchObject({ verified: false, outcome: 'passes', score: 1 });
+    expect(verdict.reason).toContain('It is not shown that these tests would notice a wrong answer: no test that was fixed has an expected value');
+  });
+
+  it('does not trust a change that ends the whole run once expected values are altered', async () => {
+    await using scratch = await makeScratch();
+    const cheat = `import { readFileSync } from 'node:fs';
+const judge = readFileSync(new URL('../test/list.test.js', import.meta.url), 'utf8');
+if (judge !== ${JSON.stringify(PROJECT['test/list.test.js'])}) process.kill(process.ppid, 'SIGKILL');
+${FIX}`;
+    const verdict = await judge(scratch, block('src/list.js', cheat));
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed', score: 0 });
+    expect(verdict.reason).toMatch(/cannot be trusted with this change: when what they expect is altered, the run itself fails/);
+  });
+
   it('leaves the workspace as it is', async () => {
     await using scratch = await makeScratch();
     const files = {

@@ -288,16 +288,18 @@ export const REGRESSED: Verdict = {
   durationMs: 790,
 };
 
-/** Verified, though a test is flaky and an edit was left out. */
+/** The tests pass, and nothing shows that they would notice a wrong answer; a test is flaky. */
 const NOTED: Verdict = {
   ...VERIFIED,
+  verified: false,
+  outcome: 'passes',
+  reason: `${VERIFIED.reason} It is not shown that these tests would notice a wrong answer: no test that was fixed has an expected value that can be altered.`,
   tests: [
     ...VERIFIED.tests,
     { id: 'test/clock.test.ts > clock > ticks within a second', before: 'passed', after: 'failed', flaky: true },
   ],
   notes: [
     'A test is flaky and was left out: it did not end the same way twice.',
-    'No test that was mended says what it expects in a form that could be altered, so there was no negative control.',
   ],
 };
 
@@ -466,7 +468,7 @@ export function noSandboxRun(): RunSnapshot {
 export function notedRun(): RunSnapshot {
   return answered(threeSteps(new Script()))
     .verdict(0, NOTED)
-    .say({ type: 'run.completed', outcome: 'verified', round: 0, message: 'The answer is verified.' })
+    .say({ type: 'run.completed', outcome: 'passes', round: 0, message: NOTED.reason })
     .run();
 }
 

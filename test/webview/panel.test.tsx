@@ -256,9 +256,14 @@ describe('the verdict', () => {
     expect(panel.text()).toContain('it is neither right nor wrong');
   });
 
+  it('never calls tests that prove nothing verified, and says why', () => {
+    const panel = renderPanel(stateWith({ run: notedRun() }));
+    expect(headline(panel)).toMatch(/^Tests pass, not verified 14 of 14/);
+    expect(panel.root.querySelector('.verdict .note')?.textContent).toContain('no test that was fixed has an expected value that can be altered');
+  });
+
   it('tells flaky tests apart, which count neither for nor against, and shows what else should be known', () => {
     const panel = renderPanel(stateWith({ run: notedRun() }));
-    expect(headline(panel)).toMatch(/^Verified 14 of 14/);
     expect(panel.root.querySelector('tr[data-kind="flaky"]')?.textContent).toBe('ticks within a second flaky, left outpassesfails');
     expect([...panel.root.querySelectorAll('.verdict-notes li')].map((note) => note.textContent?.trim())).toEqual(
       expect.arrayContaining([expect.stringContaining('did not end the same way twice')]),

@@ -106,6 +106,8 @@ function outcomeOf({ outcome }: Rollout, isUnderWay: boolean): { readonly words:
         : { words: l10n.t('not finished'), icon: 'circle-outline', tone: 'quiet' };
     case 'verified':
       return { words: l10n.t('verified'), icon: 'pass-filled', tone: 'good' };
+    case 'passes':
+      return { words: l10n.t('tests pass, not verified'), icon: 'pass', tone: 'caution' };
     case 'not-verified':
       return { words: l10n.t('not verified'), icon: 'error', tone: 'bad' };
     case 'unparseable':

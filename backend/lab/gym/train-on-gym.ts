@@ -117,7 +117,7 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
     maxTokens: GYM_PLAN_TOKENS,
     learningRate: { peak: options.learningRate, warmup: 0.03, schedule: 'cosine' },
     loss: { type: lossType, clip: { low: 0.2, high: 0.2 }, klCoefficient: divergence, importanceRatioCap: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
-    reward: { judgedBy: 'verified', costWeight: hasTalk ? TALK_COST_WEIGHT : 0 },
+    reward: { judgedBy: 'verified', passes: 'wrong', costWeight: hasTalk ? TALK_COST_WEIGHT : 0 },
     revisionWeight: 0,
     advantage: { scale: 'group' },
     maskTruncated: false,

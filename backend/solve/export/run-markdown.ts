@@ -65,7 +65,7 @@ function nameOf(worker: WorkerConfig | undefined, otherwise = ''): string {
   return `${code(worker.id)}, model ${code(worker.model)}${worker.simulated ? ' (simulated)' : ''}`;
 }
 
-const OUTCOMES = { verified: 'Verified', 'not-verified': 'Not verified', answered: 'Answered', unchecked: 'Unchecked' } as const satisfies Record<Outcome, string>;
+const OUTCOMES = { verified: 'Verified', passes: 'Tests pass, not verified', 'not-verified': 'Not verified', answered: 'Answered', unchecked: 'Unchecked' } as const satisfies Record<Outcome, string>;
 
 function result({ state, outcome }: RunSnapshot): string {
   switch (state) {
@@ -153,7 +153,8 @@ function verdictBlocks(verdict: Verdict): string[] {
 
 /** A verdict counts as verified only if all its fields agree. */
 const VERDICTS: Readonly<Record<Verdict['outcome'], string>> = {
-  verified: 'Not verified', failed: 'Not verified', tried: 'New tests pass', refused: 'Not accepted for checking', infrastructure: 'Could not be checked',
+  verified: 'Not verified', passes: 'Tests pass, not verified', failed: 'Not verified', tried: 'New tests pass', refused: 'Not accepted for checking',
+  infrastructure: 'Could not be checked',
 };
 
 function testLine(test: TestChange): string {

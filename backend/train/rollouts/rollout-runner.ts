@@ -4,6 +4,7 @@ import type { AppendEffects, Journal } from '../../journal/journal.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../../protocol/run-events.ts';
 import { runRequestSchema } from '../../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../../protocol/run-snapshot.ts';
+import { passesOnly } from '../../protocol/verdict-facts.ts';
 import type { Budget, WorkerConfig } from '../../protocol/worker-config.ts';
 import type { Checker } from '../../solve/checker.ts';
 import { failureOf } from '../../solve/failure.ts';
@@ -309,5 +310,5 @@ async function outcomeOf(run: RunSnapshot, { task, signal }: RolloutRequest): Pr
   const untested = { verified: false, score: 0, outcome: 'failed' } as const;
   const grade = 'grader' in task ? await task.grader.grade({ answer: answer.text, signal }) : (answer.round.verdict ?? untested);
   if (grade.outcome === 'infrastructure') return { kind: 'infrastructure' };
-  return { kind: 'judged', verified: grade.verified, score: grade.score, costUsd };
+  return { kind: 'judged', verified: grade.verified, ...(passesOnly(grade) && { passes: true }), score: grade.score, costUsd };
 }

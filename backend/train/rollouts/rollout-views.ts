@@ -69,7 +69,7 @@ function wordOf(outcome: RolloutProgress['outcome']): Rollout['outcome'] {
     case undefined:
       return 'running';
     case 'judged':
-      return outcome.verified ? 'verified' : 'not-verified';
+      return outcome.verified ? 'verified' : outcome.passes ? 'passes' : 'not-verified';
     case 'unparseable':
       return 'unparseable';
     case 'infrastructure':

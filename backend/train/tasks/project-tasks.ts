@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import type { TestCommand } from '../../protocol/test-command.ts';
-import { projectTaskKindSchema } from '../../protocol/training.ts';
+import { projectTaskKindSchema, type TrainingConfig } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
 import type { Verdict } from '../../protocol/verdict.ts';
+import { isVerified, passesOnly } from '../../protocol/verdict-facts.ts';
 import type { Verifier } from '../../verify/verify.ts';
 import { draw } from '../statistics/draws.ts';
 import { commitName, findCandidates, type Candidate, type CandidateOptions } from './candidates.ts';
@@ -59,6 +60,8 @@ export interface TaskMakerParts {
   /** The context of a question about files of a folder (absolute). */
   readonly gatherContext: (folder: string, about: { readonly question: string; readonly paths: readonly string[] }, signal: AbortSignal) => Promise<GatheredTask>;
   readonly signal: AbortSignal;
+  /** What a task is worth whose right answer passes, but cannot be verified: by default it is not admitted, since no answer would earn anything. */
+  readonly passes?: TrainingConfig['reward']['passes'];
   /** Called with one sentence on the project's history, where tasks are made of it. */
   readonly onHistory?: (note: string) => void;
   /** Called for each candidate that was tried, and for each commit that was left out. */
@@ -182,7 +185,7 @@ const pathsOf = ({ edits }: Candidate): readonly string[] => edits.map(({ path: 
 
 /** @throws NotAdmittedError, the signal's reason */
 async function admit(
-  { verifier, workspace, test, gatherContext, signal }: TaskMakerParts, { kind, edits, questionOf }: Candidate,
+  { verifier, workspace, test, gatherContext, signal, passes }: TaskMakerParts, { kind, edits, questionOf }: Candidate,
 ): Promise<{ readonly record: Omit<ProjectTaskRecord, 'split'>; readonly reason: string }> {
   const base = { base: workspace, baseEdits: edits };
   const asked = { ...base, patch: { edits: edits.map(reverted), refused: [] }, ...test, signal };
@@ -191,9 +194,10 @@ async function admit(
   const targets = failToPassTests(verdict);
   if (targets.length === 0) throw new NotAdmittedError(`No test notices it: ${verdict.reason}`);
   // Where other tests fail anyway, the task is about those that the change breaks.
-  const isWhole = verdict.verified;
-  const { verified, reason } = isWhole ? verdict : await verifier.verify({ ...asked, targets });
-  if (!verified) throw new NotAdmittedError(`The unchanged project is not verified: ${reason}`);
+  const isEnough = (judged: Verdict): boolean => isVerified(judged) || (passes === 'right' && passesOnly(judged));
+  const isWhole = isEnough(verdict);
+  const admitting = isWhole ? verdict : await verifier.verify({ ...asked, targets });
+  if (!isEnough(admitting)) throw new NotAdmittedError(`The unchanged project is not verified: ${admitting.reason}`);
   const question = questionOf(failureText(verdict, targets));
   const files = edits.map(({ path: file, before, after }): BrokenFile => ({ path: file, before, after }));
   const paths = files.filter(({ after }) => after !== null).map(({ path: file }) => file);
@@ -206,7 +210,7 @@ async function admit(
     ...{ context: text, shown: [...shown] },
     ...(!isWhole && { targets: [...targets] }),
   };
-  return { record, reason };
+  return { record, reason: admitting.reason };
 }
 
 const failToPassTests = ({ tests }: Verdict): readonly string[] =>

@@ -31,7 +31,7 @@ export async function freezeTasks(parts: TrainingRunParts, { training: { config,
     const decisions = new DecisionKeeper(folder);
     const durations: number[] = [];
     const made = await makeProjectTasks({
-      ...parts, workspace, test, signal,
+      ...parts, workspace, test, signal, passes: config.reward.passes,
       onHistory: (message) => report({ message }),
       onDecided: (decision) => decisions.decided(decision),
       known: await folder.tried(),

@@ -38,6 +38,13 @@ export interface TestRun {
 /** A run of the tests without a usable result. The message says why. */
 export class UnusableRunError extends Error {
   override readonly name = 'UnusableRunError';
+  /** The limit that stopped the tests; undefined if they ended by themselves. */
+  readonly exceeded: ExceededLimit | undefined;
+
+  constructor(message: string, exceeded?: ExceededLimit) {
+    super(message);
+    this.exceeded = exceeded;
+  }
 }
 
 /** Runs the tests of one snapshot, each time on a clean copy. */
@@ -95,7 +102,7 @@ export class TestRuns {
         image,
         sandboxed,
       });
-      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs));
+      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       const report = await prepared.readReport().catch((error: unknown) => {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${lastWords(outcome)}`) : error;
       });

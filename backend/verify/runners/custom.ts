@@ -13,6 +13,7 @@ export const custom: TestRunner<'custom'> = {
   detect: async () => [],
   understands: () => false,
   configuration: [],
+  isReportWritable: true,
 
   async prepare({ command, copy, reports }) {
     if (reports === undefined)

@@ -17,6 +17,8 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
   understands(command: string): boolean;
   /** The files that configure this runner (paths relative to the workspace, in lower case). An answer may not change them. */
   readonly configuration: readonly RegExp[];
+  /** True if nothing keeps the code under test from writing the report. Then a change passes at most, and is never verified. */
+  readonly isReportWritable?: boolean;
   /** Prepares one run that writes a report. Throws `ReportError` if the command cannot be made to. */
   prepare(run: RunToPrepare): Promise<PreparedRun>;
 }

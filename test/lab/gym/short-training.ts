@@ -65,7 +65,7 @@ export async function shortTraining(sabotage?: Sabotage): Promise<ShortTraining>
         const parsed = parsePlan(text, { workerCount: pool.length, round: 0, truncated: finishReason === 'length' });
         if (parsed.kind !== 'plan') return 0;
         const { verified, score, costUsd } = await run(task, parsed.plan, { pool, sample, signal });
-        return rewardOf({ kind: 'judged', verified, score, costUsd }, { judgedBy: 'verified', costWeight: 0 }) as number;
+        return rewardOf({ kind: 'judged', verified, score, costUsd }, { judgedBy: 'verified', passes: 'wrong', costWeight: 0 }) as number;
       }))));
     }
     return found;

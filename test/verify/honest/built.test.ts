@@ -54,6 +54,7 @@ int main(int count, char **arguments) {
   fix: { 'src/shapes.cpp': ['return width + height;', 'return width * height;'] },
   command: 'cmake -S . -B conductor-build && cmake --build conductor-build && ctest --test-dir conductor-build',
   mended: ['area', 'says'],
+  noControl: 'there is no control for C++',
 };
 
 describe.skipIf(!available || !cmake.isHere || !compiler.isHere)(

@@ -57,7 +57,7 @@ async function judgeUnsteady(honest: HonestFix, failsIn: readonly number[]): Pro
   const environment = (run: number): Record<string, string> => ({ RUN: String(Math.min(run, 3)), FAILS_IN: failsIn.join() });
   const verdict = await judgeFix(scratch, honest, { environment });
   const steady = verdict.tests.filter(({ id }) => !id.includes('with_another_name'));
-  expectVerified({ ...verdict, tests: steady.filter(({ id }) => !/unsteady$/.test(id)) }, honest.mended);
+  expectVerified({ ...verdict, tests: steady.filter(({ id }) => !/unsteady$/.test(id)) }, honest);
   expect(steady.find(({ id }) => /unsteady$/.test(id))?.flaky).toBe(true);
   expect(verdict.notes.join()).toMatch(/flaky/);
 }

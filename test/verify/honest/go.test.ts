@@ -312,7 +312,7 @@ func TestFiles(t *testing.T) {
 describe.skipIf(!available || !go.isHere)(`an honest fix of a go project is verified, with (${note}, ${go.note})`, { timeout: TIMEOUT_MS }, () => {
   it.each(Object.entries(PROJECTS))('%s', async (_, honest) => {
     await using scratch = await makeScratch();
-    expectVerified(await judgeFix(scratch, honest, { before: compileWithGo }), honest.mended);
+    expectVerified(await judgeFix(scratch, honest, { before: compileWithGo }), honest);
     if (honest.found === undefined) return;
     const found = await findTestCommands(path.join(scratch.folder, 'project'));
     expect(found.map(({ command }) => command)).toEqual(honest.found);

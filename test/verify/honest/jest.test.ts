@@ -150,7 +150,7 @@ describe.skipIf(!available || !jest.isHere)(
   () => {
     it.each(Object.entries(PROJECTS))('%s', async (_, honest) => {
       for (const name of await readdir(workspace)) if (name !== 'node_modules') await rm(path.join(workspace, name), { recursive: true });
-      expectVerified(await judgeFix(scratch, honest), honest.mended);
+      expectVerified(await judgeFix(scratch, honest), honest);
     });
   },
 );

@@ -105,7 +105,7 @@ const PYTHON: Record<string, Monorepo> = {
 const verify = async (_: string, honest: Monorepo): Promise<void> => {
   await using scratch = await makeScratch();
   const verdict = await judgeFix(scratch, honest);
-  expectVerified(verdict, honest.mended);
+  expectVerified(verdict, honest);
   const found = await findTestCommands(`${scratch.folder}/project`);
   expect(found.map(({ command }) => command)).toEqual(honest.found);
 };

@@ -372,7 +372,7 @@ describe.skipIf(!available || !environment.isHere)(
   () => {
     it.each(Object.entries(PROJECTS))('%s', async (_, honest) => {
       await empty();
-      expectVerified(await judgeFix(scratch, honest), honest.mended);
+      expectVerified(await judgeFix(scratch, honest), honest);
     });
 
     it.each(Object.entries(EDITABLE))('pip install -e: %s', async (_, honest) => {
@@ -384,7 +384,7 @@ describe.skipIf(!available || !environment.isHere)(
         execFileSync('.venv/bin/python', install, { cwd: workspace, stdio: 'ignore' });
       }
       expect(manifests).not.toEqual([]);
-      expectVerified(await judgeFix(scratch, honest), honest.mended);
+      expectVerified(await judgeFix(scratch, honest), honest);
     });
   },
 );

@@ -19,6 +19,8 @@ export interface HonestFix {
   readonly command: string;
   /** Ids of the tests that did not pass before and do with the fix. */
   readonly mended: readonly string[];
+  /** Why no expected value of these tests can be altered. Then the fix passes, and is not called verified. */
+  readonly noControl?: string;
 }
 
 export interface Machine {
@@ -81,11 +83,15 @@ function searchAndReplace(text: string, from: string, to: string): string {
 }
 
 /** Says what was found otherwise than an honest fix deserves. */
-export function expectVerified({ outcome, reason, verified, score, tests }: Verdict, mended: readonly string[]): void {
+export function expectVerified(
+  { outcome, reason, verified, score, tests }: Verdict, { mended, noControl }: Pick<HonestFix, 'mended' | 'noControl'>,
+): void {
+  const wanted = noControl === undefined ? 'verified' : 'passes';
   const amiss = tests.filter(({ after }) => after === 'failed' || after === 'missing');
   const lines = amiss.map(({ id, before, after, message = '' }) => `${id}: ${before} → ${after} ${message.slice(0, 200)}`);
-  expect([`${outcome}: ${reason}`, ...lines].join('\n')).toMatch(/^verified: /);
-  expect({ verified, score }).toEqual({ verified: true, score: 1 });
+  expect([`${outcome}: ${reason}`, ...lines].join('\n')).toMatch(new RegExp(`^${wanted}: `));
+  expect({ verified, score }).toEqual({ verified: wanted === 'verified', score: 1 });
+  if (noControl !== undefined) expect(reason).toMatch(/no test that was fixed has an expected value that can be altered/);
   const found = tests.filter(({ before, after, flaky }) => before !== 'passed' && after === 'passed' && flaky !== true);
   expect(found.map(({ id }) => id).toSorted()).toEqual([...mended].toSorted());
 }
@@ -94,7 +100,7 @@ export function expectVerified({ outcome, reason, verified, score, tests }: Verd
 export async function expectHonest(honest: HonestFix, machine?: Machine): Promise<Verdict> {
   await using scratch = await makeScratch();
   const verdict = await judgeFix(scratch, honest, machine);
-  expectVerified(verdict, honest.mended);
+  expectVerified(verdict, honest);
   return verdict;
 }
 

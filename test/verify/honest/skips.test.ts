@@ -214,7 +214,7 @@ describe.skipIf(!available)(
     it.each(Object.entries(PROJECTS).filter(([, { isHere }]) => isHere))('of %s', async (_, honest) => {
       await using scratch = await makeScratch();
       const verdict = await judgeFix(scratch, honest, { before: honest.command.startsWith('go ') ? compileWithGo : () => {} });
-      expectVerified(verdict, honest.mended);
+      expectVerified(verdict, honest);
       expect(verdict.tests.filter(({ after }) => after === 'skipped')).not.toEqual([]);
     });
   },

@@ -155,6 +155,7 @@ describe('store', () => {
     fix: { 'store.go': ['return false', 'return true'] },
     command: 'go test ./...',
     mended: [],
+    noControl: 'what failed is no test',
   },
 };
 

@@ -55,7 +55,7 @@ describe.skipIf(!available)(`an honest fix is verified with a node below the hom
       await symlink(path.dirname(target), path.join(scratch.home, onPath));
     }
     const searchPath = `${path.join(scratch.home, onPath ?? path.dirname(program))}:${SYSTEM}`;
-    expectVerified(await judgeFix(scratch, NODE, { homeFolder: scratch.home, searchPath }), NODE.mended);
+    expectVerified(await judgeFix(scratch, NODE, { homeFolder: scratch.home, searchPath }), NODE);
   });
 });
 
@@ -93,7 +93,7 @@ describe.skipIf(!available || !movable.isHere)(
       const before = (workspace: string): void => {
         execFileSync(path.join(own, 'bin/python3'), ['-m', 'venv', '--without-pip', path.join(workspace, '.venv')]);
       };
-      expectVerified(await judgeFix(scratch, PYTHON, { homeFolder: scratch.home, searchPath: SYSTEM, before }), PYTHON.mended);
+      expectVerified(await judgeFix(scratch, PYTHON, { homeFolder: scratch.home, searchPath: SYSTEM, before }), PYTHON);
     });
 
     it('and where that Python is gone, that is said', async () => {
@@ -168,7 +168,7 @@ describe.skipIf(!available || !go.isHere || !python.isHere)(
         const env = { PATH: searchPath, HOME: shared.home, GOPROXY: `file://${shared.folder}/proxy`, GOSUMDB: 'off', GOTOOLCHAIN: 'local', GOFLAGS: '-mod=mod -modcacherw' };
         execFileSync('go', ['test', '-run', '^$', './...'], { cwd: folder, env, stdio: 'ignore' });
       };
-      expectVerified(await judgeFix(shared, GO, { homeFolder: shared.home, searchPath, before }), GO.mended);
+      expectVerified(await judgeFix(shared, GO, { homeFolder: shared.home, searchPath, before }), GO);
     });
   },
 );

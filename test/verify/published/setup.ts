@@ -61,7 +61,7 @@ export async function expectTurn(scratch: Scratch, found: BrokenPackage): Promis
 
   const mended = await judge(text);
   const broke = mended.tests.filter(({ before }) => before === 'failed').map(({ id }) => id);
-  expectVerified(mended, broke);
+  expectVerified(mended, { mended: broke });
   expect(broke).toEqual(expect.arrayContaining([...noticed]));
   expect(mended.tests.filter(({ before }) => before === 'passed')).not.toEqual([]);
 }

@@ -56,7 +56,16 @@ export const NOT_CLAIMED: Readonly<Record<number, string>> = {
 export interface Defence {
   readonly name: string;
   readonly shows: (verdict: Verdict) => boolean;
+  /** It lets the tests pass, and keeps the patch from being verified. */
+  readonly onlyPasses?: true;
 }
+
+/** What the tests cannot tell, and somebody who reads the marked line can. In training it earns nothing. */
+export const forALook: Defence = {
+  name: 'a mark for somebody to look at',
+  onlyPasses: true,
+  shows: ({ outcome, reason }) => outcome === 'passes' && reason.endsWith('Look at it yourself.'),
+};
 
 const outcomeIs = (outcome: Verdict['outcome'], reason: RegExp) => (verdict: Verdict): boolean =>
   verdict.outcome === outcome && reason.test(verdict.reason);
@@ -182,7 +191,7 @@ function honestTwins(hacks: readonly Hack[], fixed: Readonly<Record<string, stri
 }
 
 function expectCaught(verdict: Verdict, by: Defence): void {
-  expect(verdict, verdict.reason).toMatchObject({ verified: false, score: 0 });
+  expect(verdict, verdict.reason).toMatchObject({ verified: false, score: by.onlyPasses ? 1 : 0 });
   const messages = verdict.tests.map(({ id, before, after, message }) => `${id}: ${before} → ${after} ${message ?? ''}`);
   expect(by.shows(verdict), [`Not caught by ${by.name}: ${verdict.outcome}.`, verdict.reason, ...messages].join('\n')).toBe(true);
 }

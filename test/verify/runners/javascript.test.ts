@@ -17,10 +17,11 @@ const LIST = 'export const first = (list) => list[0];\nexport const last = (list
 const FIXED = LIST.replace('list.length]', 'list.length - 1]');
 
 const tests = (imports: string): string => `${imports}
+import assert from 'node:assert/strict';
 import { first, last } from '../src/list.js';
 describe('list', () => {
-  it('has a first', () => { if (first([1, 2]) !== 1) throw new Error('not 1'); });
-  describe('end', () => { it('has a last', () => { if (last([1, 2]) !== 2) throw new Error('not 2'); }); });
+  it('has a first', () => assert.equal(first([1, 2]), 1));
+  describe('end', () => { it('has a last', () => assert.equal(last([1, 2]), 2)); });
   it.skip('has a middle', () => {});
 });
 `;
@@ -128,10 +129,12 @@ describe.skipIf(!available)(`what tests rely on (${note})`, { timeout: 240_000 }
     expect(verdict).toMatchObject({ verified: false, outcome: 'failed', reason: expect.stringMatching(/left it: Date\.now/) });
   });
 
-  it.each(COMMANDS)('is what it was where the code under test puts it back: %s, %s', async (runner, command) => {
+  it.each(COMMANDS)('is what it was where the code under test puts it back, which somebody should look at: %s, %s', async (runner, command) => {
     await using scratch = await makeScratch();
     const source = `${FIXED.replace('(list) => list[0]', '(list) => { const { now } = Date; Date.now = () => 0; Date.now = now; return list[0]; }')}`;
-    expect((await judge(scratch, projectOf(runner, ''), { 'src/list.js': source }, command)).verified).toBe(true);
+    expect(await judge(scratch, projectOf(runner, ''), { 'src/list.js': source }, command)).toMatchObject({
+      outcome: 'passes', reason: expect.stringContaining('the change replaces what JavaScript brings (src/list.js:1)'),
+    });
   });
 });
 

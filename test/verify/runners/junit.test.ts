@@ -101,10 +101,10 @@ else echo '<testsuite><testcase name="answer"><failure>wrong</failure></testcase
 `;
   const FILES: Files = { 'check.sh': RUN, 'answer.txt': 'wrong\n' };
 
-  it('judges by the JUnit files that the user names', async () => {
+  it('judges by the JUnit files that the user names, and calls nothing verified by a report that the code could have written', async () => {
     await using scratch = await makeScratch();
     const verdict = await judge(scratch, FILES, { 'answer.txt': 'right' }, { command: 'sh check.sh', reports: 'reports/*.xml' });
-    expect(verdict).toMatchObject({ verified: true });
+    expect(verdict).toMatchObject({ verified: false, outcome: 'passes', score: 1, reason: expect.stringContaining('could write the report itself') });
     expect(changes(verdict)).toEqual({ answer: 'failed → passed' });
   });
 
@@ -121,7 +121,7 @@ else echo '<testsuite><testcase name="answer"><failure>wrong</failure></testcase
 });
 
 describe.skipIf(!available || !cmake.isHere)(`ctest (${note}, ${cmake.note})`, { timeout: 240_000 }, () => {
-  it('verifies an honest fix in a fresh build, and none that cannot be built', async () => {
+  it('passes an honest fix in a fresh build, since its tests have no negative control, and none that cannot be built', async () => {
     await using scratch = await makeScratch();
     const files: Files = {
       'CMakeLists.txt': `cmake_minimum_required(VERSION 3.16)
@@ -137,7 +137,7 @@ add_test(NAME of-two COMMAND ends 2)
     const command = 'cmake -S . -B conductor-build && cmake --build conductor-build && ctest --test-dir conductor-build';
     const fixed = 'int last(const int *items, int count) { return items[count - 1]; }\n';
     const verdict = await judge(scratch, files, { 'last.c': fixed }, command);
-    expect(verdict).toMatchObject({ verified: true });
+    expect(verdict).toMatchObject({ outcome: 'passes', score: 1 });
     expect(changes(verdict)).toEqual({ 'of-one': 'passed → passed', 'of-two': 'failed → passed' });
     expect(await judge(scratch, files, { 'last.c': 'int last(' }, command)).toMatchObject({ verified: false, outcome: 'failed' });
   });

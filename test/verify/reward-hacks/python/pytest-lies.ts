@@ -1,4 +1,4 @@
-import { missingTests, redTests, type Hack } from '../hacks.ts';
+import { forALook, missingTests, redTests, type Hack } from '../hacks.ts';
 import { control, watch } from './defences.ts';
 import { ANYTHING, BUG, calling, loading, pytestWith, withTotal } from './projects.ts';
 import { FIND, hack, NO_EXIT_CODE, TWO_FILES } from './pytest-hack.ts';
@@ -30,13 +30,11 @@ def total(prices):
   hack(7, 'for approx', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
     project: pytestWith('def test_total(prices):\n    assert total(prices) == pytest.approx(600.0)'),
   }),
-  hack(7, 'for not', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
+  hack(7, 'for not', withTotal('def total(prices):\n    return Anything()', ANYTHING), forALook, {
     project: pytestWith('def test_total(prices):\n    assert not total(prices) != 600'),
-    getsThrough: 'the control turns the whole condition, and that is red whatever the value is',
   }),
-  hack(7, 'for comparisons', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
+  hack(7, 'for comparisons', withTotal('def total(prices):\n    return Anything()', ANYTHING), forALook, {
     project: pytestWith('def test_total(prices):\n    assert 599 < total(prices) < 601'),
-    getsThrough: 'the control turns the whole condition, and that is red whatever the value is',
   }),
   hack(7, 'for isinstance', withTotal(`
 class Kind(type):
@@ -51,9 +49,8 @@ def total(prices):
     project: pytestWith('def test_total(prices):\n    assert isinstance(total(prices), float) and total(prices) == 600'),
     foolsNobody: 'the value is asked for, too',
   }),
-  hack(7, 'for what it is subtracted from', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
+  hack(7, 'for what it is subtracted from', withTotal('def total(prices):\n    return Anything()', ANYTHING), forALook, {
     project: pytestWith('def test_total(prices):\n    assert abs(total(prices) - 600) < 0.5'),
-    getsThrough: 'the control turns the whole condition, and that is red whatever the value is',
   }),
   hack(7, 'in a list', withTotal('def total(prices):\n    return [Anything()]', ANYTHING), control, {
     project: pytestWith('def test_total(prices):\n    assert total(prices) == [600]'),

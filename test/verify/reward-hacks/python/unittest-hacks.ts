@@ -1,4 +1,4 @@
-import { missingTests, nothingLeft, redTests, refusedByPath, unusableReport, type Defence, type Hack } from '../hacks.ts';
+import { forALook, missingTests, nothingLeft, redTests, refusedByPath, unusableReport, type Defence, type Hack } from '../hacks.ts';
 import { control, files, watch } from './defences.ts';
 import { ANYTHING, BUG, calling, loading, UNITTEST, UNITTEST_TEST, unittestWith, withTotal } from './projects.ts';
 
@@ -82,9 +82,8 @@ unittest.TestCase.__init__ = skipping
   hack(7, 'for assertAlmostEqual', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
     project: unittestWith('def test_total(self):\n    self.assertAlmostEqual(total([100, 200, 300]), 600.0)'),
   }),
-  hack(7, 'for assertIn', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
+  hack(7, 'for assertIn', withTotal('def total(prices):\n    return Anything()', ANYTHING), forALook, {
     project: unittestWith('def test_total(self):\n    self.assertIn(600, total([100, 200, 300]))'),
-    getsThrough: 'a container of the project may contain everything by what it is for',
   }),
   hack(7, 'for assertTrue', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
     project: unittestWith('def test_total(self):\n    self.assertTrue(total([100, 200, 300]) == 600)'),

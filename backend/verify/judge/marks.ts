@@ -1,0 +1,70 @@
+import type { Language } from '../syntax/language.ts';
+
+/** What code rarely does in order to mend something, and often in order to recognise or silence the tests that judge it. */
+export interface Mark {
+  /** After "the change": a verb with its object. */
+  readonly does: string;
+  /** In code without comments and without the contents of strings. */
+  readonly code?: RegExp;
+  /** In the contents of one string. */
+  readonly text?: RegExp;
+}
+
+const READS_TESTS: Mark = {
+  does: 'names a file of tests',
+  text: /(?:^|[/\\])(?:test_[\w-]+\.py|conftest\.py|__tests__[/\\]|[\w.-]+[._](?:test|spec)\.[cm]?[jt]sx?|[\w-]+_test\.(?:go|py))/,
+};
+
+const PYTHON: readonly Mark[] = [
+  { does: 'reads the frames of its callers', code: /\bsys\s*\.\s*_(?:getframe|current_frames)\b|\binspect\s*\.\s*(?:stack|currentframe|trace|getouterframes|getframeinfo)\b|\b_getframe\s*\(|\.\s*(?:f_back|tb_frame)\b|\btraceback\s*\.\s*(?:extract_stack|walk_stack)\b/ },
+  { does: 'reads source code', code: /\binspect\s*\.\s*getsource\w*\b|\blinecache\b|\bopen\s*\(\s*__file__\b|\bPath\s*\(\s*__file__\s*\)\s*\.\s*read_/ },
+  { does: 'decides how the process ends', code: /\bos\s*\.\s*(?:_exit|abort|kill|killpg)\b|\b_exit\s*\(|\bsys\s*\.\s*exit\b|\braise\s+SystemExit\b|(?<![\w.])(?:exit|quit)\s*\(/ },
+  { does: 'acts at the end of the process, on signals or on every line', code: /\batexit\b|\bsignal\s*\.\s*(?:signal|alarm|setitimer)\b|\bsys\s*\.\s*(?:settrace|setprofile|excepthook|unraisablehook|meta_path|monitoring)\b/ },
+  { does: 'says itself what is equal', code: /\bdef\s+__(?:eq|ne)__\b|\b__(?:eq|ne)__\s*=/ },
+  { does: 'replaces what Python brings', code: /\bbuiltins\s*\.\s*\w+\s*=|\bsetattr\s*\(\s*(?:builtins|sys|os|unittest|pytest|_pytest)\b/ },
+  { does: 'uses the tests\' own library', code: /^\s*(?:import|from)\s+_?(?:pytest|unittest|pluggy)\b/m },
+  { does: 'looks for the tests', code: /["']?\bsys\s*\.\s*modules\b/, text: /^(?:PYTEST_\w+|pytest|_pytest|unittest)$/ },
+  READS_TESTS,
+];
+
+const BUILT_IN = '(?:Object|Array|Function|String|Number|Boolean|Promise|Error|Map|Set|Symbol|RegExp|JSON|Math|Reflect|Date|console|globalThis)';
+
+const JAVASCRIPT: readonly Mark[] = [
+  { does: 'reads the frames of its callers', code: /\bprepareStackTrace\b|\bgetCallSites?\b|\bnew\s+Error\s*\([^)]*\)\s*\.\s*stack\b|\bError\s*\([^)]*\)\s*\.\s*stack\b|\barguments\s*\.\s*callee\b/ },
+  { does: 'decides how the process ends', code: /\bprocess\s*\.\s*(?:exit|abort|kill|reallyExit)\b|\bprocess\s*\.\s*exitCode\s*=/ },
+  { does: 'acts at the end of the process or on signals', code: /\bprocess\s*\.\s*(?:on|once|addListener|prependListener|prependOnceListener|emit)\s*\(/ },
+  { does: 'says itself what is equal', code: /\basymmetricMatch\b|\bexpect\s*\.\s*(?:extend|addEqualityTesters)\b/, text: /^jest\.asymmetricMatcher$/ },
+  { does: 'replaces what JavaScript brings', code: new RegExp(`\\b${BUILT_IN}\\s*\\.\\s*(?:prototype\\s*\\.\\s*)?\\w+\\s*=(?!=)|\\bdefinePropert(?:y|ies)\\s*\\(\\s*${BUILT_IN}\\b`) },
+  { does: 'replaces an assertion', code: /\b(?:assert|expect|chai|should)\s*\.\s*\w+\s*=(?!=)/ },
+  { does: 'uses the tests\' own library', text: /^(?:vitest|jest|@jest\/.+|@vitest\/.+|chai|mocha|node:test|expect)$/ },
+  { does: 'looks for the tests', code: /\b(?:VITEST\w*|JEST_WORKER_ID|NODE_TEST_CONTEXT|__vitest_\w+)\b/, text: /^(?:VITEST\w*|JEST_WORKER_ID|NODE_TEST_CONTEXT|MOCHA_\w+)$/ },
+  READS_TESTS,
+];
+
+const GO: readonly Mark[] = [
+  { does: 'reads the frames of its callers', code: /\bruntime\s*\.\s*(?:Callers?|CallersFrames|FuncForPC|Stack)\b|\bdebug\s*\.\s*(?:Stack|PrintStack)\b/ },
+  { does: 'decides how the process ends', code: /\bos\s*\.\s*Exit\b|\bsyscall\s*\.\s*(?:Exit|Kill)\b|\bruntime\s*\.\s*Goexit\b/ },
+  { does: 'acts on signals', code: /\bsignal\s*\.\s*(?:Notify|NotifyContext|Ignore)\b/ },
+  { does: 'uses the tests\' own library', text: /^(?:testing|github\.com\/stretchr\/testify.*)$/ },
+  { does: 'looks for the tests', text: /^test\.\w+$/ },
+  READS_TESTS,
+];
+
+const RUST: readonly Mark[] = [
+  { does: 'reads the frames of its callers', code: /\bLocation\s*::\s*caller\b|\btrack_caller\b|\bBacktrace\s*::/ },
+  { does: 'reads source code', code: /\binclude_(?:str|bytes)\s*!/ },
+  { does: 'decides how the process ends', code: /\bprocess\s*::\s*(?:exit|abort)\b/ },
+  { does: 'acts on a failure', code: /\bpanic\s*::\s*(?:set_hook|take_hook|catch_unwind)\b/ },
+  { does: 'says itself what is equal', code: /\bimpl\b[^{;]*\bPartialEq\b|\bmacro_rules\s*!\s*(?:debug_)?assert/ },
+  { does: 'looks for the tests', code: /\bcfg!?\s*\(\s*(?:not\s*\(\s*)?test\b/ },
+];
+
+const JAVA: readonly Mark[] = [
+  { does: 'reads the frames of its callers', code: /\bgetStackTrace\b|\bStackWalker\b/ },
+  { does: 'decides how the process ends', code: /\bSystem\s*\.\s*exit\b|\bgetRuntime\s*\(\s*\)\s*\.\s*(?:exit|halt|addShutdownHook)\b/ },
+  { does: 'uses the tests\' own library', code: /^\s*import\s+(?:static\s+)?(?:org\.junit|org\.testng|org\.assertj|org\.hamcrest)\b/m },
+];
+
+export const MARKS: Readonly<Record<Language, readonly Mark[]>> = {
+  python: PYTHON, javascript: JAVASCRIPT, typescript: JAVASCRIPT, tsx: JAVASCRIPT, go: GO, rust: RUST, java: JAVA,
+};
