@@ -15,8 +15,11 @@ import { filesImported, type ProjectShape } from './resolve-import.ts';
 
 /** More files are not indexed. A file takes about a kilobyte and a half. */
 const MAX_FILES = 60_000;
-/** One refresh reads new files for at most this long; the next one goes on. */
-const MAX_READING_MS = 8_000;
+/**
+ * One refresh reads new files for at most this long; the next one goes on. It takes a few seconds for as many files as an index holds, so only a busy
+ * machine or a slow disk comes near it, and there a late answer is better than one from half of the project.
+ */
+const MAX_READING_MS = 30_000;
 /** How many files hand a name on before its definition is given up. */
 const MAX_HANDED_ON = 4;
 const MAX_ANSWERS = 50;
