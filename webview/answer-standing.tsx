@@ -50,7 +50,7 @@ function figuresOf({ tests }: Verdict): string[] {
 
 /** The label of the review button. Warns if the tests reject the answer or have not checked it. */
 export function reviewWords(verdict: Verdict | undefined): string {
-  if (verdict && (isVerified(verdict) || passesOnly(verdict) || verdict.outcome === 'tried')) return l10n.t('Review and apply');
+  if (verdict && (isVerified(verdict) || passesOnly(verdict))) return l10n.t('Review and apply');
   const broken = brokenCount(verdict?.tests ?? []);
   if (broken === 1) return l10n.t('Apply although 1 test breaks…');
   if (broken > 1) return l10n.t('Apply although {0} tests break…', broken);

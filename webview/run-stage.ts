@@ -105,8 +105,6 @@ export function verdictStage(verdict: Verdict): Stage {
       return { text: l10n.t('Tests pass, not verified'), icon: 'pass', tone: 'caution' };
     case 'failed':
       return { text: l10n.t('Not verified'), icon: 'error', tone: 'bad' };
-    case 'tried':
-      return { text: l10n.t('New tests pass'), icon: 'check', tone: 'quiet' };
     case 'refused':
       return { text: l10n.t('Not accepted for checking'), icon: 'circle-slash', tone: 'caution' };
     case 'infrastructure':

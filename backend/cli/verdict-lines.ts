@@ -28,8 +28,6 @@ function outcomeLine({ outcome, reason }: ShownVerdict, style: Style): [label: s
       return ['Passes', style('yellow', `${reason}`)];
     case 'failed':
       return ['Failed', style('red', `✗ ${reason}`)];
-    case 'tried':
-      return ['Tried', style('yellow', reason)];
     case 'refused':
       return ['Refused', style('yellow', reason)];
     case 'infrastructure':

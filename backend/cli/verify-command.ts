@@ -35,9 +35,7 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
-const EXIT_OF = {
-  verified: EXIT.ok, passes: EXIT.ok, failed: EXIT.failed, tried: EXIT.infrastructure, refused: EXIT.failed, infrastructure: EXIT.infrastructure,
-} as const;
+const EXIT_OF = { verified: EXIT.ok, passes: EXIT.ok, failed: EXIT.failed, refused: EXIT.failed, infrastructure: EXIT.infrastructure } as const;
 
 /** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
 export interface VerifyResult extends Omit<Verdict, 'command'> {

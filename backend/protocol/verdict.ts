@@ -19,16 +19,15 @@ export type TestChange = z.infer<typeof testChangeSchema>;
 /**
  * The result of a patch on the project's tests. `verified`: the tests pass, and the negative control shows that they would notice a wrong
  * answer. `passes`: the tests pass, but nothing shows that; the reason says why. It is never called verified, and in training it earns no
- * more than a wrong answer by default. `tried`: the tests that the patch adds ran and pass, which proves nothing about them.
- * `infrastructure`: the tests gave no result (no sandbox, no runner, a timeout before the patch). It is neither a pass nor a failure and
- * never becomes a reward. `refused`: nothing to prove, or the patch may not be applied.
+ * more than a wrong answer by default. `infrastructure`: the tests gave no result (no sandbox, no runner, a timeout before the patch). It
+ * is neither a pass nor a failure and never becomes a reward. `refused`: nothing to prove, or the patch may not be applied.
  */
 export const verdictSchema = z.object({
   /** True only with the outcome `verified`. */
   verified: z.boolean(),
   /** The fail-to-pass rate times the pass-to-pass rate, 0 to 1. */
   score: z.number().min(0).max(1),
-  outcome: z.enum(['verified', 'passes', 'failed', 'tried', 'refused', 'infrastructure']),
+  outcome: z.enum(['verified', 'passes', 'failed', 'refused', 'infrastructure']),
   reason: z.string(),
   tests: z.array(testChangeSchema).readonly(),
   /** Further facts, one sentence each: tests or edits that were left out, a check that could not be made. */

@@ -75,9 +75,8 @@ function isAnswered(round: RoundView, wants: Asks['wants'] | undefined): boolean
 
 const VERDICTS = {
   verified: 'The project\'s tests pass.',
-  passes: 'The project\'s tests pass.',
+  passes: 'The tests pass.',
   failed: 'The project\'s tests do not pass with this answer.',
-  tried: 'The new tests ran.',
   refused: 'The answer was not tested.',
   infrastructure: 'The tests could not be run.',
 } as const;
@@ -91,7 +90,7 @@ export function worthAnotherRound(round: RoundView, wants?: Asks['wants']): bool
   const { verdict, answer } = round;
   if (!verdict) return !isAnswered(round, wants);
   if (isVerified(verdict) || passesOnly(verdict) || verdict.outcome === 'infrastructure') return false;
-  return (answer?.refused.length ?? 0) > 0 || verdict.outcome === 'failed' || (verdict.outcome !== 'tried' && verdict.tests.some(isRed));
+  return (answer?.refused.length ?? 0) > 0 || verdict.outcome === 'failed' || verdict.tests.some(isRed);
 }
 
 /** The round whose answer is offered: the best one by the tests, and the later one of equals. */
@@ -132,6 +131,6 @@ export function conclusionOf(round: RoundView, wants?: Asks['wants']): Conclusio
     if (wants === 'change') return { outcome: 'not-verified', message: NO_CHANGE };
     return { outcome: 'unchecked', message: isWhole(round) ? 'The answer changes no file, so there was nothing to test.' : CUT_OFF };
   }
-  const nothingLearned = verdict.outcome === 'infrastructure' || verdict.outcome === 'tried' || (verdict.outcome === 'refused' && !worthAnotherRound(round));
+  const nothingLearned = verdict.outcome === 'infrastructure' || (verdict.outcome === 'refused' && !worthAnotherRound(round));
   return { outcome: nothingLearned ? 'unchecked' : 'not-verified', message: verdict.reason };
 }

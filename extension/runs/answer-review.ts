@@ -202,7 +202,6 @@ function doubtOf(verdict: Verdict | undefined): string {
   if (broken === 1) return vscode.l10n.t('breaks 1 test that passed before');
   if (broken > 1) return vscode.l10n.t('breaks {0} tests that passed before', broken);
   if (verdict && passesOnly(verdict)) return vscode.l10n.t('the tests pass, which does not prove it');
-  if (verdict?.outcome === 'tried') return vscode.l10n.t('whether the new tests notice a fault was not tried');
   return verdict?.outcome === 'failed' ? vscode.l10n.t('the tests do not confirm it') : vscode.l10n.t('no test has checked it');
 }
 

@@ -33,7 +33,7 @@ describe('whether another round is worth it', () => {
     ['tests that all pass, in a command that does not', round({ tests: [{ ...fails, after: 'passed' }] }), true],
     ['a verdict that contradicts itself', round({ verified: true, outcome: 'failed' }), true],
     ['tests that could not be run', round({ outcome: 'infrastructure' }), false],
-    ['new tests that pass beside a red one', round({ outcome: 'tried', tests: [fails] }), false],
+    ['new tests that pass beside a red one', round({ outcome: 'passes', tests: [fails] }), false],
     ['nothing to prove', round({ outcome: 'refused' }), false],
     ['a refused edit', round({ outcome: 'refused' }, { refused: [{ path: 'test/a.test.js', reason: 'it is a test' }] }), true],
     ['an answer nobody judged', round(), true],
@@ -48,7 +48,6 @@ describe('how a run ends', () => {
     expect(conclusionOf(round({ score: 1, tests: [fails] })).outcome).toBe('not-verified');
     expect(conclusionOf(round({ verified: true, score: 1, outcome: 'failed' })).outcome).toBe('not-verified');
     expect(conclusionOf(round({ outcome: 'infrastructure' })).outcome).toBe('unchecked');
-    expect(conclusionOf(round({ outcome: 'tried' })).outcome).toBe('unchecked');
     expect(conclusionOf(round({ outcome: 'refused' })).outcome).toBe('unchecked');
     expect(conclusionOf(round(undefined, { edits: [] })).outcome).toBe('unchecked');
     const refused = round(undefined, { edits: [], refused: [{ path: 'package.json', reason: 'it decides which tests run' }] });

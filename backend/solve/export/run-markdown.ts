@@ -153,7 +153,7 @@ function verdictBlocks(verdict: Verdict): string[] {
 
 /** A verdict counts as verified only if all its fields agree. */
 const VERDICTS: Readonly<Record<Verdict['outcome'], string>> = {
-  verified: 'Not verified', passes: 'Tests pass, not verified', failed: 'Not verified', tried: 'New tests pass', refused: 'Not accepted for checking',
+  verified: 'Not verified', passes: 'Tests pass, not verified', failed: 'Not verified', refused: 'Not accepted for checking',
   infrastructure: 'Could not be checked',
 };
 

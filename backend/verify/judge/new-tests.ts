@@ -3,7 +3,7 @@ import type { BaseRun } from './base-run-cache.ts';
 import { judge, type JudgedRun, type Judgement } from './judge.ts';
 
 /**
- * Says how the tests end that an answer adds. They are its own, so their passing proves nothing: they are never verified.
+ * Says how the tests end that an answer adds. They are its own, so that they pass proves nothing: they are never verified.
  * @param after with the new tests
  * @param where what they ran on, such as `on the code as it is`
  */
@@ -18,5 +18,5 @@ export function judgeNewTests(before: BaseRun, after: JudgedRun, where: string):
   const ran = added.filter((test) => test.after === 'passed').length + red;
   if (ran === 0) return failed('The test command runs none of the new tests.');
   if (red > 0) return failed(`Of ${counted(ran, 'new test')}, ${red} ${red === 1 ? 'fails' : 'fail'} ${where}: a new test is wrong, or it found a fault.`);
-  return { verified: false, score: 0, outcome: 'tried', reason: `${ran === 1 ? 'The new test passes' : `All ${ran} new tests pass`} ${where}. Whether they notice a fault was not tried.`, tests };
+  return { verified: false, score: 0, outcome: 'passes', reason: `${ran === 1 ? 'The new test passes' : `All ${ran} new tests pass`} ${where}. Whether they notice a fault was not tried.`, tests };
 }
