@@ -4,6 +4,7 @@ import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
 import { isVerified, passesOnly } from '../protocol/verdict-facts.ts';
+import { isCutOff } from './returned-answer.ts';
 
 /*
  * What follows from a finished round: the feedback for the next one, whether there is a next one, and the outcome of the run.
@@ -52,8 +53,8 @@ export function feedbackOf(round: RoundView, wants?: Asks['wants']): string {
 }
 
 function whyUntested(round: RoundView, wants: Asks['wants'] | undefined): string {
+  if (changesNothing(round) && !isWhole(round, wants)) return CUT_OFF;
   if (changesNothing(round) && wants === 'change') return NO_CHANGE;
-  if (changesNothing(round) && !isWhole(round)) return CUT_OFF;
   return 'The answer was not tested: it changes no file that tests could judge.';
 }
 
@@ -62,15 +63,16 @@ const CUT_OFF = 'The answer is not complete: it was cut off before its end.';
 
 const changesNothing = ({ answer }: RoundView): boolean => answer?.edits.length === 0 && answer.refused.length === 0;
 
-/** Whether the answer was written to its end. */
-function isWhole(round: RoundView): boolean {
+/** Whether the answer was written to its end. Words may well end in a block of code that is not closed. */
+function isWhole(round: RoundView, wants: Asks['wants'] | undefined): boolean {
   const { finishReason = 'stop' } = (round.answer && round.steps[round.answer.step]) ?? {};
-  return finishReason === 'stop' && (answerText(round) ?? '').trim() !== '';
+  const text = answerText(round) ?? '';
+  return finishReason === 'stop' && text.trim() !== '' && (wants === 'words' || !isCutOff({ text, finishReason }));
 }
 
 /** Whether the answer is complete without a change, because the question asks for none. */
 function isAnswered(round: RoundView, wants: Asks['wants'] | undefined): boolean {
-  return wants !== undefined && wants !== 'change' && changesNothing(round) && isWhole(round);
+  return wants !== undefined && wants !== 'change' && changesNothing(round) && isWhole(round, wants);
 }
 
 const VERDICTS = {
@@ -128,8 +130,8 @@ export function conclusionOf(round: RoundView, wants?: Asks['wants']): Conclusio
     if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} was refused: ${refused.reason}` };
     if (answer?.edits.length) return { outcome: 'unchecked', message: 'There was no test to run.' };
     if (isAnswered(round, wants)) return { outcome: 'answered', message: ANSWERED[wants as keyof typeof ANSWERED] };
-    if (wants === 'change') return { outcome: 'not-verified', message: NO_CHANGE };
-    return { outcome: 'unchecked', message: isWhole(round) ? 'The answer changes no file, so there was nothing to test.' : CUT_OFF };
+    if (wants === 'change') return { outcome: 'not-verified', message: isWhole(round, wants) ? NO_CHANGE : CUT_OFF };
+    return { outcome: 'unchecked', message: isWhole(round, wants) ? 'The answer changes no file, so there was nothing to test.' : CUT_OFF };
   }
   const nothingLearned = verdict.outcome === 'infrastructure' || (verdict.outcome === 'refused' && !worthAnotherRound(round));
   return { outcome: nothingLearned ? 'unchecked' : 'not-verified', message: verdict.reason };

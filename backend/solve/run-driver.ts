@@ -200,7 +200,8 @@ export class RunDriver {
     const answerStep = plan.modelIds.length - 1;
     const first = await this.#runSteps(plan, () => true);
     let patch = await this.#read(first);
-    const back = patch && whatToReturn(patch);
+    const { finishReason } = this.#view.steps[answerStep] ?? {};
+    const back = patch && whatToReturn(patch, wantedOf(this.#run) === 'words' ? undefined : { text: first, finishReason });
     if (patch && back !== undefined && !steps[answerStep]?.returned?.isAnswered) {
       const second = await this.#returnAnswer(plan, back);
       if (second !== undefined) patch = secondReading(patch, (await this.#read(second)) ?? patch);

@@ -26,7 +26,7 @@ const checker: Checker = {
   verify: () => Promise.reject(new Error('nothing to verify')),
 };
 
-type Reply = string | Error;
+type Reply = string | Error | { readonly text: string; readonly finishReason: 'length' };
 
 /** A run in a real folder, whose models answer as told. `drive` goes on with it, as after a crash. */
 async function aRun(replies: readonly Reply[]): Promise<{ asked: string[][]; drive: (signal?: AbortSignal, onCall?: (number: number) => void) => Promise<RunSnapshot> }> {
@@ -46,10 +46,10 @@ async function aRun(replies: readonly Reply[]): Promise<{ asked: string[][]; dri
       const call: RunCall = async (_worker, { messages }, { attempts }) => {
         onCall(asked.length);
         signal.throwIfAborted();
-        const text = replies[asked.length];
+        const said = replies[asked.length];
         asked.push(messages.map(({ content }) => content));
-        if (text === undefined || text instanceof Error) throw text ?? new Error('No more replies.');
-        const reply = { text, finishReason: 'stop' as const, usage, model: 'm' };
+        if (said === undefined || said instanceof Error) throw said ?? new Error('No more replies.');
+        const reply = { finishReason: 'stop' as const, ...(typeof said === 'string' ? { text: said } : said), usage, model: 'm' };
         attempts.remembered(reply, { usage, cost: { usd: 0.01, estimated: false }, durationMs: 1 });
         return reply;
       };
@@ -124,4 +124,23 @@ it.each([
   const { asked, drive } = await aRun([PLAN, answer]);
   await drive();
   expect(asked).toHaveLength(2);
+});
+
+const CUT = 'Change the constant:\n```js\nexport const a';
+
+it.each([
+  ['at the limit of its output', { text: 'First I look at the constant, which', finishReason: 'length' as const }],
+  ['inside a block of code', CUT],
+])('an answer that was cut off %s is given back once, to be written shorter', async (_, cut) => {
+  const { asked, drive } = await aRun([PLAN, cut, READABLE]);
+  const run = await drive();
+  expect(asked[2]?.at(-1)).toMatch(/^Your answer was cut off before its end.*short enough to be whole/);
+  expect(run.rounds[0]).toMatchObject({ answer: { edits: [{ path: 'src/a.js' }], refused: [] } });
+});
+
+it('an answer that is cut off twice is said to be cut off, and not that it changes no file', async () => {
+  const { asked, drive } = await aRun([PLAN, CUT, CUT]);
+  const run = await drive();
+  expect(asked).toHaveLength(3);
+  expect(run.message).toMatch(/cut off/);
 });
