@@ -9,9 +9,9 @@ describe('a run that is there', () => {
   let workbench: Workbench;
 
   beforeAll(async () => {
-    workbench = await Workbench.start({ seed: 2, width: 1_440, height: 1_000 });
+    workbench = await Workbench.start({ seed: 8, width: 1_440, height: 1_000 });
     // Enough for the plan and the first of its two steps.
-    await setBudget({ runTokens: 14_000, warnAtPercent: 1 });
+    await setBudget({ runTokens: 15_000, warnAtPercent: 1 });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());
@@ -24,12 +24,12 @@ describe('a run that is there', () => {
   it('tells that its budget is nearly spent, and stops at it', async () => {
     const { panel, window, simulator } = workbench;
     await workbench.solve();
-    await window.notification('of its 14k tokens').waitFor({ timeout: 60_000 });
+    await window.notification('of its 15k tokens').waitFor({ timeout: 60_000 });
     await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Stopped by its token limit');
     expect(simulator.asked).toBe(2);
     await window.resizeSideBar(480);
     await panel.frame.locator('.status').getByText('% of its tokens').waitFor();
-    await panel.frame.locator('.status').getByText('of 14,000 tokens').waitFor();
+    await panel.frame.locator('.status').getByText('of 15,000 tokens').waitFor();
     await window.screenshot(path.join(SCREENS, 'stopped-dark.png'));
   });
 
