@@ -64,12 +64,13 @@ describe('the records of workers', () => {
     expect(workerRecords(journal, HERE, [{ id: 'first', model: 'model-c' }])).toEqual([]);
   });
 
-  it('leave out runs without a verdict, runs that are not over, and steps that another run paid for', () => {
+  it('leave out runs without a verdict, runs whose tests may notice nothing, runs that are not over, and steps that another run paid for', () => {
     const journal = openJournal();
     const done = [plan([0]), step(0, 1, 1)];
     ran(journal, 'words', [...done, { type: 'run.completed', outcome: 'answered', round: 0, message: 'm' }]);
     ran(journal, 'no change', [...done, { type: 'run.completed', outcome: 'not-verified', round: 0, message: 'm' }]);
     ran(journal, 'not run', [...done, verdict(false), { type: 'run.completed', outcome: 'unchecked', round: 0, message: 'm' }]);
+    ran(journal, 'passes', [...done, verdict(false), { type: 'run.completed', outcome: 'passes', round: 0, message: 'm' }]);
     ran(journal, 'under way', [...done, verdict(true)]);
     ran(journal, 'cancelled', [...done, verdict(true), { type: 'run.cancelled' }]);
     expect(workerRecords(journal, HERE, POOL)).toEqual([]);
