@@ -269,8 +269,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     round,
     step,
     edits: z.array(editSummarySchema),
-    /** Edits of the answer that were refused, with the reason. */
-    refused: z.array(leftOutSchema),
+    /** Edits of the answer that were left out, with the reason: `isUnreadable` for one that could not be read, otherwise it may not be made. */
+    refused: z.array(leftOutSchema.extend({ isUnreadable: z.boolean().optional() })),
   }),
   z.object({ type: z.literal('verify.started'), round, command: z.string(), runner: z.string().optional(), sandboxed: z.boolean() }),
   z.object({ type: z.literal('verify.completed'), round, verdict: verdictSchema }),

@@ -128,7 +128,7 @@ export interface RoundView {
   readonly answer?: {
     readonly step: number;
     readonly edits: readonly EditSummary[];
-    readonly refused: readonly { path: string; reason: string }[];
+    readonly refused: readonly { path: string; reason: string; isUnreadable?: boolean | undefined }[];
   };
   readonly verifying?: {
     readonly command: string;

@@ -37,7 +37,7 @@ export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {
 /** The result of the project's tests for the round's answer, in words. */
 export function feedbackOf(round: RoundView, wants?: Asks['wants']): string {
   const { verdict, answer } = round;
-  const refused = (answer?.refused ?? []).map(({ path, reason }) => `Refused: ${path}: ${reason}`);
+  const refused = (answer?.refused ?? []).map(({ path, reason, isUnreadable }) => `${isUnreadable ? 'Not readable' : 'Refused'}: ${path}: ${reason}`);
   if (!verdict) return [whyUntested(round, wants), ...refused].join('\n');
   // Tests that the answer broke come before tests that it did not fix.
   const red = verdict.tests.filter(isRed).toSorted((a, b) => Number(isStillFailing(a)) - Number(isStillFailing(b)));
@@ -127,7 +127,7 @@ export function conclusionOf(round: RoundView, wants?: Asks['wants']): Conclusio
   if (verdict && passesOnly(verdict)) return { outcome: 'passes', message: verdict.reason };
   if (!verdict) {
     const refused = answer?.refused[0];
-    if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} was refused: ${refused.reason}` };
+    if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} ${refused.isUnreadable ? 'could not be read' : 'was refused'}: ${refused.reason}` };
     if (answer?.edits.length) return { outcome: 'unchecked', message: 'There was no test to run.' };
     if (isAnswered(round, wants)) return { outcome: 'answered', message: ANSWERED[wants as keyof typeof ANSWERED] };
     if (wants === 'change') return { outcome: 'not-verified', message: isWhole(round, wants) ? NO_CHANGE : CUT_OFF };

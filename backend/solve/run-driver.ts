@@ -211,7 +211,7 @@ export class RunDriver {
       round: this.#round,
       step: answerStep,
       edits: patch ? editSummaries(patch) : [],
-      refused: patch ? patch.refused.map(({ path, reason }) => ({ path, reason })) : [],
+      refused: patch ? patch.refused.map(({ path, reason, isForbidden }) => ({ path, reason, ...(!isForbidden && { isUnreadable: true }) })) : [],
     });
   }
 

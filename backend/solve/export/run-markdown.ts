@@ -171,7 +171,7 @@ function changeBlocks({ answer }: RoundView): string[] {
   return [
     '### Changes',
     ...answer.edits.flatMap(({ path: file, kind, diff }) => [`${kind}: ${code(file)}`, fenced(diff, 'diff')]),
-    ...answer.refused.map(({ path: file, reason }) => `Refused: ${code(file)}: ${words(reason)}`),
+    ...answer.refused.map(({ path: file, reason, isUnreadable }) => `${isUnreadable ? 'Not readable' : 'Refused'}: ${code(file)}: ${words(reason)}`),
   ];
 }
 
