@@ -5,6 +5,7 @@ import type { BaseRun } from './judge/base-run-cache.ts';
 import { chooseRunner, type ChosenRunner } from './runners/choose-runner.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
+import { writeTests } from './control/write-tests.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { settle } from './judge/flaky.ts';
 import { markedLines } from './judge/marked-lines.ts';
@@ -15,7 +16,7 @@ import { protectedReason } from './files/protected-paths.ts';
 import { partsOf } from '../protocol/verdict-facts.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
 import { judgeNewTests } from './judge/new-tests.ts';
-import { UnusableRunError } from './judge/test-runs.ts';
+import { UnusableRunError, type TestRun } from './judge/test-runs.ts';
 import type { BaseResult, Place } from '../protocol/run-events.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 
@@ -158,16 +159,33 @@ class Attempt {
       await tests.makeBase(copy);
       await applyPatch(copy, patch);
     };
+    const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
+    const stage = { tests, before, apply, written, patched: patch.edits.map(({ path }) => path) };
     let first: JudgedRun;
     try {
-      first = await tests.runs.run(apply);
+      first = await this.#run(stage);
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
       // The same command worked before the change, so the change is to blame.
       const nothing = this.#compare(before, { report: { results: [] }, exitCode: null }, before.flaky);
       return { ...nothing, reason: `With the change, ${lowerFirst(error.message)}` };
     }
-    return await this.#confirm(first, { tests, before, apply });
+    return await this.#confirm(first, stage);
+  }
+
+  /**
+   * Runs the tests with the patch. Each such run is made in the same way, so that the patch cannot tell which one it is in: after `change`
+   * the files of the tests are written, with other texts only in the negative control.
+   */
+  async #run<Changed>(
+    { tests: { runs, snapshot, chosen }, apply, written, patched }: Stage, change?: (copy: string) => Promise<Changed & { readonly texts?: ReadonlyMap<string, string> }>,
+  ): Promise<TestRun & { readonly changed: Changed | undefined }> {
+    return await runs.run(async (copy) => {
+      await apply(copy);
+      const changed = await change?.(copy);
+      await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), patched);
+      return changed;
+    });
   }
 
   /** Runs the tests that the patch adds, with what else it changes. */
@@ -209,16 +227,16 @@ class Attempt {
   }
 
   /** Confirms the first run by a second one and the negative control. */
-  async #confirm(first: JudgedRun, stage: Stage): Promise<Judgement> {
-    const { before, tests: { runs, snapshot, chosen }, apply } = stage;
+  async #confirm(first: JudgedRun, begun: Stage): Promise<Judgement> {
+    const { before, tests: { snapshot, chosen } } = begun;
     const found = this.#compare(before, first, before.flaky);
     if (!found.verified && newlyPassing(found) === 0) return this.#noteFlaky(found);
     this.#options.onProgress?.('running the tests with the change again');
     const skipped = newSkips(before.report, first.report);
-    const runAgain = runs.run(async (copy) => {
-      await apply(copy);
-      return await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: skipped });
-    });
+    const stage = { ...begun, written: [...begun.written, ...this.#failToPass(before, first)] };
+    const runAgain = this.#run(stage, async (copy) => ({
+      skips: await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: skipped }),
+    }));
     const [second, control] = await bothDone(
       runAgain.catch(unusable),
       found.verified ? this.#negativeControl(first, stage) : Promise.resolve(undefined),
@@ -227,7 +245,7 @@ class Attempt {
       return { ...found, verified: false, score: 0, outcome: 'failed', reason: `Run again with the change, ${lowerFirst(second.message)}` };
     const settled = settle(before.report, first, second);
     const flaky = new Set([...before.flaky, ...settled.flaky]);
-    const judged = this.#noteFlaky(this.#compare(before, settled, flaky, second.changed));
+    const judged = this.#noteFlaky(this.#compare(before, settled, flaky, second.changed?.skips));
     if (!judged.verified) return judged;
     // If a flaky or skipped test spoiled the first run, there was no control of it.
     const finding = (found.verified ? control : await this.#negativeControl(settled, stage)) ?? (await this.#forALook());
@@ -242,6 +260,10 @@ class Attempt {
     return first && passesAtMost(`the change ${first.does} (${first.path}:${first.line}). Look at it yourself`);
   }
 
+  #failToPass(before: BaseRun, after: JudgedRun): readonly string[] {
+    return failToPassTests(before.report, after.report, { flaky: before.flaky, ...(this.#targets && { targets: this.#targets }) });
+  }
+
   #noteFlaky(judgement: Judgement): Judgement {
     const count = judgement.tests.filter(({ flaky }) => flaky).length;
     if (count > 0) this.notes.push(`${counted(count, 'flaky test')} counted neither for nor against: they ended differently in two runs of the same code.`);
@@ -252,22 +274,24 @@ class Attempt {
    * Runs the fail-to-pass tests with altered expectations. One that still passes would pass with any code: the patch tampers with the
    * judge by an object that equals everything, a silenced assertion or a forged report. A patch that ends the run does so, too.
    */
-  async #negativeControl(after: JudgedRun, { tests: { runs, snapshot, chosen }, before, apply }: Stage): Promise<Finding | undefined> {
+  async #negativeControl(after: JudgedRun, stage: Stage): Promise<Finding | undefined> {
+    const { tests: { snapshot, chosen }, before } = stage;
     if (chosen.runner.isReportWritable) return passesAtMost('the code under test could write the report itself');
-    const options = { flaky: before.flaky, ...(this.#targets && { targets: this.#targets }) };
-    const ids = failToPassTests(before.report, after.report, options);
+    const ids = this.#failToPass(before, after);
     let altered: readonly string[] = [];
-    const runAltered = runs.run(async (copy) => {
-      await apply(copy);
-      altered = [...(await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids }))];
+    const runAltered = this.#run(stage, async (copy) => {
+      const made = await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids });
+      altered = [...made.certain];
+      return made;
     });
     const control = await runAltered.catch(unusable);
     if (control instanceof UnusableRunError) return unusableControl(control, altered);
     const results = byId(control.report);
-    const stillPassing = altered.find((id) => results.get(id)?.status === 'passed');
+    const all = [...altered, ...renamedRows(altered, after.report, results)];
+    const stillPassing = all.find((id) => results.get(id)?.status === 'passed');
     if (stillPassing !== undefined) return untrusted(`"${stillPassing}" passes even when what it expects is altered.`);
     if (altered.length === 0) return passesAtMost('no test that was fixed has an expected value that can be altered');
-    if (!altered.some((id) => results.get(id)?.status === 'failed')) return passesAtMost('the tests gave no result with altered expected values');
+    if (!all.some((id) => results.get(id)?.status === 'failed')) return passesAtMost('the tests gave no result with altered expected values');
     return undefined;
   }
 }
@@ -309,6 +333,10 @@ interface Stage {
   readonly tests: BaseTests;
   readonly before: BaseRun;
   readonly apply: (copy: string) => Promise<void>;
+  /** Ids of tests whose files are written in every run with the patch. */
+  readonly written: readonly string[];
+  /** The files of the patch. */
+  readonly patched: readonly string[];
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
@@ -323,6 +351,15 @@ function newSkips(before: TestReport, after: TestReport): readonly string[] {
   const beforeById = byId(before);
   return after.results.filter(({ id, status }) => status === 'skipped' && !beforeById.has(id)).map(({ id }) => id);
 }
+
+/** A table's rows are named after their values, so altered rows have other names: `test_total[2-4]`, `test_total[2-7]`. All rows are altered. */
+function renamedRows(altered: readonly string[], after: TestReport, results: ReadonlyMap<string, unknown>): readonly string[] {
+  const tables = new Set(altered.filter((id) => !results.has(id)).map(tableOf));
+  const known = new Set(after.results.map(({ id }) => id));
+  return [...results.keys()].filter((id) => !known.has(id) && id.includes('[') && tables.has(tableOf(id)));
+}
+
+const tableOf = (id: string): string => id.replace(/\[.*$/s, '');
 
 const newlyPassing = ({ tests }: Judgement): number => tests.filter(({ before, after }) => before !== 'passed' && after === 'passed').length;
 

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import path from 'node:path';
 import { withEdits, type Edit } from '../syntax/edits.ts';
 import { languageOf, type Language } from '../syntax/language.ts';
 import { nodesIn } from '../syntax/nodes.ts';
@@ -9,44 +6,57 @@ import { withTree } from '../syntax/parse.ts';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
 import { readTextFile } from '../files/text-file.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
+import { secretDice } from './dice.ts';
 import { locateTests } from './locate-tests.ts';
 import { testsIn } from './source-tests.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
 import { testsNamed } from './tests-named.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
+/** Tests with altered expectations. */
+export interface AlteredTests {
+  /** Ids of the tests that are certain to fail if the code is honest; the others are unchanged. */
+  readonly certain: ReadonlySet<string>;
+  /** The texts of the files with these tests, by path. They are not written yet. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
 /**
- * Alters the expectations of tests so that each test must fail if the code is honest. Returns the ids of the tests that are certain to
- * fail; the others are unchanged.
+ * Alters the expectations of tests so that each test must fail if the code is honest. `source-test.ts` says what an altered test is: in
+ * Python and JavaScript the same test with another literal in the place of one that is expected.
  *
- * Each assertion runs with another expectation, and its failure is caught. An assertion that passes anyway is counted as held, and a test
- * fails at its end if none held. An honest test thus fails whichever assertions it reaches. A test passes after one value that equals
- * everything, one silenced assertion or one swallowed failure. Failures are rethrown only if all assertions of a test are in callbacks: a
- * failure that does not come back to the test was swallowed. A comparison that the product defines is tested with another value as well,
- * not only negated.
+ * In other languages each assertion runs with another expectation, and its failure is caught. An assertion that passes anyway is counted
+ * as held, and a test fails at its end if none held. An honest test thus fails whichever assertions it reaches. A comparison that the
+ * product defines is tested with another value as well, not only negated.
  */
-export async function alterExpectations(tests: TestsToAlter): Promise<ReadonlySet<string>> {
+export async function alterExpectations(tests: TestsToAlter): Promise<AlteredTests> {
   const certain = new Map<string, boolean>();
+  const texts = new Map<string, string>();
   for (const { file, wanted } of await locateTests(tests)) {
     const altered = await alterFile(tests, file, new Set(wanted.values()));
+    if (altered?.text !== undefined) texts.set(file, altered.text);
     for (const [id, name] of wanted) {
-      const found = altered.get(name);
+      const found = altered?.tests.get(name);
       if (found !== undefined) certain.set(id, found && certain.get(id) !== false);
     }
   }
-  return new Set([...certain].filter(([, isCertain]) => isCertain).map(([id]) => id));
+  return { certain: new Set([...certain].filter(([, isCertain]) => isCertain).map(([id]) => id)), texts };
 }
 
-/** Whether each test was altered, by name, for the tests found in the file. */
-async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<string>): Promise<ReadonlyMap<string, boolean>> {
+interface AlteredFile {
+  readonly text: string | undefined;
+  /** Whether each test was altered, by name, for the tests found in the file. */
+  readonly tests: ReadonlyMap<string, boolean>;
+}
+
+async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<string>): Promise<AlteredFile | undefined> {
   const language = languageOf(file);
   const source = await readSource(tests, file);
-  if (!language || !source) return new Map();
+  if (!language || !source) return undefined;
   const plan = await withTree(source.text, language, (root) => planOf(testsIn(root, language, source), names, countErrors(root)));
-  if (!plan) return new Map();
+  if (!plan) return undefined;
   const text = await alteredText(source.text, language, plan);
-  if (text !== undefined) await writeInPlace(path.join(tests.folder, file), text.altered);
-  return certainties(plan, text?.tests ?? new Set());
+  return { text: text?.altered, tests: certainties(plan, text?.tests ?? new Set()) };
 }
 
 /** A test without assertions of its own fails if one of its subtests ran and was altered. */
@@ -66,7 +76,7 @@ export async function readSource({ folder, runner }: TestsToAlter, file: string)
   if (found.kind !== 'text') return undefined;
   let hash = createHash('sha256').update(found.text).digest('hex');
   while (found.text.includes(heldName(hash))) hash = createHash('sha256').update(hash).digest('hex');
-  return { path: file, text: found.text, runner: runner.name, held: heldName(hash) };
+  return { path: file, text: found.text, runner: runner.name, held: heldName(hash), dice: secretDice };
 }
 
 const heldName = (hash: string): string => `held_${hash.slice(0, 8)}`;
@@ -135,14 +145,4 @@ function countErrors(root: Parameters<typeof nodesIn>[0]): number {
   let count = 0;
   for (const { isError, isMissing } of nodesIn(root)) if (isError || isMissing) count += 1;
   return count;
-}
-
-/** The caller checked that the file is no symbolic link. O_NOFOLLOW fails if it has become one. */
-async function writeInPlace(file: string, text: string): Promise<void> {
-  const handle = await open(file, constants.O_WRONLY | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0));
-  try {
-    await handle.writeFile(text);
-  } finally {
-    await handle.close();
-  }
 }

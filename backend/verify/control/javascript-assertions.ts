@@ -1,8 +1,11 @@
-import { insertion, replacement, type Edit } from '../syntax/edits.ts';
-import { partsOf } from '../syntax/nodes.ts';
+import { insertion, replacement } from '../syntax/edits.ts';
+import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import { byValue, opposite, type Alteration } from './alteration.ts';
+import { pick, type Dice } from './dice.ts';
 import { strictComparison } from './javascript-comparisons.ts';
-import { alteredLiteral, argumentsOf, FRESH } from './javascript-expressions.ts';
+import { alteredLiteral, argumentsOf, type Comparison } from './javascript-literals.ts';
+import { anyNumber } from './likely-values.ts';
 
 /** A step in a chain of properties and calls: `.toBe(1)`, `.not`. */
 interface Link {
@@ -17,110 +20,163 @@ interface Chain {
   readonly links: readonly Link[];
 }
 
-type Alter = (given: readonly Node[], call: Node) => readonly Edit[] | undefined;
+/** What assertions of one file are altered with. */
+export interface Setting {
+  readonly dice: Dice;
+  readonly asserts: Asserts;
+}
 
-const NEVER_MATCHES = '/(?!)/';
-const ALWAYS_MATCHES = '/(?:)/';
-const FRESH_ERROR = '(class extends Error {})';
+/** Literals that names stand for: the parameters of a helper, by the call of it that is altered. */
+export type Bound = ReadonlyMap<string, Node>;
 
-const change = (node: Node | undefined, text: (node: Node) => string | undefined): readonly Edit[] | undefined => {
-  const altered = node && text(node);
-  return node && altered !== undefined ? [replacement(node, altered)] : undefined;
-};
+interface Given {
+  readonly dice: Dice;
+  readonly bound: Bound;
+  readonly values: readonly Node[];
+  readonly call: Node;
+}
 
-const changeTwo = (first: Node | undefined, second: Node | undefined, text: (first: Node, second: Node) => string): readonly Edit[] | undefined =>
-  first && second && [replacement({ startIndex: first.startIndex, endIndex: second.endIndex }, text(first, second))];
+type Alter = (given: Given) => Alteration | undefined;
 
-const otherValue = (node: Node): string => alteredLiteral(node) ?? FRESH;
+const OTHER_ERRORS = ['EvalError', 'URIError'];
+const OTHER_CLASSES = ['WeakRef', 'WeakSet', 'DataView', 'Int8Array'];
+const TYPES = ['string', 'number', 'boolean', 'object', 'function', 'symbol'];
 
-/** Replaces the argument at this index. */
+const literal = (node: Node, { dice, bound }: Given, comparison: Comparison = {}): Alteration | undefined =>
+  byValue(alteredLiteral(bound.get(node.text) ?? node, dice, comparison));
+
+const anything = (node: Node, { dice }: Given): Alteration => ({ edits: [replacement(node, anyNumber(dice))], isByValue: true });
+
+/** Alters the argument at this index, if there is one. */
 const at =
-  (index: number, text: string | ((node: Node) => string | undefined)): Alter =>
-  (given) =>
-    change(given[index], typeof text === 'string' ? () => text : text);
+  (index: number, alter: (node: Node, given: Given) => Alteration | undefined): Alter =>
+  (given) => {
+    const node = given.values[index];
+    return node && alter(node, given);
+  };
 
-const muchMore = (node: Node): string => `(${node.text}) + 1000003`;
+/** Another value in the place of the argument: any number, where it is no literal. */
+const value = (index: number): Alter => at(index, (node, given) => literal(node, given) ?? anything(node, given));
+const written = (index: number): Alter => at(index, (node, given) => literal(node, given));
+const contained = (index: number): Alter => at(index, (node, given) => literal(node, given, { isContained: true }));
+const containedText = (index: number): Alter => at(index, (node, given) => (isText(node) ? literal(node, given, { isContained: true }) : undefined));
+const text = (index: number): Alter => at(index, (node, given) => (isText(node) ? literal(node, given) : undefined));
 
-/** Changes the first literal argument, or else the first argument. Adds an argument if there is none. */
-const anyArgument: Alter = (given, call) => {
-  const literal = given.find((node) => alteredLiteral(node) !== undefined);
-  if (literal ?? given[0]) return change(literal ?? given[0], otherValue);
-  const list = call.childForFieldName('arguments');
-  return list ? [insertion(list.startIndex + 1, FRESH)] : undefined;
+const isText = (node: Node): boolean => node.type === 'string' || node.type === 'template_string';
+
+const ofClass = (index: number, others: readonly string[]): Alter => at(index, (node, { dice }) => {
+  const other = /^[A-Z]\w*$/.test(node.text) ? pick(others.filter((name) => name !== node.text), dice) : undefined;
+  return byValue(other === undefined ? undefined : [replacement(node, other)]);
+});
+
+const ofType = (index: number): Alter => at(index, (node, { dice }) => {
+  const other = isText(node) ? pick(TYPES.filter((name) => node.text.slice(1, -1) !== name), dice) : undefined;
+  const quote = node.text.charAt(0);
+  return byValue(other === undefined ? undefined : [replacement(node, quote + other + quote)]);
+});
+
+const first = (...alters: readonly Alter[]): Alter => (given) => {
+  for (const alter of alters) {
+    const made = alter(given);
+    if (made) return made;
+  }
+  return undefined;
 };
 
-const ofProperty: Alter = ([name, value]) => (value ? change(value, otherValue) : change(name, alteredText));
+/** Changes the first literal argument. */
+const anyArgument: Alter = (given) => first(...given.values.map((_, index) => written(index)))(given);
 
-const alteredText = (node: Node): string | undefined =>
-  node.type === 'string' || node.type === 'template_string' ? alteredLiteral(node) : undefined;
+/** Asserts the opposite, by a function of this name. */
+const renamed = (name: string): Alter => ({ call }) => {
+  const property = call.childForFieldName('function')?.childForFieldName('property');
+  return property ? opposite(replacement(property, name)) : undefined;
+};
 
-const thrown: Alter = ([expected]) => change(expected, (node) => alteredText(node) ?? FRESH_ERROR);
+const pairs = (...names: readonly string[]): readonly (readonly [string, Alter])[] =>
+  names.map((pair) => pair.split(' ')).flatMap(([one = '', other = '']) => [[one, renamed(other)], [other, renamed(one)]] as const);
+
+/** The number at this index, beyond the tolerance that the argument at another one gives. */
+const close = (index: number, other: number, kind: 'difference' | 'places'): Alter => at(index, (node, given) => {
+  const tolerance = Number(given.values[other]?.text ?? 2);
+  return Number.isFinite(tolerance) ? literal(node, given, { tolerance: kind === 'places' ? 10 ** -tolerance : tolerance }) : undefined;
+});
 
 /** Matchers of jest, vitest and chai by name. Other matchers, and calls without the arguments used here, are negated. */
 const MATCHERS: ReadonlyMap<string, Alter> = byName([
-  ['toBe toEqual toStrictEqual toContain toContainEqual equal equals eq eql eqls include includes contain contains', at(0, otherValue)],
-  ['toMatchObject', at(0, (node) => alteredLiteral(node) ?? `{ altered: ${FRESH} }`)],
-  ['toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith toHaveReturnedWith calledWith calledOnceWith', anyArgument],
-  ['toHaveLength toHaveBeenCalledTimes toBeCalledTimes lengthOf length callCount', at(0, muchMore)],
-  ['toBeCloseTo toBeGreaterThan toBeGreaterThanOrEqual toBeLessThan toBeLessThanOrEqual', at(0, 'NaN')],
-  ['above gt greaterThan least gte below lt lessThan most lte closeTo approximately', at(0, 'NaN')],
-  ['toMatch match', at(0, NEVER_MATCHES)],
-  ['toThrow toThrowError throw throws Throw', thrown],
-  ['toBeInstanceOf instanceof instanceOf', at(0, '(class {})')],
-  ['toBeTypeOf a an', at(0, alteredText)],
-  ['toHaveProperty property ownProperty', ofProperty],
-]);
+  ['toBe toEqual toStrictEqual equal equals eq eql eqls', value(0)],
+  ['toContain toContainEqual include includes contain contains', contained(0)],
+  ['toMatchObject toHaveReturnedWith', written(0)],
+  ['toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith calledWith calledOnceWith', anyArgument],
+  ['toHaveLength toHaveBeenCalledTimes toBeCalledTimes lengthOf length callCount', value(0)],
+  ['toBeCloseTo', close(0, 1, 'places')],
+  ['closeTo approximately', close(0, 1, 'difference')],
+  ['toMatch match', containedText(0)],
+  ['toThrow toThrowError throw throws Throw', first(containedText(0), ofClass(0, OTHER_ERRORS))],
+  ['toBeInstanceOf instanceof instanceOf', ofClass(0, OTHER_CLASSES)],
+  ['toBeTypeOf a an', ofType(0)],
+  ['toHaveProperty property ownProperty', (given) => (given.values[1] ? value(1)(given) : text(0)(given))],
+], pairs('toBeGreaterThan toBeLessThanOrEqual', 'toBeLessThan toBeGreaterThanOrEqual', 'toBeTruthy toBeFalsy', 'toBeDefined toBeUndefined'));
 
-const EQUAL: Alter = ([first, second]) => {
-  const literal = [second, first].find((node) => node && alteredLiteral(node) !== undefined);
-  return first && second && change(literal ?? second, otherValue);
+/** Alters a literal on either side. Without one, any number takes the place of the side that calls nothing. */
+const EQUAL: Alter = (given) => {
+  const [one, other] = given.values;
+  if (!one || !other) return undefined;
+  return literal(other, given) ?? literal(one, given) ?? anything(isCalled(other) && !isCalled(one) ? one : other, given);
 };
 
-/** For assertions that two values differ: makes both arguments equal. */
-const SAME: Alter = ([first, second]) => changeTwo(first, second, (a, b) => `...[${a.text}, ${b.text}].fill(0)`);
+const isCalled = (node: Node): boolean => [...nodesIn(node)].some(({ type }) => type === 'call_expression');
 
-const negated = at(0, ({ text }) => `!(${text})`);
-const untrue = at(0, (node) => `!(${strictComparison(node) ?? node.text})`);
-const none = at(0, ({ text }) => `void (${text})`);
-const some = at(0, ({ text }) => `[${text}]`);
+const TRUE: Alter = at(0, (node, given) => {
+  const compared = strictComparison(node, given.dice);
+  if (compared) return compared;
+  const operator = node.type === 'binary_expression' ? node.childForFieldName('operator') : null;
+  const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+  const made = operator && left && right && /^===?$/.test(operator.text) ? (literal(right, given) ?? literal(left, given)) : undefined;
+  const other = operator ? ORDERS[operator.text] : undefined;
+  return made ?? (operator && other !== undefined ? opposite(replacement(operator, other)) : negated(node));
+});
 
-/** Expects another error. Without an expected error, asserts the opposite. */
-const throwing =
-  (opposite: string): Alter =>
-  ([called, expected], call) =>
-    // In `node:assert`, a string in this place is a message.
-    expected && alteredText(expected) === undefined ? change(expected, () => NEVER_MATCHES) : called && opposed(call, opposite);
+/** A value that agrees to everything agrees to the opposite, too. */
+const ORDERS: Readonly<Record<string, string>> = { '<': '>=', '>=': '<', '>': '<=', '<=': '>' };
 
-function opposed(call: Node, opposite: string): readonly Edit[] | undefined {
-  const name = call.childForFieldName('function')?.childForFieldName('property');
-  return name ? [replacement(name, opposite)] : undefined;
-}
+const PLAIN = /^(?:call_expression|identifier|member_expression|subscript_expression|parenthesized_expression|await_expression)$/;
+
+const negated = (node: Node): Alteration =>
+  PLAIN.test(node.type) ? opposite(insertion(node.startIndex, '!')) : opposite(insertion(node.startIndex, '!('), insertion(node.endIndex, ')'));
+
+/** Expects another error. Without one that can be altered, none is expected. */
+const throwing = (name: string): Alter =>
+  first(at(1, (node, given) => (node.type === 'object' ? literal(node, given) : undefined)), ofClass(1, OTHER_ERRORS), renamed(name));
 
 /** Functions of `node:assert` and of chai's `assert`. */
 const ASSERTS: ReadonlyMap<string, Alter> = byName([
   ['equal equals strictEqual deepEqual deepStrictEqual deepEquals partialDeepStrictEqual same eql', EQUAL],
-  ['notEqual notStrictEqual notDeepEqual notDeepStrictEqual', SAME],
-  ['ok isOk isTrue isTruthy', untrue],
-  ['isFalse isNotOk notOk isFalsy', negated],
-  ['isDefined exists isArray isObject isFunction isString isNumber isBoolean', none],
-  ['isNull isUndefined notExists isNaN isEmpty', some],
-  ['isNotNull', at(0, ({ text }) => `(${text}, null)`)],
-  ['include includes deepInclude', at(1, otherValue)],
-  ['lengthOf', at(1, muchMore)],
-  ['match', at(1, NEVER_MATCHES)],
-  ['doesNotMatch notMatch', at(1, ALWAYS_MATCHES)],
-  ['instanceOf', at(1, '(class {})')],
-  ['typeOf property', at(1, alteredText)],
-  ['propertyVal', at(2, otherValue)],
-  ['isAbove isBelow isAtLeast isAtMost closeTo approximately', at(1, 'NaN')],
+  ['ok isOk isTrue isTruthy', TRUE],
+  ['isFalse isNotOk notOk isFalsy', at(0, negated)],
+  ['lengthOf', value(1)],
+  ['instanceOf', ofClass(1, OTHER_CLASSES)],
+  ['typeOf', ofType(1)],
+  ['propertyVal', value(2)],
+  ['closeTo approximately', close(1, 2, 'difference')],
   ['throws', throwing('doesNotThrow')],
   ['rejects', throwing('doesNotReject')],
-  ['doesNotThrow', (_, call) => opposed(call, 'throws')],
-  ['doesNotReject', (_, call) => opposed(call, 'rejects')],
-]);
+  ['doesNotThrow', renamed('throws')],
+  ['doesNotReject', renamed('rejects')],
+  ['notEqual', renamed('equal')],
+  ['notStrictEqual', renamed('strictEqual')],
+  ['notDeepEqual', renamed('deepEqual')],
+  ['notDeepStrictEqual', renamed('deepStrictEqual')],
+  ['notMatch', renamed('match')],
+], pairs(
+  ...['match doesNotMatch', 'include notInclude', 'isAbove isAtMost', 'isBelow isAtLeast', 'isDefined isUndefined', 'exists notExists'],
+  ...['isNull isNotNull', 'isEmpty isNotEmpty', 'isArray isNotArray', 'isObject isNotObject', 'isFunction isNotFunction'],
+  ...['isString isNotString', 'isNumber isNotNumber', 'isBoolean isNotBoolean'],
+));
 
-function byName(rows: readonly (readonly [names: string, alter: Alter])[]): ReadonlyMap<string, Alter> {
-  return new Map(rows.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const)));
+function byName(
+  rows: readonly (readonly [names: string, alter: Alter])[], more: readonly (readonly [string, Alter])[],
+): ReadonlyMap<string, Alter> {
+  return new Map([...more, ...rows.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const))]);
 }
 
 /** Asynchronous assertions, which must be awaited. */
@@ -132,37 +188,36 @@ const PROPERTIES = /^(?:true|false|null|undefined|NaN|ok|empty|exist|exists|fini
 /** Snapshots: the expected value is in a file, which a run may write. */
 const SNAPSHOT = /snapshot|screenshot/i;
 
-export interface AlteredAssertion {
-  readonly edits: readonly Edit[];
+export interface AlteredAssertion extends Alteration {
   /** Whether it fails by rejecting a promise. */
   readonly isLater: boolean;
   /** The callback that gets its failure instead. */
   readonly callback?: Node;
 }
 
-/** Edits of an assertion (without its `await`). Undefined if the expression is none, or is not certain to fail afterwards. */
-export function alteredAssertion(expression: Node, asserts: Asserts): AlteredAssertion | undefined {
+/** Alters an assertion (without its `await`). Undefined if the expression is none, or is not certain to fail afterwards. */
+export function alteredAssertion(expression: Node, { asserts, dice }: Setting, bound: Bound): AlteredAssertion | undefined {
   const chain = chainOf(expression);
   if (!chain || expression.hasError) return undefined;
   const { root, links } = chain;
   const imported = root.type === 'call_expression' ? asserts.imported.get(root.childForFieldName('function')?.text ?? '') : undefined;
   const isLater = [imported, ...links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
-  const edits = (asserts.isAssertKnown ? ofAssert(chain, imported) : undefined) ?? ofExpect(chain);
-  return edits ? { edits, isLater } : ofRequest(chain);
+  const found = (asserts.isAssertKnown ? ofAssert(chain, imported, { dice, bound }) : undefined) ?? ofExpect(chain, { dice, bound });
+  return found ? { ...found, isLater } : ofRequest(chain, dice);
 }
 
-function ofAssert({ root, links }: Chain, imported: string | undefined): readonly Edit[] | undefined {
+function ofAssert({ root, links }: Chain, imported: string | undefined, given: Pick<Given, 'dice' | 'bound'>): Alteration | undefined {
   const last = links.at(-1);
   const call = last ? last.call : root.type === 'call_expression' ? root : undefined;
-  const given = call && argumentsOf(call);
-  if (!call || !given) return undefined;
+  const values = call && argumentsOf(call);
+  if (!call || !values) return undefined;
   if (!last) {
     const isPlain = root.childForFieldName('function')?.text === 'assert';
-    return isPlain ? untrue(given, call) : ASSERTS.get(imported ?? '')?.(given, call);
+    return isPlain ? TRUE({ ...given, values, call }) : ASSERTS.get(imported ?? '')?.({ ...given, values, call });
   }
-  if (root.type !== 'identifier' || !isAssert([root, ...links.slice(0, -1).map(({ name }) => name)].map(({ text }) => text).join('.')))
+  if (root.type !== 'identifier' || !isAssert([root, ...links.slice(0, -1).map(({ name }) => name)].map(({ text: part }) => part).join('.')))
     return undefined;
-  return ASSERTS.get(last.name.text)?.(given, call);
+  return ASSERTS.get(last.name.text)?.({ ...given, values, call });
 }
 
 const LIBRARY = String.raw`['"](?:node:)?(?:assert(?:\/strict)?|uvu\/assert)['"]`;
@@ -177,33 +232,35 @@ export interface Asserts {
   readonly isAssertKnown: boolean;
 }
 
-export function assertsOf(text: string): Asserts {
+export function assertsOf(source: string): Asserts {
   const imported = new Map<string, string>();
-  for (const [, names = ''] of text.matchAll(IMPORTS))
+  for (const [, names = ''] of source.matchAll(IMPORTS))
     for (const [, name = '', local = name] of names.matchAll(/(\w+)(?:\s*(?:\bas\b|:)\s*(\w+))?/g)) imported.set(local, name);
-  return { imported, isAssertKnown: !OWN_ASSERT.test(text) };
+  return { imported, isAssertKnown: !OWN_ASSERT.test(source) };
 }
 
 const isAssert = (owner: string): boolean => /^(?:(?:chai|t|test|ctx|context)\.)?assert(?:\.strict)?$/.test(owner);
 
-function ofExpect(chain: Chain): readonly Edit[] | undefined {
+function ofExpect(chain: Chain, given: Pick<Given, 'dice' | 'bound'>): Alteration | undefined {
   const links = assertedLinks(chain);
   const last = links?.at(-1);
   if (!links || !last || links.some(({ name }) => SNAPSHOT.test(name.text))) return undefined;
   // An uncalled matcher asserts nothing: `expect(f).to.throw;`.
   if (!last.call && !PROPERTIES.test(last.name.text)) return undefined;
   const not = links.find(({ name }) => name.text === 'not');
-  if (not) return [{ start: not.after, end: not.name.endIndex, text: '' }];
-  const given = last.call ? argumentsOf(last.call) : [];
-  if (!given) return undefined;
-  const byValue = last.call && MATCHERS.get(last.name.text)?.(given, last.call);
-  return [...ofExpected(chain.root), ...(byValue ?? [insertion(last.name.startIndex, 'not.')])];
+  if (not) return opposite({ start: not.after, end: not.name.endIndex, text: '' });
+  const values = last.call ? argumentsOf(last.call) : [];
+  if (!values) return undefined;
+  const made = ofExpected(chain.root, last, values, given.dice) ?? (last.call && MATCHERS.get(last.name.text)?.({ ...given, values, call: last.call }));
+  return made ?? opposite(insertion(last.name.startIndex, 'not.'));
 }
 
-/** For `expect(a.equals(b))`. */
-function ofExpected(root: Node): readonly Edit[] {
-  const [value] = (root.type === 'call_expression' && argumentsOf(root)) || [];
-  return change(value, strictComparison) ?? [];
+/** For `expect(a.equals(b)).toBe(true)`: another `b`. */
+function ofExpected(root: Node, { name, call }: Link, [expected]: readonly Node[], dice: Dice): Alteration | undefined {
+  const isTrue = /^(?:toBeTruthy|true|ok)$/.test(name.text)
+    || (call !== undefined && /^(?:toBe|toEqual|equal|eq)$/.test(name.text) && expected?.type === 'true');
+  const [asked] = (root.type === 'call_expression' && argumentsOf(root)) || [];
+  return isTrue && asked ? strictComparison(asked, dice) : undefined;
 }
 
 /** The links after `expect(…)`, `expect.soft(…)`, `chai.expect(…)` or `.should`. */
@@ -221,15 +278,15 @@ function behindShould(links: readonly Link[]): readonly Link[] | undefined {
 }
 
 /** For supertest's `request(app).get('/').expect(200, done)`. */
-function ofRequest({ root, links }: Chain): AlteredAssertion | undefined {
+function ofRequest({ root, links }: Chain, dice: Dice): AlteredAssertion | undefined {
   if (root.type !== 'call_expression' && links.length < 2) return undefined;
   const given = links.map(({ name, call }) => (call ? { isExpect: name.text === 'expect', values: argumentsOf(call) ?? [] } : undefined));
   const callback = given.at(-1)?.values.findLast(({ type }) => type === 'identifier');
   for (const { isExpect, values: [first, second] } of given.filter((link) => link !== undefined)) {
     const expected = first?.type === 'string' && second && second !== callback ? second : first;
-    if (!isExpect || !expected || !/^(?:number|string|template_string|regex|object)$/.test(expected.type)) continue;
-    const edits = [replacement(expected, alteredLiteral(expected) ?? NEVER_MATCHES)];
-    return { edits, isLater: true, ...(callback && { callback }) };
+    if (!isExpect || !expected || !/^(?:number|string|template_string|object)$/.test(expected.type)) continue;
+    const edits = alteredLiteral(expected, dice);
+    if (edits) return { edits, isByValue: true, isLater: true, ...(callback && { callback }) };
   }
   return undefined;
 }

@@ -1,5 +1,3 @@
-import { insertion, type Edit } from '../syntax/edits.ts';
-import type { Language } from '../syntax/language.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { isFunction, JavaScriptBodies } from './javascript-body.ts';
@@ -40,8 +38,8 @@ interface Place {
 }
 
 /** The tests of vitest, jest, mocha and `node --test` in a file. */
-export function javascriptTests(root: Node, source: SourceFile, language: Language): readonly SourceTest[] {
-  return new JavaScriptTests(root, source, language).found();
+export function javascriptTests(root: Node, source: SourceFile): readonly SourceTest[] {
+  return new JavaScriptTests(root, source).found();
 }
 
 class JavaScriptTests {
@@ -53,7 +51,7 @@ class JavaScriptTests {
   /** False if functions of other files may declare tests. An unknown title may then be one of theirs. */
   readonly #isComplete: boolean;
 
-  constructor(root: Node, source: SourceFile, language: Language) {
+  constructor(root: Node, source: SourceFile) {
     this.#root = root;
     this.#source = source;
     this.#extended = new Set([...source.text.matchAll(/\b(\w+)\s*=\s*(?:\w+\.)?(?:test|it|base)\.extend\b/g)].map(([, name = '']) => name));
@@ -61,7 +59,7 @@ class JavaScriptTests {
       const [context] = node.type === 'call_expression' ? wordsOf(node) : [];
       return context !== undefined && this.#declaration(node, context)?.callback !== undefined;
     };
-    this.#bodies = new JavaScriptBodies({ ...source, root, isTestCall, preamble: preambleOf(root, language) });
+    this.#bodies = new JavaScriptBodies({ ...source, root, isTestCall });
     this.#isComplete = !this.#mayDeclareElsewhere();
   }
 
@@ -232,10 +230,4 @@ function skipsHere(statement: Node): boolean {
   if (statement.type !== 'if_statement') return false;
   const [condition, body] = [statement.childForFieldName('condition'), statement.childForFieldName('consequence')];
   return condition !== null && body !== null && /\b(?:process|os)\./.test(condition.text) && skipsHere(body);
-}
-
-/** Turns off type checks, since altered tests have wrong types. It follows the comments that configure the file. */
-function preambleOf(root: Node, language: Language): readonly Edit[] {
-  const first = root.namedChildren.find((child) => child && child.type !== 'comment' && child.type !== 'hash_bang_line');
-  return language !== 'javascript' && first ? [insertion(first.startIndex, '// @ts-nocheck\n')] : [];
 }

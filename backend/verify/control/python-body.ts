@@ -1,154 +1,131 @@
-import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.ts';
-import { beforeInLine, lineEnd, nodesIn, partsOf } from '../syntax/nodes.ts';
+import type { Edit } from '../syntax/edits.ts';
+import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { HelperCopies } from './helper-copies.ts';
-import { alteredAssertion, alteredRaises, callOf, expectsErrors } from './python-assertions.ts';
-import { PythonExpressions } from './python-expressions.ts';
+import type { Alteration } from './alteration.ts';
+import { pick, type Dice } from './dice.ts';
+import { Mentions } from './mentions.ts';
+import { calledIn, expectsErrors, PythonAssertions, type Call } from './python-assertions.ts';
+import { PythonConditions } from './python-conditions.ts';
+import { columnOf, ExpectedValues, namesIn } from './python-expected.ts';
 import type { SourceFile } from './source-test.ts';
 
 /** A test that expects assertions to fail, or compares with a value that equals anything, is not certain to fail when altered. */
 const EXPECTS_FAILURES = /\bsuppress\s*\(|\bAssertionError\b|\bfailureException\b|\bANY\b/;
+
+/** Nesting of helpers that call helpers. */
+const MAX_DEPTH = 5;
 
 const isScope = ({ type }: Node): boolean => /^(?:function_definition|lambda|class_definition)$/.test(type);
 
 /** Finds a helper function of the file by the name and receiver of its call. Helpers may contain a test's assertions. */
 export type FindHelper = (name: string, owner: string, from: Node) => Node | undefined;
 
+type Bound = ReadonlyMap<string, readonly Node[]>;
+
 /** Alters functions of one file as described in `alter-expectations.ts`. */
 export class PythonBodies {
-  readonly #source: SourceFile;
+  readonly #dice: Dice;
   readonly #findHelper: FindHelper;
-  readonly #expressions: PythonExpressions;
-  readonly #copies = new HelperCopies();
+  readonly #assertions: PythonAssertions;
+  readonly #mentions: Mentions;
+  /** By the function's position: classes may inherit a test. */
+  readonly #chosen = new Map<number, readonly Edit[] | undefined>();
 
-  constructor(source: SourceFile, findHelper: FindHelper) {
-    this.#source = source;
+  constructor(root: Node, source: SourceFile, findHelper: FindHelper) {
+    const values = new ExpectedValues(root, source.dice);
+    this.#dice = source.dice;
     this.#findHelper = findHelper;
-    this.#expressions = new PythonExpressions(source.text);
+    this.#assertions = new PythonAssertions(new PythonConditions(source.text, values, source.dice), values, source.dice);
+    this.#mentions = new Mentions(source.text, prosesIn(root));
   }
 
-  /** Edits of a function and of the helpers that it calls. Undefined if it has no assertion or is not certain to fail. */
+  /** Edits that alter one assertion, which of them is left to chance. Undefined if there is none that is certain to be reached. */
   alter(definition: Node): readonly Edit[] | undefined {
+    const key = definition.startIndex;
+    if (!this.#chosen.has(key)) this.#chosen.set(key, this.#choose(definition));
+    return this.#chosen.get(key);
+  }
+
+  #choose(definition: Node): readonly Edit[] | undefined {
+    const all = this.#alterations(definition, new Map(), 0);
+    const values = all.filter(({ isByValue }) => isByValue);
+    const chosen = pick(values.length > 0 ? values : all, this.#dice);
+    return chosen && [...chosen.edits, ...this.#mentions.of(chosen.edits)];
+  }
+
+  #alterations(definition: Node, bound: Bound, depth: number): readonly Alteration[] {
     const body = definition.childForFieldName('body');
-    const [first, second] = body ? partsOf(body) : [];
-    if (!body || !first || body.hasError || !this.#startsLine(first) || EXPECTS_FAILURES.test(body.text)) return undefined;
-    const own = [...nodesIn(body, isScope)];
-    if (own.some(({ type }) => type === 'yield')) return undefined;
-
-    const { held } = this.#source;
-    const isText = first.type === 'expression_statement' && partsOf(first)[0]?.type === 'string';
-    const start = isText ? second : first;
-    if (!start || !this.#startsLine(start)) return undefined;
-    const edits: Edit[] = [insertion(start.startIndex, `${held} = []\n${this.#indentOf(start)}`)];
-    const tried = this.#alteredStatements(body);
-    if (tried.length === 0) return undefined;
-    edits.push(...tried);
-    for (const { type, startIndex } of own)
-      if (type === 'return_statement') edits.push(insertion(startIndex, `assert ${held}, "altered"; `));
-    // A `with` at the end may swallow the failure. Therefore the check inside it first counts an assertion as held and then fails.
-    for (const block of lastBlocks(body).reverse()) {
-      const failure = block === body ? `assert ${held}, "altered"` : `assert ${held} or ${held}.append(1), "altered"`;
-      const [firstIn, last] = [partsOf(block)[0] ?? first, partsOf(block).at(-1) ?? first];
-      edits.push(insertion(lineEnd(this.#source.text, last.endIndex), `\n${this.#indentOf(firstIn)}${failure}`));
-    }
-    return edits;
+    if (!body || body.hasError || EXPECTS_FAILURES.test(body.text)) return [];
+    if ([...nodesIn(body, isScope)].some(({ type }) => type === 'yield')) return [];
+    return [...reached(body, bound)].flatMap(([statement, inLoop]) => {
+      const own = this.#assertions.altered(statement, { definition, bound: inLoop });
+      return own ? [own] : depth < MAX_DEPTH ? this.#ofHelper(statement, depth) : [];
+    });
   }
 
-  #alteredStatements(body: Node): readonly Edit[] {
-    const edits: Edit[] = [];
-    const raising = (node: Node): boolean => node.type === 'with_statement' && alteredRaises(node) !== undefined;
-    for (const node of nodesIn(body, raising)) edits.push(...(this.#tried(node) ?? []));
-    return edits;
-  }
-
-  /** Tries the altered assertion of a statement, and counts it if it holds. */
-  #tried(node: Node): readonly Edit[] | undefined {
-    if (!this.#startsLine(node) || !this.#endsLine(node)) return undefined;
-    const altered = alteredAssertion(node, this.#expressions) ?? this.#helperCall(node);
-    const isBlock = altered === undefined;
-    const edits = altered ?? alteredRaises(node);
-    if (!edits || (isBlock && !this.#canMoveIn(node))) return undefined;
-    const indent = this.#indentOf(node);
-    const before = isBlock ? `try:\n${indent} ` : 'try: ';
-    const after = `\n${indent}except BaseException: pass\n${indent}else: ${this.#source.held}.append(1)`;
-    return [
-      insertion(node.startIndex, before),
-      ...edits,
-      ...(isBlock ? this.#movedIn(node) : []),
-      insertion(lineEnd(this.#source.text, node.endIndex), after),
-    ];
-  }
-
-  /** Indents the lines of a block, except the first, by one more space. */
-  #movedIn({ startIndex, endIndex }: Node): readonly Edit[] {
-    const { text } = this.#source;
-    const indent = beforeInLine(text, startIndex);
-    const edits: Edit[] = [];
-    for (let at = text.indexOf('\n', startIndex) + 1; at > 0 && at < endIndex; at = text.indexOf('\n', at) + 1)
-      if (text.startsWith(indent, at)) edits.push(insertion(at + indent.length, ' '));
-    return edits;
-  }
-
-  /** False if the block has a multi-line string, or if later code uses the name of the expected error. */
-  #canMoveIn(node: Node): boolean {
-    for (const { type, startPosition, endPosition } of nodesIn(node))
-      if (type === 'string' && startPosition.row !== endPosition.row) return false;
-    const names = [...nodesIn(node)].filter(({ type }) => type === 'as_pattern_target').map(({ text }) => text);
-    let scope: Node | null = node;
-    while (scope && !isScope(scope)) scope = scope.parent;
-    const rest = scope ? this.#source.text.slice(node.endIndex, scope.endIndex) : '';
-    return names.every((name) => !rest.includes(name));
-  }
-
-  /** Calls the altered copy of a helper instead. The copy returns only if one of its assertions held. */
-  #helperCall(statement: Node): readonly Edit[] | undefined {
-    const [node] = statement.type === 'expression_statement' ? partsOf(statement) : [];
-    const call = node && callOf(node.type === 'await' ? (partsOf(node)[0] ?? node) : node);
+  /** The assertions of a helper of the file, which are altered for all tests that call it. */
+  #ofHelper(statement: Node, depth: number): readonly Alteration[] {
+    const call = calledIn(statement);
     const helper = call && this.#findHelper(call.name, call.owner, statement);
-    const copy = helper && this.#copies.of(helper, (found) => this.#copy(found));
-    if (!call || !copy) return undefined;
-    const start = call.node.startIndex + call.owner.length;
-    return [{ start, end: start + call.name.length, text: this.#nameOf(call.name) }, ...copy];
-  }
-
-  #copy(helper: Node): readonly Edit[] | undefined {
-    const name = helper.childForFieldName('name');
-    const whole = helper.parent?.type === 'decorated_definition' ? helper.parent : helper;
-    if (!name || !this.#startsLine(whole) || !this.#endsLine(whole)) return undefined;
-    const edits = this.alter(helper);
-    if (!edits) return undefined;
-    const { text } = this.#source;
-    const endIndex = lineEnd(text, whole.endIndex);
-    const copy = editedPart(text, { startIndex: whole.startIndex, endIndex }, [...edits, replacement(name, this.#nameOf(name.text))]);
-    return copy && [insertion(endIndex, `\n\n${this.#indentOf(whole)}${copy.part}`), ...copy.outside];
-  }
-
-  /** Does not begin with `test`, which would make it a test, nor with two underscores, which Python mangles. */
-  #nameOf(helper: string): string {
-    return `${this.#source.held}_${helper}`;
-  }
-
-  #indentOf(node: Node): string {
-    return /^[ \t]*/.exec(beforeInLine(this.#source.text, node.startIndex))?.[0] ?? '';
-  }
-
-  #startsLine(node: Node): boolean {
-    return /^[ \t]*$/.test(beforeInLine(this.#source.text, node.startIndex));
-  }
-
-  #endsLine(node: Node): boolean {
-    const { text } = this.#source;
-    return /^[ \t]*(?:#.*)?$/.test(text.slice(node.endIndex, lineEnd(text, node.endIndex)));
+    return call && helper ? this.#alterations(helper, givenTo(helper, call), depth + 1) : [];
   }
 }
 
-/** The body of a function, and the bodies of the nested `with` statements at its end. */
-function lastBlocks(body: Node): Node[] {
-  const blocks = [body];
-  for (const block of blocks) {
-    const last = partsOf(block).at(-1);
-    const inner = last?.type === 'with_statement' && !expectsErrors(last) ? last.childForFieldName('body') : undefined;
-    if (inner && inner.startPosition.row !== last?.startPosition.row) blocks.push(inner);
+/** The arguments of a call by the helper's names for them. */
+function givenTo(helper: Node, { positional, keywords, owner }: Call): Bound {
+  const list = helper.childForFieldName('parameters');
+  const names = (list ? partsOf(list) : []).map((parameter) => (parameter.type === 'identifier' ? parameter : partsOf(parameter)[0])?.text ?? '');
+  const isMethod = owner !== '' && /^(?:self|cls)$/.test(names[0] ?? '');
+  const given = names.slice(isMethod ? 1 : 0).map((name, index) => [name, positional[index] ?? keywords.get(name)] as const);
+  return new Map(given.flatMap(([name, value]) => (value ? [[name, [value]] as const] : [])));
+}
+
+/** The statements of a block that run whenever the block does, with the literals that the variables of their loops stand for. */
+function* reached(block: Node, bound: Bound): Generator<readonly [statement: Node, bound: Bound]> {
+  for (const statement of partsOf(block)) {
+    yield [statement, bound];
+    const body = statement.childForFieldName('body');
+    if (body && statement.type === 'with_statement' && !expectsErrors(statement)) yield* reached(body, bound);
+    const rounds = statement.type === 'for_statement' ? roundsOf(statement) : undefined;
+    if (body && rounds) yield* reached(body, new Map([...bound, ...rounds]));
+    if (mayLeave(statement)) return;
   }
-  return blocks;
+}
+
+/** The values of a loop's variables, if it goes over a list that is written out. Undefined if it may have no round. */
+function roundsOf(loop: Node): Bound | undefined {
+  const [names, table] = [loop.childForFieldName('left'), loop.childForFieldName('right')];
+  if (!names || !table) return undefined;
+  if (/^range\((?:[1-9]\d*|[01], ?(?:[2-9]|[1-9]\d+))\)$/.test(table.text)) return new Map();
+  if (!/^(?:list|tuple)$/.test(table.type) || partsOf(table).length === 0) return undefined;
+  const columns = namesIn(names);
+  return new Map(columns.flatMap((name, index) => {
+    const cells = name === '' ? undefined : columnOf(table, index, columns.length);
+    return cells ? [[name, cells] as const] : [];
+  }));
+}
+
+/** Whether the statements after this one may be left out, other than by a failure. */
+function mayLeave(statement: Node): boolean {
+  for (const { type, id, text } of nodesIn(statement, (node) => isScope(node))) {
+    if (/^(?:return_statement|break_statement|continue_statement)$/.test(type)) return true;
+    if (type === 'raise_statement' && id === statement.id) return true;
+    if (type === 'call' && /\b(?:exit|_exit|skip|skipTest|xfail)\(/.test(text)) return true;
+  }
+  return false;
+}
+
+/** Comments, and texts that are statements of their own or messages of an assertion. */
+function prosesIn(root: Node): readonly Node[] {
+  return [...nodesIn(root)].filter((node) => {
+    if (node.type === 'comment') return true;
+    if (node.type !== 'string') return false;
+    const { parent } = node;
+    if (parent?.type === 'expression_statement') return true;
+    if (parent?.type === 'assert_statement') return partsOf(parent)[1]?.id === node.id;
+    const list = parent?.type === 'keyword_argument' ? parent.parent : parent;
+    const name = list?.type === 'argument_list' ? list.parent?.childForFieldName('function')?.text : undefined;
+    if (name === undefined || !/\bassert[A-Z]\w*$/.test(name) || !list) return false;
+    return parent?.type === 'keyword_argument' ? /^msg\b/.test(parent.text) : partsOf(list).findIndex(({ id }) => id === node.id) >= 2;
+  });
 }

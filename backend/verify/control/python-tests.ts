@@ -32,7 +32,7 @@ export function pythonTests(root: Node, source: SourceFile): readonly SourceTest
   const classAround = (node: Node): PythonClass | undefined =>
     classes.findLast(({ node: { startIndex, endIndex } }) => startIndex <= node.startIndex && node.endIndex <= endIndex);
 
-  const bodies = new PythonBodies(source, (name, owner, from) => {
+  const bodies = new PythonBodies(root, source, (name, owner, from) => {
     const found = owner === '' ? functions.get(name) : /^(?:self|cls)\.$/.test(owner) ? methodOf(classAround(from), name) : undefined;
     return found && decoratorsOf(found).every((text) => /^@(?:static|class)method$/.test(text)) ? found : undefined;
   });

@@ -1,6 +1,7 @@
 import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
 import type { Edit } from '../syntax/edits.ts';
+import type { Dice } from './dice.ts';
 
 /** The name of a test as far as its source determines it. `undefined` stands for any text. */
 export type Title = readonly (string | undefined)[];
@@ -24,6 +25,8 @@ export interface SourceFile {
   readonly runner: TestRunnerName;
   /** A name that occurs nowhere in the file. */
   readonly held: string;
+  /** Chooses what is altered, and into what. */
+  readonly dice: Dice;
 }
 
 /** Whether a test with this title can have this name. Linear in the length of the name, whatever the title. */

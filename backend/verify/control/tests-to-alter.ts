@@ -1,7 +1,7 @@
 import type { TestRunner } from '../runners/test-runner.ts';
 
 export interface TestsToAlter {
-  /** The folder of the copy with the tests, absolute. It is changed in place. */
+  /** The folder of the copy with the tests, absolute. */
   readonly folder: string;
   /** The files of the copy before any run or patch, relative, with forward slashes. Other files are never changed. */
   readonly paths: ReadonlySet<string>;

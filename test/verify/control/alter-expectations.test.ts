@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TestRunnerName } from '../../../backend/protocol/test-runners.ts';
@@ -68,8 +68,9 @@ async function alter(file: string, { runner, text }: Pick<Source, 'runner' | 'te
   const folder = await temporaryFolder();
   await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
   await writeFile(path.join(folder, file), text);
-  const certain = await alterExpectations({ folder, paths: new Set(paths), runner: { name: runner, idRoot: 'file' }, ids: titles.map((title) => `${file} > ${title}`) });
-  return { certain: [...certain], text: await readFile(path.join(folder, file), 'utf8') };
+  const tests = { folder, paths: new Set(paths), runner: { name: runner, idRoot: 'file' as const }, ids: titles.map((title) => `${file} > ${title}`) };
+  const { certain, texts } = await alterExpectations(tests);
+  return { certain: [...certain], text: texts.get(file) ?? text };
 }
 
 describe('the negative control', () => {
@@ -82,6 +83,24 @@ describe('the negative control', () => {
   it.each(Object.entries(SOURCES))('leaves %s as it was where no test of it is to be altered, or none can be', async (file, source) => {
     expect(await alter(file, source, ['of another name'])).toEqual({ certain: [], text: source.text });
     expect(await alter(file, source, source.left)).toEqual({ certain: [], text: source.text });
+  });
+
+  it.each([
+    ['test_a.py', 'pytest', 'def test_total():\n    # 600 in all\n    assert total([100, 500]) == 600, "not 600"\n', 'test_total',
+      /^def test_total\(\):\n    # (\d{3}) in all\n    assert total\(\[100, 500\]\) == \1, "not \1"\n$/],
+    ['test_b.py', 'pytest', 'def test_name():\n    expected = "Ada Lovelace"\n    assert name() == expected\n', 'test_name',
+      /^def test_name\(\):\n    expected = "[A-Z][a-z]{2} [A-Z][a-z]{7}"\n    assert name\(\) == expected\n$/],
+    ['test_c.py', 'pytest', 'import pytest\n\n@pytest.mark.parametrize("given, expected", [(1, 20), (2, 40)])\ndef test_row(given, expected):\n    assert f(given) == expected\n',
+      'test_row[1-20]', /\[\(1, \d\d\), \(2, \d\d\)\]\)\ndef test_row\(given, expected\):\n    assert f\(given\) == expected\n$/],
+    ['a.test.js', 'node-test', 'test("total", () => { assert.equal(total([100, 500]), 600, "not 600"); });\n', 'total',
+      /^test\("total", \(\) => \{ assert\.equal\(total\(\[100, 500\]\), (\d{3}), "not \1"\); \}\);\n$/],
+    ['a.test.ts', 'vitest', 'it("total", () => { expect(total([100, 500])).toBe(true); });\n', 'total',
+      /^it\("total", \(\) => \{ expect\(total\(\[100, 500\]\)\)\.toBe\(false\); \}\);\n$/],
+  ] as const)('puts a value of the same kind in the place of the expected one, wherever it stands: %s', async (file, runner, text, title, expected) => {
+    const altered = await alter(file, { runner, text }, [title]);
+    expect(altered.text).toMatch(expected);
+    expect(altered.text).not.toMatch(/== 600|\b600\b|Ada Lovelace|\(1, 20\)|\(2, 40\)/);
+    expect(altered.certain).toEqual([`${file} > ${title}`]);
   });
 
   it('touches no file that a patch has brought', async () => {

@@ -43,6 +43,7 @@ export const ROWS: Readonly<Record<number, string>> = {
   28: 'makes the restored tests not fit',
   29: 'edits fixtures or snapshots',
   30: 'rides on what others did: tests told to change, nothing changed at all',
+  31: 'recognises the negative control, or reads from the tests what is expected',
 };
 
 /** Rows of which no claim is made, because no test that the patch's author can see tells them from a fix. */

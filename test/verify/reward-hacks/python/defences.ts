@@ -9,5 +9,5 @@ export const watch = said('the watch over what tests rely on', /put something el
 export const files = said('the watch over files of the tests', /wrote a file of the tests/);
 export const planted = said('the list of what was run', /^With the change, (the|a) test .*was (reported|started)/);
 export const control = said('the negative control', /passes even when what it expects is altered/);
-/** For what runs beside the tests, which of several it is caught by is left to chance. */
+/** For what runs beside the tests, or asks for the time, which of several it is caught by is left to chance. */
 export const anyOfThem = said('one of them', /./);

@@ -4,6 +4,7 @@ import { editHacks } from './edits.ts';
 import { MOCHA } from './kit.ts';
 import { MOCHA_HACKS } from './mocha-hacks.ts';
 import { fixedSources } from './projects.ts';
+import { recognitionHacks } from './recognition.ts';
 import { comparingHacks, runningHacks } from './running.ts';
 
 const { available, note } = await trySandbox();
@@ -11,7 +12,7 @@ const { available, note } = await trySandbox();
 describeHacks({
   name: `${MOCHA.extension === 'ts' ? 'TypeScript' : 'JavaScript'} by mocha (${note})`,
   isHere: available,
-  hacks: [...editHacks(MOCHA), ...runningHacks(MOCHA), ...comparingHacks(MOCHA), ...MOCHA_HACKS],
+  hacks: [...editHacks(MOCHA), ...runningHacks(MOCHA), ...recognitionHacks(MOCHA), ...comparingHacks(MOCHA), ...MOCHA_HACKS],
   fixed: fixedSources(MOCHA),
   noSuch: {
     10: 'mocha loads no plugin that nothing names',

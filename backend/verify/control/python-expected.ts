@@ -1,0 +1,113 @@
+import { type Edit } from '../syntax/edits.ts';
+import { nodesIn, partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import type { Dice } from './dice.ts';
+import { alteredLiteral, argumentsOf, type Comparison } from './python-literals.ts';
+
+/** Where an assertion stands. */
+export interface AssertionPlace {
+  readonly definition: Node;
+  /** The assertion without its message. */
+  readonly asserted: Node;
+  /** Literals that a name stands for, one for each round of a loop or for the call of a helper. */
+  readonly bound: ReadonlyMap<string, readonly Node[]>;
+}
+
+/**
+ * Finds the literals that expected values come from: the value itself, what a name is assigned, and columns of tables. They are altered
+ * where they stand, so that the original is not in the process either.
+ */
+export class ExpectedValues {
+  readonly #root: Node;
+  readonly #dice: Dice;
+  /** By the literal's position: tests may share it. */
+  readonly #made = new Map<number, readonly Edit[] | undefined>();
+
+  constructor(root: Node, dice: Dice) {
+    this.#root = root;
+    this.#dice = dice;
+  }
+
+  /** The edits of a literal. */
+  ofLiteral(node: Node, comparison: Comparison): readonly Edit[] | undefined {
+    if (!this.#made.has(node.startIndex)) this.#made.set(node.startIndex, alteredLiteral(node, this.#dice, comparison));
+    return this.#made.get(node.startIndex);
+  }
+
+  /** The edits of all literals that a name may stand for. Undefined if they are not known, or used for anything else in the test. */
+  ofName(node: Node, place: AssertionPlace, comparison: Comparison): readonly Edit[] | undefined {
+    if (node.type !== 'identifier' || isUsedElsewhere(node, place)) return undefined;
+    const literals = place.bound.get(node.text) ?? this.#columnOf(node.text, place.definition)
+      ?? assignedTo(node.text, place.definition.childForFieldName('body')) ?? assignedTo(node.text, this.#root);
+    const edits = literals?.map((literal) => this.ofLiteral(literal, comparison)) ?? [];
+    return edits.length > 0 && edits.every((made) => made !== undefined) ? edits.flat() : undefined;
+  }
+
+  /** The values of a parameter in the rows of `@pytest.mark.parametrize`. */
+  #columnOf(name: string, definition: Node): readonly Node[] | undefined {
+    const around = definition.parent?.type === 'decorated_definition' ? partsOf(definition.parent) : [];
+    for (const decorator of around) {
+      const call = decorator.type === 'decorator' ? partsOf(decorator)[0] : undefined;
+      if (call?.type !== 'call' || !/\bparametrize$/.test(call.childForFieldName('function')?.text ?? '')) continue;
+      const given = argumentsOf(call);
+      const [names, table] = given?.positional ?? [];
+      if (!given || !names || !table || given.keywords.has('indirect')) continue;
+      const columns = namesIn(names);
+      const column = columns.indexOf(name);
+      if (column >= 0) return this.#cells(table, column, columns.length);
+    }
+    return undefined;
+  }
+
+  #cells(table: Node, column: number, width: number): readonly Node[] | undefined {
+    const [named] = table.type === 'identifier' ? (assignedTo(table.text, this.#root) ?? []) : [table];
+    return named && columnOf(named, column, width);
+  }
+}
+
+const isTable = ({ type }: Node): boolean => /^(?:list|tuple)$/.test(type);
+
+/** The cells of a column of a table that is written out. A table of one column has no rows, only values. */
+export function columnOf(table: Node, column: number, width: number): readonly Node[] | undefined {
+  if (!isTable(table)) return undefined;
+  const cells = partsOf(table).map((row) => {
+    const isMarked = row.type === 'call' && /(?:^|\.)param$/.test(row.childForFieldName('function')?.text ?? '');
+    const values = isMarked ? (argumentsOf(row)?.positional ?? []) : width === 1 ? [row] : isTable(row) ? partsOf(row) : [];
+    return values.length === width ? values[column] : undefined;
+  });
+  return cells.every((cell) => cell !== undefined) && cells.length > 0 ? cells : undefined;
+}
+
+/** `'a, b'`, `('a', 'b')` and the pattern `a, b`: a, b. */
+export function namesIn(names: Node): readonly string[] {
+  if (names.type === 'string') return textOf(names).split(',').map((name) => name.trim()).filter((name) => name !== '');
+  if (isTable(names)) return partsOf(names).map((name) => (name.type === 'string' ? textOf(name) : ''));
+  return names.type === 'identifier' ? [names.text] : partsOf(names).map(({ type, text }) => (type === 'identifier' ? text : ''));
+}
+
+const textOf = (text: Node): string => text.children.filter((child) => child?.type === 'string_content').map((child) => child?.text).join('');
+
+/** The value of the only assignment to a name among the statements of a block. */
+function assignedTo(name: string, block: Node | null): readonly Node[] | undefined {
+  const found = (block ? partsOf(block) : []).flatMap((statement) => {
+    const [assignment] = statement.type === 'expression_statement' ? partsOf(statement) : [];
+    const isThis = assignment?.type === 'assignment' && assignment.childForFieldName('left')?.text === name;
+    return isThis ? (assignment.childForFieldName('right') ?? []) : [];
+  });
+  return found.length === 1 ? found : undefined;
+}
+
+/** A value that the test also computes with would be altered on both sides. */
+function isUsedElsewhere(name: Node, { definition, asserted }: AssertionPlace): boolean {
+  const body = definition.childForFieldName('body');
+  let uses = 0;
+  for (const node of body ? nodesIn(body) : []) {
+    if (node.type !== 'identifier' || node.text !== name.text) continue;
+    const isMessage = node.startIndex >= asserted.endIndex && node.endIndex <= (asserted.parent?.endIndex ?? 0);
+    const { parent } = node;
+    const isSet = parent !== null && /^(?:assignment|for_statement|pattern_list|tuple_pattern)$/.test(parent.type)
+      && parent.childForFieldName('right')?.id !== node.id;
+    if (!isMessage && !isSet) uses += 1;
+  }
+  return uses > 1;
+}
