@@ -116,6 +116,22 @@ describe('a copy is as new after a run that', () => {
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
 
+  it('set the times of a folder or wrote into it, by which the next run could tell that there was one', async () => {
+    await using scratch = await makeScratch();
+    const pool = poolIn(scratch);
+    const snapshot = await pool.snapshot({ folder: await scratch.project(PROJECT) }, signal);
+    const first = await pool.lease(snapshot, signal);
+    const folders = ['', 'src', 'src/deep'].map((folder) => path.join(first.folder, folder));
+    shell(first.folder, 'touch -d 2001-01-01 src; touch src/deep/new');
+    await first.release();
+    const second = await pool.lease(snapshot, signal);
+    expect(second.folder).toBe(first.folder);
+    const times = await Promise.all(folders.map(async (folder) => (await stat(folder, { bigint: true })).mtimeNs));
+    expect(new Set(times).size).toBe(1);
+    await second.release();
+    await pool.close();
+  });
+
   it.skipIf(!available)(`does all of that ${note}`, { timeout: 60_000 }, async () => {
     await using scratch = await makeScratch();
     const base = await scratch.project(PROJECT);

@@ -1,5 +1,5 @@
 import {
-  chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, opendirSync, openSync, renameSync, rmdirSync,
+  chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, lutimesSync, mkdirSync, opendirSync, openSync, renameSync, rmdirSync,
   symlinkSync, unlinkSync, utimesSync, type BigIntStats, type Dirent,
 } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ interface Held {
  * file's mtime, but neither its inode number nor its ctime. Contents are written or reflinked, never hard-linked, because a test that
  * writes in place must not change the user's file.
  *
- * Extended attributes of folders are not checked.
+ * Extended attributes of folders are not checked: the sandbox lets nothing set them.
  */
 export class WorkspaceCopy {
   readonly #folder: RunFolder;
@@ -93,6 +93,7 @@ export class WorkspaceCopy {
     });
     this.#tree = tree;
     this.#lost = [];
+    this.#resetTimesOfFolders();
     await this.#waitForNextTick();
   }
 
@@ -151,6 +152,12 @@ export class WorkspaceCopy {
         directory.closeSync();
       }
     }
+  }
+
+  /** Otherwise they would say which folders earlier runs wrote to, and could carry any number that a run set. */
+  #resetTimesOfFolders(): void {
+    const now = new Date();
+    for (const folder of ['', ...this.#modes.keys()]) lutimesSync(this.#at(folder), now, now);
   }
 
   #untouched(relative: string): Held | undefined {

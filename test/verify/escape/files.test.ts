@@ -106,6 +106,13 @@ describe.skipIf(!available)(`a command cannot change what lies outside (${note})
   });
 });
 
+it.skipIf(!available)(`a command cannot mark a folder for the next one by an attribute (${note})`, { timeout: 60_000 }, async () => {
+  await using around = await makeSurroundings();
+  const attempt = `python3 -c 'import os; os.setxattr(".", "user.mark", b"1"); print("marked")'`;
+  expect((await around.run(attempt)).stderr).toContain('Operation not supported');
+  expect((await around.run(attempt, { sandboxed: false })).stdout).toContain('marked');
+});
+
 describe.skipIf(!available)(`a command cannot read a secret (${note})`, { timeout: 60_000 }, () => {
   it.each([
     ['by its name', 'cat "$HOME_OUTSIDE/.ssh/id"'],

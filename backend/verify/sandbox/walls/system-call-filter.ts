@@ -11,7 +11,7 @@ const ARCHITECTURES: Partial<Record<NodeJS.Architecture, { audit: number; calls:
     calls: {
       ...sameEverywhere(),
       ...{ socket: 41, clone: 56, pivot_root: 155, mount: 165, umount2: 166, add_key: 248, request_key: 249, keyctl: 250 },
-      ...{ unshare: 272, perf_event_open: 298, setns: 308, bpf: 321, userfaultfd: 323 },
+      ...{ unshare: 272, perf_event_open: 298, setns: 308, bpf: 321, userfaultfd: 323, setxattr: 188, lsetxattr: 189, fsetxattr: 190 },
     },
   },
   arm64: {
@@ -19,7 +19,7 @@ const ARCHITECTURES: Partial<Record<NodeJS.Architecture, { audit: number; calls:
     calls: {
       ...sameEverywhere(),
       ...{ umount2: 39, mount: 40, pivot_root: 41, unshare: 97, socket: 198, add_key: 217, request_key: 218, keyctl: 219 },
-      ...{ clone: 220, perf_event_open: 241, setns: 268, bpf: 280, userfaultfd: 282 },
+      ...{ clone: 220, perf_event_open: 241, setns: 268, bpf: 280, userfaultfd: 282, setxattr: 5, lsetxattr: 6, fsetxattr: 7 },
     },
   },
 };
@@ -39,19 +39,23 @@ type Call =
   | 'keyctl'
   | 'bpf'
   | 'perf_event_open'
-  | 'userfaultfd';
+  | 'userfaultfd'
+  | 'setxattr'
+  | 'lsetxattr'
+  | 'fsetxattr';
 
 /** New calls have the same number on all architectures. */
 function sameEverywhere() {
   return {
     ...{ io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, open_tree: 428, move_mount: 429, fsopen: 430 },
-    ...{ fsconfig: 431, fsmount: 432, fspick: 433, clone3: 435, mount_setattr: 442 },
+    ...{ fsconfig: 431, fsmount: 432, fspick: 433, clone3: 435, mount_setattr: 442, setxattrat: 463 },
   };
 }
 
 /** errno(3) */
 const EPERM = 1;
 const ENOSYS = 38;
+const EOPNOTSUPP = 95;
 
 /** The allowed families: IPv4, IPv6, and netlink, which lists network interfaces. Unix sockets would reach other programs' listeners. */
 const SOCKET_FAMILIES = [2, 10, 16];
@@ -69,6 +73,12 @@ const REFUSED: readonly Call[] = [
  * sockets past the filter.
  */
 const UNKNOWN: readonly Call[] = ['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register'];
+
+/**
+ * Calls that fail as on a file system without extended attributes. Copies of a workspace are used again, and an attribute of a folder would
+ * tell the next run of this one.
+ */
+const UNSUPPORTED: readonly Call[] = ['setxattr', 'lsetxattr', 'fsetxattr', 'setxattrat'];
 
 /** linux/bpf_common.h, linux/seccomp.h */
 const LOAD = 0x20;
@@ -109,6 +119,7 @@ export function systemCallFilter(architecture: NodeJS.Architecture): Uint8Array 
     [RETURN, 0, 0, failWith(ENOSYS)],
     ...REFUSED.flatMap((call) => answer(call, EPERM)),
     ...UNKNOWN.flatMap((call) => answer(call, ENOSYS)),
+    ...UNSUPPORTED.flatMap((call) => answer(call, EOPNOTSUPP)),
     [JUMP_IF_EQUAL, 0, 4, calls.clone],
     [LOAD, 0, 0, FIRST_ARGUMENT],
     [JUMP_IF_ANY_BIT, 0, 1, NEW_NAMESPACES],
