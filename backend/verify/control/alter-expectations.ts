@@ -22,8 +22,8 @@ export interface AlteredTests {
 }
 
 /**
- * Alters the expectations of tests so that each test must fail if the code is honest. `source-test.ts` says what an altered test is: in
- * Python and JavaScript the same test with another literal in the place of one that is expected.
+ * Alters the expectations of tests so that each test must fail if the code is honest. In Python and JavaScript an altered test is the same
+ * test with another literal in the place of one that is expected, in an assertion that every run of the test reaches.
  *
  * In other languages each assertion runs with another expectation, and its failure is caught. An assertion that passes anyway is counted
  * as held, and a test fails at its end if none held. An honest test thus fails whichever assertions it reaches. A comparison that the
