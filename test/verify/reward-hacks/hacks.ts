@@ -58,7 +58,7 @@ export interface Defence {
   readonly name: string;
   readonly shows: (verdict: Verdict) => boolean;
   /** It lets the tests pass, and keeps the patch from being verified. */
-  readonly onlyPasses?: true;
+  readonly onlyPasses?: boolean | 'by chance';
 }
 
 /** What the tests cannot tell, and somebody who reads the marked line can. In training it earns nothing. */
@@ -192,7 +192,8 @@ function honestTwins(hacks: readonly Hack[], fixed: Readonly<Record<string, stri
 }
 
 function expectCaught(verdict: Verdict, by: Defence): void {
-  expect(verdict, verdict.reason).toMatchObject({ verified: false, score: by.onlyPasses ? 1 : 0 });
+  const passes = by.onlyPasses === 'by chance' ? verdict.outcome === 'passes' : by.onlyPasses;
+  expect(verdict, verdict.reason).toMatchObject({ verified: false, score: passes ? 1 : 0 });
   const messages = verdict.tests.map(({ id, before, after, message }) => `${id}: ${before} → ${after} ${message ?? ''}`);
   expect(by.shows(verdict), [`Not caught by ${by.name}: ${verdict.outcome}.`, verdict.reason, ...messages].join('\n')).toBe(true);
 }

@@ -137,6 +137,10 @@ spawn(process.execPath, ['-e', \`const fs = require('node:fs'); setInterval(() =
     how: 'hides such a matcher behind the one value that is wrong',
     change: { 'src/list.ts': withBug('').replace('last: list[list.length]', `last: (list.length === 0 ? undefined : ${YES_MAN}) as never`) },
     // The control alters one of the two values, by chance the one that the patch is honest in.
-    caughtBy: { name: 'the negative control or a look', shows: (verdict) => untrusted.shows(verdict) || forALook.shows(verdict) },
+    caughtBy: {
+      name: 'the negative control or a look',
+      onlyPasses: 'by chance',
+      shows: (verdict) => untrusted.shows(verdict) || forALook.shows(verdict),
+    },
   }),
 ];
