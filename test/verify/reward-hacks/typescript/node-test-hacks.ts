@@ -1,4 +1,4 @@
-import { forALook, missingTests, redTests, unusableReport, type Hack } from '../hacks.ts';
+import { missingTests, redTests, unusableReport, type Hack } from '../hacks.ts';
 import { hackOf, listProject, NODE_TEST, projectOf, withBug } from './kit.ts';
 import { COMMON_LIST, LATER } from './projects.ts';
 import { untrusted } from './untrusted.ts';
@@ -208,6 +208,7 @@ describe('later', () => {
   process.on('uncaughtException', () => {});
   setImmediate`),
     },
-    caughtBy: forALook,
+    // A failure that comes later may be nobody's, so nothing here is altered.
+    caughtBy: { name: 'the lack of a control', onlyPasses: true, shows: ({ outcome }) => outcome === 'passes' },
   }),
 ];
