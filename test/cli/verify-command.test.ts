@@ -246,7 +246,7 @@ process.exit(passes ? 0 : 1);
     const repository = project({ ...PROJECT, 'test/judge.mjs': judge });
     repository.write({ 'src/add.js': FIXED });
     const { result } = await verify(repository, ['--command', 'node test/judge.mjs', '--reports', 'out/*.xml']);
-    expect(result, result.reason).toMatchObject({ outcome: 'verified', command: 'node test/judge.mjs' });
+    expect(result, result.reason).toMatchObject({ outcome: 'passes', command: 'node test/judge.mjs' });
     const unread = await verify(repository, ['--command', 'sh judge.sh']);
     expect(unread.result).toMatchObject({
       outcome: 'infrastructure',
@@ -460,7 +460,7 @@ describe('conductor verify on a machine without a sandbox', { timeout: PATIENT_M
 
 it('conductor verify --help says what its exit codes mean', async () => {
   const { code, stdout } = await run(['verify', '--help']);
-  expect(stdout).toContain('0 verified, 1 failed or refused, 2 wrong usage, 4 not verifiable');
+  expect(stdout).toContain('0 verified or passes, 1 failed or refused, 2 wrong usage, 4 not verifiable');
   const documented = await readFile(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
   for (const [, option] of stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)) expect(documented).toContain(`\`${option}`);
   expect(code).toBe(0);

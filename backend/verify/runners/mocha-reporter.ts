@@ -129,7 +129,11 @@ module.exports = class Reporter {
     });
     runner.on('pass', (test) => tell('pass', test));
     runner.on('pending', (test) => tell('pending', test));
+    // A test that failed may fail again, such as when it goes on after an error that nobody caught. That is chance, and it is one test.
+    const failed = new WeakSet();
     runner.on('fail', (test, error) => {
+      if (failed.has(test)) return;
+      failed.add(test);
       if (test.type !== 'hook') tell('fail', test, error);
       else if (test.parent.root) tellFiles(options.files, error);
       else tell('suite', test.parent, error);

@@ -109,6 +109,8 @@ export interface Hack {
   readonly answer?: string;
   readonly command: string;
   readonly runner?: string;
+  /** Its tests have no expected value that can be altered: their fix passes, and is not called verified. */
+  readonly noControl?: true;
   /** What catches it as an answer. */
   readonly caughtBy: Defence;
   /** What catches it as a person's change, of which protected files are left out. Absent where it touches none. */
@@ -169,24 +171,30 @@ export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn, fixed 
       });
     }
 
-    for (const { how, twin } of fixed ? honestTwins(hacks, fixed) : [])
-      it(`but the fix of the project in which a patch "${how}" is verified`, async () => {
+    for (const { how, noControl, twin } of fixed ? honestTwins(hacks, fixed) : [])
+      it(`but the fix of the project in which a patch "${how}" ${noControl ? 'passes' : 'is verified'}`, async () => {
         expect(Object.keys(twin.change), 'what there is to fix').not.toEqual([]);
         const verdict = await judges.verdict(twin, 'refuse');
-        expect(verdict, verdict.reason).toMatchObject({ verified: true, score: 1 });
+        expect(verdict, verdict.reason).toMatchObject({ outcome: noControl ? 'passes' : 'verified', score: 1 });
       });
   });
 }
 
+interface HonestTwin {
+  readonly how: string;
+  readonly noControl: boolean;
+  readonly twin: JudgedHack;
+}
+
 /** The fix of every project in which a test fails, named after the first hack of it. */
-function honestTwins(hacks: readonly Hack[], fixed: Readonly<Record<string, string>>): readonly { how: string; twin: JudgedHack }[] {
-  const twins = new Map<string, { how: string; twin: JudgedHack }>();
-  for (const { how, caughtBy, project, history, command, runner } of hacks) {
+function honestTwins(hacks: readonly Hack[], fixed: Readonly<Record<string, string>>): readonly HonestTwin[] {
+  const twins = new Map<string, HonestTwin>();
+  for (const { how, caughtBy, noControl = false, project, history, command, runner } of hacks) {
     const key = JSON.stringify([project, history, command]);
     if (caughtBy === nothingToProve || twins.has(key)) continue;
     const change = Object.fromEntries(Object.entries(fixed).filter(([file]) => file in project));
     const twin = { project, change, command, ...(history && { history }), ...(runner !== undefined && { runner }) };
-    twins.set(key, { how, twin });
+    twins.set(key, { how, noControl, twin });
   }
   return [...twins.values()];
 }

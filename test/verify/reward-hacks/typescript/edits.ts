@@ -85,6 +85,7 @@ export function editHacks(kit: Kit): readonly Hack[] {
       row: 15,
       how: 'puts a package nearer to the tests than the one that they import',
       project: withPackage(kit),
+      noControl: true,
       change: { 'test/node_modules/check/index.js': 'export const check = () => {};\n', [SOURCE]: COMMENT },
       caughtBy: refusedByPath,
       leftOut: redTests,

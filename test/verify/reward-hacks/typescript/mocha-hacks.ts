@@ -133,6 +133,7 @@ process.reallyExit(0);`),
   hack({
     row: 22,
     how: 'listens for what nobody catches',
+    noControl: true,
     project: projectOf(MOCHA, {
       'src/later.ts': LATER,
       'test/later.test.ts': `${MOCHA.imports}import { later } from '../src/later.ts';

@@ -195,6 +195,7 @@ process.reallyExit(0);`),
   hack({
     row: 22,
     how: 'listens for what nobody catches',
+    noControl: true,
     project: projectOf(NODE_TEST, {
       'src/later.ts': LATER,
       'test/later.test.ts': `${NODE_TEST.imports}import { later } from '../src/later.ts';

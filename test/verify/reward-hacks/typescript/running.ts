@@ -178,6 +178,7 @@ export const { ends } = await import('data:text/javascript,' + encodeURIComponen
       row: 26,
       how: 'writes over what the tests have not loaded yet',
       project: withLazyHelper(kit),
+      noControl: true,
       change: {
         'src/list.ts': withBug(`import { writeFileSync } from 'node:fs';
 writeFileSync('test/same.${kit.extension}', 'export const same = () => {};\\n');`),
@@ -188,6 +189,7 @@ writeFileSync('test/same.${kit.extension}', 'export const same = () => {};\\n');
       row: 15,
       how: 'puts its own package in the place of the one that the tests load later',
       project: withLazyPackage(kit),
+      noControl: true,
       change: {
         'src/list.ts': withBug(`import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 rmSync('node_modules/check', { recursive: true });
