@@ -19,6 +19,7 @@ describe('what somebody should look at in a change', () => {
     ['a.mjs', 'const seen = fs.readFileSync(`${folder}/a`, "utf8");\nread("../test/list.test.js");\n', ['a.mjs:2 names a file of tests']],
     ['a.go', 'package a\n\nimport "runtime"\n\nfunc where() { runtime.Caller(1) }\n', ['a.go:5 reads the frames of its callers']],
     ['a.rs', 'const JUDGE: &str = include_str!("../tests/a.rs");\n', ['a.rs:1 reads source code']],
+    ['a.rs', '#[cfg(not(test))]\nfn wrong() {}\n', ['a.rs:1 looks for the tests']],
     ['A.java', 'class A { void end() { System.exit(0); } }\n', ['A.java:1 decides how the process ends']],
   ])('%s: %s', async (path, after, expected) => {
     expect(await told(change(path, after))).toEqual(expected);
@@ -35,6 +36,7 @@ describe('what somebody should look at in a change', () => {
       change('a.py', '# os._exit(0) would end it\nHELP = "call sys.exit() to leave"\ndef exit_code(self):\n    return self.exit()\n'),
       change('a.js', '// process.exit()\nconst help = "process.exit() ends it";\nObject.keys(a).length === 2;\nstring.matches = Object.is(a, b);\n'),
       change('a.go', 'package a\n\n/* os.Exit(1) */\nconst help = `os.Exit`\n'),
+      change('a.rs', '#[cfg(test)]\nmod tests {\n    #[test]\n    fn of_one() { assert_eq!(super::last(&[1]), 1); }\n}\n'),
       change('notes.txt', 'sys._getframe'),
     )).toEqual([]);
   });

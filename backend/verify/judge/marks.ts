@@ -56,7 +56,7 @@ const RUST: readonly Mark[] = [
   { does: 'decides how the process ends', code: /\bprocess\s*::\s*(?:exit|abort)\b/ },
   { does: 'acts on a failure', code: /\bpanic\s*::\s*(?:set_hook|take_hook|catch_unwind)\b/ },
   { does: 'says itself what is equal', code: /\bimpl\b[^{;]*\bPartialEq\b|\bmacro_rules\s*!\s*(?:debug_)?assert/ },
-  { does: 'looks for the tests', code: /\bcfg!?\s*\(\s*(?:not\s*\(\s*)?test\b/ },
+  { does: 'looks for the tests', code: /\bcfg!\s*\(\s*(?:not\s*\(\s*)?test\b|\bcfg\s*\(\s*not\s*\(\s*test\b/ },
 ];
 
 const JAVA: readonly Mark[] = [

@@ -41,11 +41,13 @@ export interface BrokenPackage {
   readonly wrong: string;
   /** Some of the tests that notice. */
   readonly noticed: readonly string[];
+  /** See `HonestFix`. */
+  readonly noControl?: string;
 }
 
 /** Detects the tests, breaks the package, and sees the verdict of a wrong patch and of the text as it was published. */
 export async function expectTurn(scratch: Scratch, found: BrokenPackage): Promise<void> {
-  const { name, command, file, published, broken, wrong, noticed } = found;
+  const { name, command, file, published, broken, wrong, noticed, noControl } = found;
   const workspace = path.join(scratch.folder, name);
   expect((await findTestCommands(workspace)).map((test) => test.command)).toContain(command);
   const target = path.join(workspace, file);
@@ -61,7 +63,7 @@ export async function expectTurn(scratch: Scratch, found: BrokenPackage): Promis
 
   const mended = await judge(text);
   const broke = mended.tests.filter(({ before }) => before === 'failed').map(({ id }) => id);
-  expectVerified(mended, { mended: broke });
+  expectVerified(mended, { mended: broke, ...(noControl !== undefined && { noControl }) });
   expect(broke).toEqual(expect.arrayContaining([...noticed]));
   expect(mended.tests.filter(({ before }) => before === 'passed')).not.toEqual([]);
 }
