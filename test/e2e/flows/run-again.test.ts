@@ -89,7 +89,10 @@ describe('a run that is there', () => {
     await window.quickInputBox.fill(path.join(home, name));
     // A folder there: while the list is read, Enter counts for nothing.
     await window.quickPickRow('verify').waitFor();
-    await window.page.keyboard.press('Enter');
+    await expect.poll(async () => {
+      await window.page.keyboard.press('Enter');
+      return await window.quickInputBox.waitFor({ state: 'hidden', timeout: 2_000 }).then(() => true, () => false);
+    }).toBe(true);
     await window.notification(name).waitFor();
     const text = await readFile(path.join(home, name), 'utf8');
     expect(text).toContain(`# Conductor run ${runId}\n\n**SIMULATED: `);
