@@ -4,7 +4,8 @@ import type { Node } from '../syntax/parse.ts';
 import { byValue, opposite, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { strictComparison } from './javascript-comparisons.ts';
-import { alteredLiteral, argumentsOf, type Comparison } from './javascript-literals.ts';
+import type { Comparison } from './altered-parts.ts';
+import { alteredLiteral, argumentsOf } from './javascript-literals.ts';
 import { anyNumber } from './likely-values.ts';
 
 /** A step in a chain of properties and calls: `.toBe(1)`, `.not`. */

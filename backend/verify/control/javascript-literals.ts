@@ -1,22 +1,12 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { pick, type Dice } from './dice.ts';
+import { alteredPart, alteredTextPart, longestPart, type Comparison } from './altered-parts.ts';
+import type { Dice } from './dice.ts';
 import { otherNumber, otherText } from './likely-values.ts';
-
-/** How the expected value is compared. */
-export interface Comparison {
-  /** Absolute; undefined if values must be equal. */
-  readonly tolerance?: number;
-  /** The value is looked for in another one, so all of a text is changed, and a number is not altered: another one may be in there, too. */
-  readonly isContained?: boolean;
-}
 
 /** Matchers that no longer match if their argument is altered. */
 const LIKE_THEIR_ARGUMENT = /^expect\.(?:objectContaining|arrayContaining|stringContaining)$/;
-
-/** A text with fewer letters and digits may occur anywhere. */
-const TELLING = 5;
 
 /** Replaces a literal, or one in it, by another one of the same kind. Undefined if there is none in it. */
 export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = {}): readonly Edit[] | undefined {
@@ -70,18 +60,13 @@ export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = 
   }
 }
 
-/** Alters one of these parts. Which one is left to chance: a patch may be honest in all but one. */
-function oneOf(parts: readonly Node[], dice: Dice, comparison: Comparison): readonly Edit[] | undefined {
-  const part = pick(parts.filter((each) => alteredLiteral(each, dice, comparison) !== undefined), dice);
-  return part && alteredLiteral(part, dice, comparison);
-}
+const oneOf = (parts: readonly Node[], dice: Dice, comparison: Comparison): readonly Edit[] | undefined =>
+  alteredPart(parts, dice, (part) => alteredLiteral(part, dice, comparison));
 
-function alteredText(node: Node, dice: Dice, { isContained = false }: Comparison): readonly Edit[] | undefined {
-  const fragments = node.namedChildren.filter((child): child is Node => child?.type === 'string_fragment');
-  const longest = fragments.toSorted((a, b) => b.text.length - a.text.length)[0];
-  if (!longest) return isContained ? undefined : [insertion(node.endIndex - 1, otherText('', dice))];
-  const isTelling = (longest.text.match(/[a-z\d]/gi) ?? []).length >= TELLING;
-  return isContained && !isTelling ? undefined : [replacement(longest, otherText(longest.text, dice, { every: isContained }))];
+function alteredText(node: Node, dice: Dice, comparison: Comparison): readonly Edit[] | undefined {
+  const longest = longestPart(node.namedChildren.filter((child): child is Node => child?.type === 'string_fragment'));
+  if (longest) return alteredTextPart(longest, dice, comparison);
+  return comparison.isContained ? undefined : [insertion(node.endIndex - 1, otherText('', dice))];
 }
 
 /** Undefined if arguments are spread, because their positions are then unknown. */

@@ -5,7 +5,7 @@ import { byValue, opposite, type Alteration } from './alteration.ts';
 import type { Dice } from './dice.ts';
 import { anyNumber } from './likely-values.ts';
 import type { AssertionPlace, ExpectedValues } from './python-expected.ts';
-import type { Comparison } from './python-literals.ts';
+import type { Comparison } from './altered-parts.ts';
 
 /** Names of values that are designed to equal anything, such as `mock.ANY`. */
 const EQUALS_ANYTHING = /(?:^|\.)(?:ANY|Any\w*|anything|Always\w*|Is[A-Z]\w*)(?:\(|$)/;

@@ -2,7 +2,8 @@ import { type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import type { Dice } from './dice.ts';
-import { alteredLiteral, argumentsOf, type Comparison } from './python-literals.ts';
+import type { Comparison } from './altered-parts.ts';
+import { alteredLiteral, argumentsOf } from './python-literals.ts';
 
 /** Where an assertion stands. */
 export interface AssertionPlace {

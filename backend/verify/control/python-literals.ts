@@ -1,16 +1,9 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { pick, type Dice } from './dice.ts';
+import { alteredPart, alteredTextPart, longestPart, type Comparison } from './altered-parts.ts';
+import type { Dice } from './dice.ts';
 import { otherNumber, otherText } from './likely-values.ts';
-
-/** How the expected value is compared. */
-export interface Comparison {
-  /** Absolute; undefined if values must be equal. */
-  readonly tolerance?: number;
-  /** The value is looked for in another one, so all of a text is changed. */
-  readonly isContained?: boolean;
-}
 
 /** Calls whose value changes with their first argument. */
 const LIKE_THEIR_ARGUMENT = /(?:^|\.)(?:approx|set|frozenset|tuple|list)$/;
@@ -67,25 +60,15 @@ export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = 
   }
 }
 
-/** Alters one of these parts. Which one is left to chance: a patch may be honest in all but one. */
-function oneOf(parts: readonly Node[], dice: Dice, comparison: Comparison): readonly Edit[] | undefined {
-  const part = pick(parts.filter((each) => alteredLiteral(each, dice, comparison) !== undefined), dice);
-  return part && alteredLiteral(part, dice, comparison);
-}
+const oneOf = (parts: readonly Node[], dice: Dice, comparison: Comparison): readonly Edit[] | undefined =>
+  alteredPart(parts, dice, (part) => alteredLiteral(part, dice, comparison));
 
-function alteredText(node: Node, dice: Dice, { isContained = false }: Comparison): readonly Edit[] | undefined {
-  const contents = node.children.filter((child): child is Node => child?.type === 'string_content');
-  const longest = contents.toSorted((a, b) => b.text.length - a.text.length)[0];
-  if (longest) {
-    const isTelling = (longest.text.match(/[a-z\d]/gi) ?? []).length >= TELLING;
-    return isContained && !isTelling ? undefined : [replacement(longest, otherText(longest.text, dice, { every: isContained }))];
-  }
+function alteredText(node: Node, dice: Dice, comparison: Comparison): readonly Edit[] | undefined {
+  const longest = longestPart(node.children.filter((child): child is Node => child?.type === 'string_content'));
+  if (longest) return alteredTextPart(longest, dice, comparison);
   const end = node.children.findLast((child) => child?.type === 'string_end');
-  return end && !isContained ? [insertion(end.startIndex, otherText('', dice))] : undefined;
+  return end && !comparison.isContained ? [insertion(end.startIndex, otherText('', dice))] : undefined;
 }
-
-/** A text with fewer letters and digits may occur anywhere. */
-const TELLING = 5;
 
 export function isNumber(node: Node): boolean {
   if (node.type === 'integer' || node.type === 'float') return true;

@@ -73,6 +73,16 @@ async function alter(file: string, { runner, text }: Pick<Source, 'runner' | 'te
   return { certain: [...certain], text: texts.get(file) ?? text };
 }
 
+it.each([
+  ['test_a.py', 'pytest', (nested: string) => `def test_deep():\n    assert f() == ${nested}\n`, 'test_deep'],
+  ['a.test.js', 'node-test', (nested: string) => `import assert from 'node:assert';\nimport { it } from 'node:test';\nit('deep', () => { assert.deepEqual(f(), ${nested}); });\n`, 'deep'],
+] as const)('alters a value that is nested deep in time that grows with its depth alone: %s', async (file, runner, text, title) => {
+  const nested = `${'['.repeat(60)}7${']'.repeat(60)}`;
+  const altered = await alter(file, { runner, text: text(nested) }, [title]);
+  expect(altered.certain).toEqual([`${file} > ${title}`]);
+  expect(altered.text).toMatch(/\[{60}[^7]\]{60}/);
+});
+
 describe('the negative control', () => {
   it.each(Object.entries(SOURCES))('alters of %s what must then fail, and is not sure of anything else', async (file, source) => {
     const { certain, text } = await alter(file, source, [...source.altered, ...source.left]);
