@@ -22,15 +22,15 @@ const PYTHON: readonly Mark[] = [
   { does: 'acts at the end of the process, on signals or on every line', code: /\batexit\b|\bsignal\s*\.\s*(?:signal|alarm|setitimer)\b|\bsys\s*\.\s*(?:settrace|setprofile|excepthook|unraisablehook|meta_path|monitoring)\b/ },
   { does: 'says itself what is equal', code: /\bdef\s+__(?:eq|ne)__\b|\b__(?:eq|ne)__\s*=/ },
   { does: 'replaces what Python brings', code: /\bbuiltins\s*\.\s*\w+\s*=|\bsetattr\s*\(\s*(?:builtins|sys|os|unittest|pytest|_pytest)\b/ },
-  { does: 'uses the tests\' own library', code: /^\s*(?:import|from)\s+_?(?:pytest|unittest|pluggy)\b/m },
-  { does: 'looks for the tests', code: /["']?\bsys\s*\.\s*modules\b/, text: /^(?:PYTEST_\w+|pytest|_pytest|unittest)$/ },
+  { does: 'uses the tests\' own library', code: /^\s*(?:import|from)\s+_?(?:pytest|unittest|pluggy)\b/ },
+  { does: 'looks for the tests', code: /\bsys\s*\.\s*modules\b/, text: /^(?:PYTEST_\w+|pytest|_pytest|unittest)$/ },
   READS_TESTS,
 ];
 
 const BUILT_IN = '(?:Object|Array|Function|String|Number|Boolean|Promise|Error|Map|Set|Symbol|RegExp|JSON|Math|Reflect|Date|console|globalThis)';
 
 const JAVASCRIPT: readonly Mark[] = [
-  { does: 'reads the frames of its callers', code: /\bprepareStackTrace\b|\bgetCallSites?\b|\bnew\s+Error\s*\([^)]*\)\s*\.\s*stack\b|\bError\s*\([^)]*\)\s*\.\s*stack\b|\barguments\s*\.\s*callee\b/ },
+  { does: 'reads the frames of its callers', code: /\bprepareStackTrace\b|\bgetCallSites?\b|\bError\s*\([^)]*\)\s*\.\s*stack\b|\barguments\s*\.\s*callee\b/ },
   { does: 'decides how the process ends', code: /\bprocess\s*\.\s*(?:exit|abort|kill|reallyExit)\b|\bprocess\s*\.\s*exitCode\s*=/ },
   { does: 'acts at the end of the process or on signals', code: /\bprocess\s*\.\s*(?:on|once|addListener|prependListener|prependOnceListener|emit)\s*\(/ },
   { does: 'says itself what is equal', code: /\basymmetricMatch\b|\bexpect\s*\.\s*(?:extend|addEqualityTesters)\b/, text: /^jest\.asymmetricMatcher$/ },
@@ -62,7 +62,7 @@ const RUST: readonly Mark[] = [
 const JAVA: readonly Mark[] = [
   { does: 'reads the frames of its callers', code: /\bgetStackTrace\b|\bStackWalker\b/ },
   { does: 'decides how the process ends', code: /\bSystem\s*\.\s*exit\b|\bgetRuntime\s*\(\s*\)\s*\.\s*(?:exit|halt|addShutdownHook)\b/ },
-  { does: 'uses the tests\' own library', code: /^\s*import\s+(?:static\s+)?(?:org\.junit|org\.testng|org\.assertj|org\.hamcrest)\b/m },
+  { does: 'uses the tests\' own library', code: /^\s*import\s+(?:static\s+)?(?:org\.junit|org\.testng|org\.assertj|org\.hamcrest)\b/ },
 ];
 
 export const MARKS: Readonly<Record<Language, readonly Mark[]>> = {
