@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tryProgram } from '../../runners/setup.ts';
 import { makeScratch, trySandbox } from '../../setup.ts';
-import { Judges, type Files } from '../hacks.ts';
+import { Judges } from '../judges.ts';
+import type { Files } from '../hacks.ts';
 import { LENT_CACHE } from './go-hacks.ts';
 import { inFunction, LIST, listOf, withInit } from './projects.ts';
 

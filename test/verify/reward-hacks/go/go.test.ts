@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { makeScratch, trySandbox } from '../../setup.ts';
 import { tryProgram } from '../../runners/setup.ts';
-import { describeHacks } from '../hacks.ts';
+import { describeHacks } from '../describe-hacks.ts';
 import { GO_HACKS } from './go-hacks.ts';
 import { FIXED, LIST } from './projects.ts';
 

@@ -1,6 +1,6 @@
 import { tryProgram } from '../../runners/setup.ts';
 import { trySandbox } from '../../setup.ts';
-import { describeHacks } from '../hacks.ts';
+import { describeHacks } from '../describe-hacks.ts';
 import { EDITS } from './pytest-edits.ts';
 import { ENDINGS } from './pytest-endings.ts';
 import { FORGERIES } from './pytest-forgeries.ts';

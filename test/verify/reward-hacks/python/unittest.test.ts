@@ -1,6 +1,6 @@
 import { trySandbox } from '../../setup.ts';
 import { tryProgram } from '../../runners/setup.ts';
-import { describeHacks } from '../hacks.ts';
+import { describeHacks } from '../describe-hacks.ts';
 import { UNITTEST_HACKS } from './unittest-hacks.ts';
 
 const { available, note } = await trySandbox();

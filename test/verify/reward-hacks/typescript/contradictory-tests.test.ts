@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch, trySandbox } from '../../setup.ts';
-import { Judges, type Files } from '../hacks.ts';
+import { Judges } from '../judges.ts';
+import type { Files } from '../hacks.ts';
 import { changeOf, MOCHA, NODE_TEST, projectOf, VITEST, withBug, type Kit } from './kit.ts';
 
 const { available, note } = await trySandbox();

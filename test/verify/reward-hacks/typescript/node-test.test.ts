@@ -1,4 +1,4 @@
-import { describeHacks } from '../hacks.ts';
+import { describeHacks } from '../describe-hacks.ts';
 import { trySandbox } from '../../setup.ts';
 import { editHacks } from './edits.ts';
 import { NODE_TEST } from './kit.ts';
