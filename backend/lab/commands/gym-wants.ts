@@ -29,7 +29,7 @@ import { wantTasks } from '../gym/wants/want-tasks.ts';
 
 const USAGE = `usage: node with-node.mjs node backend/lab.ts gym-wants [options]
 
-  --model DIR     the Conductor (media/conductor-mini)
+  --model DIR     the Conductor (media/conductor-mini); given several times, the first for seed 1, the next for seed 2, and so on in turn
   --seeds N       seeds from 1, each with tasks, luck and an unseen pool of its own (2)
   --code N        held-out tasks that ask for a new function (100)
   --wants N       held-out tasks of the other wants (90)
@@ -40,7 +40,7 @@ const USAGE = `usage: node with-node.mjs node backend/lab.ts gym-wants [options]
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string', default: fileURLToPath(new URL('../../../media/conductor-mini', import.meta.url)) },
+    model: { type: 'string', multiple: true, default: [fileURLToPath(new URL('../../../media/conductor-mini', import.meta.url))] },
     seeds: { type: 'string', default: '2' },
     code: { type: 'string', default: '100' },
     wants: { type: 'string', default: '90' },
@@ -57,19 +57,25 @@ else await measure();
 type Rows = Map<string, { readonly right: number[][]; readonly steps: number[] }>;
 
 async function measure(): Promise<void> {
+  const tables = new Map<string, Rows>();
+  for (const seed of Array.from({ length: Number(values.seeds) }, (_, index) => index + 1)) {
+    const tasks = [
+      ...gymTasks({ seed, split: 'held-out', count: Number(values.code) }),
+      ...(Number(values.wants) > 0 ? wantTasks({ seed, split: 'held-out', count: Number(values.wants) }) : []),
+    ];
+    await withModel(values.model[(seed - 1) % values.model.length] ?? '', async (model) => {
+      for (const [name, workers] of [['fixed', TRAINING_POOL], ['unseen', unseenPool(100 + seed)]] as const) await tryPool(model, tables, { name, workers, tasks, seed });
+    });
+  }
+  for (const [name, rows] of tables) process.stdout.write(`${tableOf(name, rows)}\n`);
+}
+
+async function withModel(folder: string, use: (model: LocalModel) => Promise<void>): Promise<void> {
   const storage = await mkdtemp(path.join(tmpdir(), 'gym-wants-'));
-  const settings = { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, storage } as const;
+  const settings = { folder: path.resolve(folder), device: 'cpu', precision: 'full', adapters: false, storage } as const;
   const model = await LocalModel.open({ settings, device: 'cpu', deviceReasons: [], threads: 1 });
   try {
-    const tables = new Map<string, Rows>();
-    for (const seed of Array.from({ length: Number(values.seeds) }, (_, index) => index + 1)) {
-      const tasks = [
-        ...gymTasks({ seed, split: 'held-out', count: Number(values.code) }),
-        ...(Number(values.wants) > 0 ? wantTasks({ seed, split: 'held-out', count: Number(values.wants) }) : []),
-      ];
-      for (const [name, workers] of [['fixed', TRAINING_POOL], ['unseen', unseenPool(100 + seed)]] as const) await tryPool(model, tables, { name, workers, tasks, seed });
-    }
-    for (const [name, rows] of tables) process.stdout.write(`${tableOf(name, rows)}\n`);
+    await use(model);
   } finally {
     await model.close();
     await rm(storage, { recursive: true, force: true });
