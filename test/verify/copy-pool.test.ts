@@ -492,10 +492,13 @@ describe('copies', () => {
     await pool.lease(await pool.snapshot({ folder }, signal), signal).then((copy) => copy.release());
     const before = used();
     await cycles(100);
-    await vi.waitFor(() => expect(used().files).toBeLessThanOrEqual(before.files + 6), PATIENTLY);
-    const after = used();
-    expect(after.descriptors).toBeLessThanOrEqual(before.descriptors);
-    expect(after.heap - before.heap).toBeLessThan(2 * 1024 * 1024);
+    // Used copies are removed in the background, and a busy machine is late with it.
+    await vi.waitFor(() => {
+      const after = used();
+      expect(after.files).toBeLessThanOrEqual(before.files + 6);
+      expect(after.descriptors).toBeLessThanOrEqual(before.descriptors);
+      expect(after.heap - before.heap).toBeLessThan(2 * 1024 * 1024);
+    }, PATIENTLY);
     await pool.close();
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
