@@ -9,7 +9,8 @@ import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './jud
 import type { ChosenRunner, TestCommand } from './runners/choose-runner.ts';
 
 export type VerifyProgress =
-  'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again';
+  'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again'
+  | 'running what the test command does besides its tests';
 
 /** The state that a patch is applied to. */
 export interface Base {
@@ -95,7 +96,7 @@ export class BaseTests {
       if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
       // Each test counts by its worse run: in which of the two a flaky test fails is chance.
       const { report } = settle({ results: [] }, first, second);
-      return { report, flaky: differing(first.report, second.report) };
+      return { report, flaky: differing(first.report, second.report), stayed: first.stayed || second.stayed };
     });
   }
 }

@@ -6,6 +6,7 @@ import { chooseRunner, type ChosenRunner } from './runners/choose-runner.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
 import { writeTests } from './control/write-tests.ts';
+import { broken, checkNotes, failsOnBase, mended, runChecks, type CheckOutcome } from './checks.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { settle } from './judge/flaky.ts';
 import { markedLines } from './judge/marked-lines.ts';
@@ -79,7 +80,7 @@ export class Verifier {
   }
 }
 
-const without = (outcome: 'refused' | 'infrastructure', reason: string): Judgement => ({
+const without = (outcome: 'failed' | 'refused' | 'infrastructure', reason: string): Judgement => ({
   verified: false,
   score: 0,
   outcome,
@@ -96,6 +97,7 @@ class Attempt {
   readonly #parts: BaseTestsParts;
   readonly #options: VerifyOptions;
   readonly #targets: readonly string[] | undefined;
+  #preparationFails: Promise<boolean> | undefined;
 
   constructor(parts: BaseTestsParts, options: VerifyOptions) {
     this.#parts = parts;
@@ -149,8 +151,8 @@ class Attempt {
       if (!(error instanceof UnusableRunError)) throw error;
       return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
     }
-    if (!this.#targets && failingResults(before.report, before.flaky).length === 0)
-      return without('refused', nothingToProve(before));
+    const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
+    if (!hasFailures && chosen.checks.length === 0) return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
 
@@ -161,6 +163,7 @@ class Attempt {
     };
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
     const stage = { tests, before, apply, written, patched: patch.edits.map(({ path }) => path) };
+    if (!hasFailures) return await this.#judgeByChecks(stage);
     let first: JudgedRun;
     try {
       first = await this.#run(stage);
@@ -178,14 +181,61 @@ class Attempt {
    * the files of the tests are written, with other texts only in the negative control.
    */
   async #run<Changed>(
-    { tests: { runs, snapshot, chosen }, apply, written, patched }: Stage, change?: (copy: string) => Promise<Changed & { readonly texts?: ReadonlyMap<string, string> }>,
+    stage: Stage, change?: (copy: string) => Promise<Changed & { readonly texts?: ReadonlyMap<string, string> }>,
   ): Promise<TestRun & { readonly changed: Changed | undefined }> {
-    return await runs.run(async (copy) => {
+    const { tests: { runs, snapshot, chosen }, apply, written, patched } = stage;
+    const run = await runs.run(async (copy) => {
       await apply(copy);
       const changed = await change?.(copy);
       await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), patched);
       return changed;
     });
+    return { ...run, exitCode: await this.#exitCodeOf(run, stage) };
+  }
+
+  /** An exit code that says what the base said as well is no reason against the patch. */
+  async #exitCodeOf({ exitCode, stayed, report }: TestRun, { tests, before }: Stage): Promise<number | null> {
+    if (stayed && before.stayed === true) {
+      this.#note('The test runner ended its report, but its process stayed and was stopped. It did so before the change, too.');
+      return 0;
+    }
+    const { preparation } = tests.chosen;
+    if (exitCode === null || exitCode === 0 || preparation === undefined || failingResults(report).length > 0) return exitCode;
+    this.#preparationFails ??= failsOnBase(tests, preparation);
+    if (!(await this.#preparationFails)) return exitCode;
+    this.#note(`What prepares the tests, "${preparation}", fails with the change as it did before.`);
+    return 0;
+  }
+
+  #note(text: string): void {
+    if (!this.notes.includes(text)) this.notes.push(text);
+  }
+
+  /** What the test command does besides its tests. Each check is told in a note. */
+  async #runChecks({ tests, apply }: Stage, options?: { readonly compareAll: true }): Promise<readonly CheckOutcome[]> {
+    if (tests.chosen.checks.length > 0) this.#options.onProgress?.('running what the test command does besides its tests');
+    const checks = await runChecks(tests, apply, options);
+    this.notes.push(...checkNotes(checks));
+    return checks;
+  }
+
+  /** No test failed, so only the other parts of the test command can show that something was mended. They have nothing but exit codes. */
+  async #judgeByChecks(stage: Stage): Promise<Judgement> {
+    const checks = await this.#runChecks(stage, { compareAll: true });
+    const mends = mended(checks);
+    if (!mends) return without('refused', nothingToProve(stage.before));
+    const after = await this.#run(stage).catch(unusable);
+    if (after instanceof UnusableRunError) return without('failed', `With the change, ${lowerFirst(after.message)}`);
+    const was = byId(stage.before.report);
+    const lost = byId(after.report);
+    const broke = [...was].filter(([id, { kind, status }]) => kind === 'test' && status === 'passed' && !stage.before.flaky.has(id) && lost.get(id)?.status !== 'passed');
+    if (broke.length > 0) return without('failed', `Of ${counted(was.size, 'test')}, ${broke.length} did not pass any more.`);
+    const breaks = broken(checks);
+    if (breaks) return without('failed', brokenCheck(breaks));
+    return lowered(
+      { verified: true, score: 1, outcome: 'verified', reason: `"${mends.command}" failed before and passes, and no test was lost.`, tests: [] },
+      passesAtMost('that command says so by its exit code alone'),
+    );
   }
 
   /** Runs the tests that the patch adds, with what else it changes. */
@@ -249,6 +299,8 @@ class Attempt {
     if (!judged.verified) return judged;
     // If a flaky or skipped test spoiled the first run, there was no control of it.
     const finding = (found.verified ? control : await this.#negativeControl(settled, stage)) ?? (await this.#forALook());
+    const breaks = finding?.outcome === 'failed' ? undefined : broken(await this.#runChecks(stage));
+    if (breaks) return { ...judged, verified: false, score: 0, outcome: 'failed', reason: `The tests passed, but ${brokenCheck(breaks)}` };
     return finding ? lowered(judged, finding) : judged;
   }
 
@@ -295,6 +347,8 @@ class Attempt {
     return undefined;
   }
 }
+
+const brokenCheck = ({ command, said }: CheckOutcome): string => `"${command}" passed before the change and fails with it.${said}`;
 
 /** Why green tests do not make a change verified. */
 interface Finding {

@@ -6,6 +6,8 @@ export interface BaseRun {
   readonly report: TestReport;
   /** Ids of tests that ended differently in two runs. */
   readonly flaky: ReadonlySet<string>;
+  /** The runner's process stayed after the end of the tests, and was stopped. */
+  readonly stayed?: boolean;
 }
 
 /** Keeps base runs by contents and command, so that several patches of one workspace share one base run. */

@@ -33,8 +33,10 @@ export function settle(before: TestReport, first: JudgedRun, second: JudgedRun):
     // A test that only the second run reports counts if it failed or is flaky.
     ...second.report.results.filter(({ id, status }) => !inFirst.has(id) && (status === 'failed' || isFlaky(id))),
   ];
-  return { report: { results }, exitCode: worseExit(first.exitCode, second.exitCode), flaky: new Set([...unstable].filter(isFlaky)) };
+  return { report: { results }, ...worseExit(first, second), flaky: new Set([...unstable].filter(isFlaky)) };
 }
 
-const worseExit = (first: number | null, second: number | null): number | null =>
-  first === null || second === null ? null : first === 0 ? second : first;
+function worseExit(first: JudgedRun, second: JudgedRun): Pick<JudgedRun, 'exitCode' | 'said'> {
+  const { exitCode, said } = first.exitCode !== null && (first.exitCode === 0 || second.exitCode === null) ? second : first;
+  return { exitCode, ...(said !== undefined && { said }) };
+}

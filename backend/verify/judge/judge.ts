@@ -9,6 +9,8 @@ export interface JudgedRun {
   readonly report: TestReport;
   /** Null if the command did not end by itself. */
   readonly exitCode: number | null;
+  /** The end of what the command printed. It tells why a command fails whose tests pass. */
+  readonly said?: string;
 }
 
 export interface JudgeOptions {
@@ -41,7 +43,7 @@ export function failingResults(before: TestReport, flaky: ReadonlySet<string> = 
  *
  * The score is the fail-to-pass rate times the pass-to-pass rate, and 0 if the exit code contradicts it.
  */
-export function judge(before: TestReport, { report: after, exitCode }: JudgedRun, options: JudgeOptions = {}): Judgement {
+export function judge(before: TestReport, { report: after, exitCode, said = '' }: JudgedRun, options: JudgeOptions = {}): Judgement {
   const { flaky = new Set(), targets, declaredSkips = new Set() } = options;
   const beforeById = byId(before);
   const afterById = byId(after);
@@ -98,7 +100,7 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
   const ending = exitCode === null ? 'did not end by itself' : `ended with exit code ${exitCode}`;
   if (exitCode === null || (exitCode !== 0 && toleratedFailures === 0))
-    return failed(`Every test passed, but the command ${ending}.`);
+    return failed(`Every test passed, but the command ${ending}.${said}`);
   const passedNow = isTarget ? `${counted(failToPass.total, 'named test')} passed` : `${counted(failToPass.total, 'test')} that failed before passed`;
   const what = failToPass.total > 0 ? passedNow : 'What failed around tests does not fail any more';
   const reason = `${what}, and ${counted(passToPass.total, 'test')} that passed still did.`;

@@ -1,4 +1,3 @@
-import { simpleCommands } from '../runners/shell-words.ts';
 import type { PreparedRun } from '../runners/test-runner.ts';
 
 const POLL_MS = 1_000;
@@ -15,7 +14,7 @@ export class ReportEndedError extends Error {
 
 /**
  * Aborts when the report has ended and the command goes on: open sockets or timers of a failed test may keep it alive for ever. Only where
- * the command is the runner alone, since another command would still have something to do.
+ * the command ends with the runner, since what follows would still have something to do.
  */
 export class ReportEnd {
   readonly #controller = new AbortController();
@@ -23,8 +22,8 @@ export class ReportEnd {
   readonly #startedAt = performance.now();
   #endedAt: number | undefined;
 
-  constructor({ command, hasEnded }: Pick<PreparedRun, 'command' | 'hasEnded'>) {
-    if (!hasEnded || simpleCommands(command).length !== 1) return;
+  constructor({ hasEnded }: Pick<PreparedRun, 'hasEnded'>, endsWithTests: boolean) {
+    if (!hasEnded || !endsWithTests) return;
     let isLooking = false;
     this.#timer = setInterval(() => {
       if (isLooking) return;

@@ -1,8 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
-import type { CopyPool, WorkspaceSnapshot } from '../copies/copy-pool.ts';
+import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../copies/copy-pool.ts';
+import { binFolders } from '../runners/javascript-project.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
-import type { RunFolders } from '../files/run-folder.ts';
-import type { Sandbox, SandboxOutcome } from '../sandbox/sandbox.ts';
+import type { RunFolder, RunFolders } from '../files/run-folder.ts';
+import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandbox.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import type { PreparedRun } from '../runners/test-runner.ts';
 import { ReportError, type TestReport } from '../runners/test-report.ts';
@@ -32,7 +34,11 @@ export interface TestRunsSetup {
 export interface TestRun {
   readonly report: TestReport;
   readonly exitCode: number | null;
+  /** See `lastWords`. */
+  readonly said: string;
   readonly outcome: SandboxOutcome;
+  /** The runner said that all tests were over, and the process stayed until it was stopped. */
+  readonly stayed: boolean;
 }
 
 /** A run of the tests without a usable result. The message says why. */
@@ -68,7 +74,7 @@ export class TestRuns {
     let reusable = false;
     try {
       const changed = await change(copy.folder);
-      const run = await this.#runIn(copy.folder, copy.sharedFolders);
+      const run = await this.#runIn(copy);
       reusable = this.#setup.sandboxed;
       return { ...run, changed };
     } finally {
@@ -76,37 +82,64 @@ export class TestRuns {
     }
   }
 
-  async #runIn(copy: string, sharedFolders: readonly string[]): Promise<TestRun> {
-    const { chosen, base, installed, reports, image, sandboxed, timeoutMs, signal } = this.#setup;
+  /**
+   * Runs another command than the tests in a clean copy that `change` edits (absolute path), within the same limits. Throws
+   * `UnusableRunError` if it exceeds one, what `change` throws, an error of the machine, or the signal's reason.
+   */
+  async runCheck(command: string, change: (copy: string) => Promise<void>): Promise<SandboxOutcome> {
+    const { snapshot, sandboxed, timeoutMs, signal } = this.#setup;
+    const copy = await this.#parts.copies.lease(snapshot, signal);
+    let reusable = false;
+    const folder = await this.#parts.folders.create();
+    try {
+      await change(copy.folder);
+      const outcome = await this.#parts.sandbox.run(this.#inCopy(copy, folder, {
+        command, environment: { CI: 'true' }, programFolders: await binFolders({ command, copy: copy.folder }),
+      }));
+      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
+      reusable = sandboxed;
+      return outcome;
+    } finally {
+      await folder.remove();
+      await copy.release({ reusable });
+    }
+  }
+
+  /** A command in its copy, with what it may read and write. */
+  #inCopy(
+    { folder: cwd, sharedFolders }: Pick<LeasedCopy, 'folder' | 'sharedFolders'>,
+    folder: RunFolder,
+    { command, environment = {}, programFolders = [], readable = [] }: Omit<PreparedRun, 'readReport' | 'hasEnded'>,
+  ): SandboxedCommand {
+    const { base, installed, image, sandboxed, timeoutMs, signal } = this.#setup;
+    return {
+      command, environment, programFolders, cwd,
+      temporary: folder.temporary,
+      writable: [folder.report],
+      hidden: base === installed ? [base] : [base, installed],
+      readable: [folder.tools, ...sharedFolders, ...readable],
+      timeoutMs, signal, image, sandboxed,
+    };
+  }
+
+  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>): Promise<TestRun> {
+    const { chosen, installed, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
       const prepared = await chosen.runner.prepare({
         command: chosen.command,
-        copy,
+        copy: copy.folder,
         workspace: installed,
         tools: folder.tools,
         report: folder.report,
         ...(reports !== undefined && { reports }),
       });
-      const outcome = await this.#runToEnd(prepared, {
-        command: prepared.command,
-        environment: prepared.environment ?? {},
-        programFolders: prepared.programFolders ?? [],
-        cwd: copy,
-        temporary: folder.temporary,
-        writable: [folder.report],
-        hidden: base === installed ? [base] : [base, installed],
-        readable: [folder.tools, ...sharedFolders, ...(prepared.readable ?? [])],
-        timeoutMs,
-        signal,
-        image,
-        sandboxed,
-      });
-      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
+      const { stayed, ...outcome } = await this.#runToEnd(prepared, this.#inCopy(copy, folder, prepared));
+      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, this.#setup.timeoutMs), outcome.exceeded);
       const report = await prepared.readReport().catch((error: unknown) => {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${lastWords(outcome)}`) : error;
       });
-      return { report, exitCode: outcome.exitCode, outcome };
+      return { report, exitCode: outcome.exitCode, said: lastWords(outcome), outcome, stayed };
     } catch (error) {
       throw error instanceof ReportError ? new UnusableRunError(error.message) : error;
     } finally {
@@ -115,14 +148,15 @@ export class TestRuns {
   }
 
   /** A command that is stopped after the end of its report has no exit code. */
-  async #runToEnd(prepared: PreparedRun, command: Parameters<Sandbox['run']>[0]): Promise<SandboxOutcome> {
-    const end = new ReportEnd(prepared);
+  async #runToEnd(prepared: PreparedRun, command: SandboxedCommand): Promise<SandboxOutcome & { readonly stayed: boolean }> {
+    const end = new ReportEnd(prepared, this.#setup.chosen.endsWithTests);
     const startedAt = performance.now();
     try {
-      return await this.#parts.sandbox.run({ ...command, signal: AbortSignal.any([command.signal, end.signal]) });
+      return { ...(await this.#parts.sandbox.run({ ...command, signal: AbortSignal.any([command.signal, end.signal]) })), stayed: false };
     } catch (error) {
       if (!(error instanceof ReportEndedError)) throw error;
-      return { exitCode: null, stdout: '', stderr: '', durationMs: performance.now() - startedAt, sandboxed: command.sandboxed };
+      const durationMs = performance.now() - startedAt;
+      return { exitCode: null, stdout: '', stderr: '', durationMs, sandboxed: command.sandboxed, stayed: true };
     } finally {
       end.stop();
     }
@@ -144,10 +178,14 @@ function exceededText(limit: ExceededLimit, timeoutMs: number): string {
   }
 }
 
+/** The end of what a command printed, without colours. Errors may stand on either stream, and warnings on the other. */
 export function lastWords({ stdout, stderr }: SandboxOutcome): string {
-  const output = stderr.trim() || stdout.trim();
-  return output === '' ? '' : ` Output of the command: ${output.slice(-500)}${missingProgram(output)}`;
+  const said = [stderr, stdout].map((text) => stripVTControlCharacters(text).trim().slice(-MAX_LAST_WORDS)).filter((text) => text !== '');
+  const [output] = said;
+  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${missingProgram(output)}`;
 }
+
+const MAX_LAST_WORDS = 500;
 
 /** What to do if the shell did not find a program: most often a project that is not installed yet. */
 function missingProgram(output: string): string {

@@ -1,5 +1,7 @@
+import { commandParts, type CommandParts } from './command-parts.ts';
 import { expandScripts } from './package-scripts.ts';
 import { RUNNERS } from './runners.ts';
+import { simpleCommands, withEdits } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
 /** How the tests are run, according to the user or `findTestCommands`. */
@@ -13,9 +15,9 @@ export interface TestCommand {
   readonly image?: string;
 }
 
-export interface ChosenRunner {
+export interface ChosenRunner extends Omit<CommandParts, 'tests'> {
   readonly runner: TestRunner;
-  /** The command, with scripts of `package.json` expanded. */
+  /** What is run for a report: of the command, with scripts of `package.json` expanded, the part with the tests. */
   readonly command: string;
 }
 
@@ -24,5 +26,16 @@ export async function chooseRunner(test: TestCommand, workspace: string): Promis
   const command = await expandScripts(test.command, workspace);
   const named = test.reports === undefined ? test.runner : 'custom';
   const runner = RUNNERS.find(({ name, understands }) => (named === undefined ? understands(command) : name === named));
-  return runner && { runner, command };
+  if (runner === undefined) return undefined;
+  const { tests, ...rest } = commandParts(command, runner.understands, runner.keepsOneReport !== true);
+  return { runner, command: withoutCoverage(tests, runner), ...rest };
+}
+
+/** Without the program that measures coverage around a runner: it takes time, and fails below a threshold. */
+function withoutCoverage(command: string, { understands }: TestRunner): string {
+  return withEdits(command, simpleCommands(command).flatMap(({ words }) => {
+    const first = words[words[0]?.text === 'npx' ? 1 : 0];
+    const program = words.find((word) => understands(word.text));
+    return first && program && ['c8', 'nyc'].includes(first.text) ? [{ start: first.start, end: program.start, text: '' }] : [];
+  }));
 }

@@ -15,6 +15,7 @@ export const jest: TestRunner<'jest'> = {
   name: 'jest',
   manifests: ['package.json'],
   idRoot: 'file',
+  keepsOneReport: true,
   detect: (folder) => scriptCommands(folder, JEST),
   understands: (command) => understandsProgram(command, JEST),
   configuration: [/(^|\/)(jest|babel)[^/]*\.(config|setup)[^/]*$/, /(^|\/)jest[^/]*\.json$/, /(^|\/)\.(babel|swc)rc[^/]*$/],
@@ -27,7 +28,7 @@ export const jest: TestRunner<'jest'> = {
         remove: ['--outputFile'],
         flags: ['--json', '--watch', '--watchAll', '--updateSnapshot', '-u', '--passWithNoTests', '--coverage', '--bail', '-b'],
         // All tests must run, not only those up to the first failure. watchman needs a Unix socket, which the sandbox blocks.
-        add: `--json --outputFile=${shellQuote(destination)} --ci --no-bail --no-watchman`,
+        add: `--json --outputFile=${shellQuote(destination)} --ci --no-bail --coverage=false --no-watchman`,
       }),
       environment: { CI: 'true' },
       programFolders: await binFolders(run),

@@ -19,6 +19,8 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
   readonly configuration: readonly RegExp[];
   /** True if nothing keeps the code under test from writing the report. Then a change passes at most, and is never verified. */
   readonly isReportWritable?: boolean;
+  /** True if a second use of the runner in one command would write over the report of the first. */
+  readonly keepsOneReport?: boolean;
   /** Prepares one run that writes a report. Throws `ReportError` if the command cannot be made to. */
   prepare(run: RunToPrepare): Promise<PreparedRun>;
 }

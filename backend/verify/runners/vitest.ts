@@ -9,6 +9,7 @@ import { checkWatch } from './python-report.ts';
 import { readReportFile } from './report-file.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { watchTestFiles } from './test-files.ts';
+import { typeCheckers } from './type-checker.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const VITEST: JavaScriptRunner = { programs: ['vitest'], packages: ['vitest'], fallback: 'vitest run' };
@@ -21,6 +22,7 @@ export const vitest: TestRunner<'vitest'> = {
   name: 'vitest',
   manifests: ['package.json'],
   idRoot: 'file',
+  keepsOneReport: true,
   detect: (folder) => scriptCommands(folder, VITEST),
   understands: (command) => understandsProgram(command, VITEST),
   configuration: [/(^|\/)vite[^/]*\.(config|workspace|projects|setup)\.[^/]+$/],
@@ -35,14 +37,14 @@ export const vitest: TestRunner<'vitest'> = {
       remove: ['--reporter', '--outputFile', '--bail'],
       flags: ['--watch', '-w', '--ui', '--update', '-u', '--passWithNoTests', '--coverage'],
       // All tests count, not only those up to the first failure.
-      add: `--bail=0 --reporter=json --outputFile=${shellQuote(destination)}`,
+      add: `--bail=0 --coverage.enabled=false --reporter=json --outputFile=${shellQuote(destination)}`,
     });
     const prepared = withNodeOptions(command, guard.option);
     return {
       command: prepared.command,
       // With it, vitest neither watches nor writes the snapshots that a test lacks.
       environment: { ...prepared.environment, CI: 'true' },
-      programFolders: await binFolders(run),
+      programFolders: [await typeCheckers(run.tools), ...(await binFolders(run))],
       readReport: async () => {
         await checkTestFiles();
         const report = parseJestReport(await readReportFile(destination), run.copy);

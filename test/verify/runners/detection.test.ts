@@ -149,7 +149,8 @@ describe('the runner of a command', () => {
     await using scratch = await makeScratch();
     const files = { 'a/package.json': scripts({ pretest: 'tsc', test: 'vitest', posttest: 'rm x' }) };
     const chosen = await chooseRunner({ command: `cd a && npm test -- -t 'x y'` }, await scratch.project(files));
-    expect(chosen?.command).toBe(`cd a && tsc && vitest -t 'x y' && rm x`);
+    expect(chosen?.command).toBe(`cd a && tsc || conductor_failed=$?; vitest -t 'x y' && (exit \${conductor_failed:-0})`);
+    expect(chosen?.checks).toEqual(['cd a && rm x']);
   });
 });
 
