@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isTestPath } from '../context/file-names.ts';
 import type { Definition } from '../context/symbols/definition.ts';
-import { importsIn } from '../context/symbols/imports-in.ts';
+import { importsIn } from '../common/imports/imports-in.ts';
 import type { SymbolIndex } from '../context/symbols/symbol-index.ts';
 import { wordsIn } from './words.ts';
 

@@ -4,7 +4,7 @@ import { rgPath } from '@vscode/ripgrep';
 import { describe, expect, test } from 'vitest';
 import { Ripgrep } from '../../backend/context/ripgrep.ts';
 import { definitionsIn } from '../../backend/context/symbols/definitions-in.ts';
-import { importsIn } from '../../backend/context/symbols/imports-in.ts';
+import { importsIn } from '../../backend/common/imports/imports-in.ts';
 import type { SymbolIndex } from '../../backend/context/symbols/symbol-index.ts';
 import { SymbolIndexes } from '../../backend/context/symbols/symbol-indexes.ts';
 import { temporaryFolder, workspaceWith, writeFiles, type Files } from './workspaces.ts';

@@ -1,4 +1,4 @@
-import { detached } from '../symbols/detached.ts';
+import { detached } from '../../common/detached.ts';
 import { wordsOf } from './words.ts';
 
 /** Text that is made to have more different words than this is searched by the words seen before. */

@@ -1,3 +1,4 @@
+import { FAMILY_ENDINGS, type FamilyName } from '../../common/imports/language-families.ts';
 import { extensionOf } from '../file-names.ts';
 import type { SymbolKind } from './definition.ts';
 
@@ -19,7 +20,7 @@ export interface DefinitionRule {
 }
 
 export interface Family {
-  readonly name: 'script' | 'python' | 'go' | 'rust' | 'jvm' | 'c' | 'ruby' | 'php' | 'swift' | 'elixir' | 'lua' | 'shell' | 'sql';
+  readonly name: FamilyName;
   readonly extensions: readonly string[];
   readonly rules: readonly DefinitionRule[];
 }
@@ -42,7 +43,7 @@ const TYPED_FUNCTION = '[\\w<>\\[\\],.?*&:~]{1,120}(?:\\s{1,4}[\\w<>\\[\\],.?*&:
 const FAMILIES: readonly Family[] = [
   {
     name: 'script',
-    extensions: ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'vue', 'svelte'],
+    extensions: FAMILY_ENDINGS.script,
     rules: [
       rule('function', `${SCRIPT_LEAD}function\\s{0,4}\\*?\\s{0,4}NAME`),
       rule('class', `${SCRIPT_LEAD}class\\s{1,4}NAME`),
@@ -59,7 +60,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'python',
-    extensions: ['py', 'pyi', 'pyx'],
+    extensions: FAMILY_ENDINGS.python,
     rules: [
       rule('function', '^\\s*(?:async\\s{1,4})?def\\s{1,4}NAME'),
       rule('class', '^\\s*class\\s{1,4}NAME'),
@@ -69,7 +70,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'go',
-    extensions: ['go'],
+    extensions: FAMILY_ENDINGS.go,
     rules: [
       rule('method', '^func\\s{1,4}\\([^)]{0,200}\\)\\s{0,4}NAME'),
       rule('function', '^func\\s{1,4}NAME'),
@@ -81,7 +82,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'rust',
-    extensions: ['rs'],
+    extensions: FAMILY_ENDINGS.rust,
     rules: [
       rule('function', `${RUST_LEAD}(?:const\\s{1,4})?(?:async\\s{1,4})?(?:unsafe\\s{1,4})?(?:extern\\s{1,4}"[^"]{0,20}"\\s{1,4})?fn\\s{1,4}NAME`),
       rule('type', `${RUST_LEAD}(?:unsafe\\s{1,4})?(?:struct|enum|trait|union|type)\\s{1,4}NAME`),
@@ -93,7 +94,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'jvm',
-    extensions: ['java', 'cs', 'kt', 'kts', 'scala', 'groovy', 'dart'],
+    extensions: FAMILY_ENDINGS.jvm,
     rules: [
       rule('class', `^\\s*${JVM_MODIFIERS}(?:class|@?interface|enum|record|struct|object|trait|mixin|extension)\\s{1,4}NAME`),
       rule('function', `^\\s*${JVM_MODIFIERS}(?:fun|def)\\s{1,4}(?:<[^>]{0,80}>\\s{0,4})?(?:[\\w<>?,]{1,80}\\.)?NAME`),
@@ -105,7 +106,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'c',
-    extensions: ['c', 'h', 'cc', 'cpp', 'cxx', 'hpp', 'hh', 'm', 'mm', 'cu'],
+    extensions: FAMILY_ENDINGS.c,
     rules: [
       rule('variable', '^#\\s{0,4}define\\s{1,4}NAME'),
       rule('class', '^\\s*(?:typedef\\s{1,4})?(?:template\\s{0,4}<.{0,120}>\\s{0,4})?(?:class|struct|union|enum(?:\\s{1,4}class)?)\\s{1,4}NAME\\s{0,4}(?:final\\s{0,4})?(?:[:{]|$)'),
@@ -117,7 +118,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'ruby',
-    extensions: ['rb', 'rake'],
+    extensions: FAMILY_ENDINGS.ruby,
     rules: [
       rule('method', '^\\s*(?:private\\s{1,4})?def\\s{1,4}(?:self\\.)?NAME'),
       rule('class', '^\\s*(?:class|module)\\s{1,4}(?:\\w{1,80}::){0,4}NAME'),
@@ -126,7 +127,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'php',
-    extensions: ['php'],
+    extensions: FAMILY_ENDINGS.php,
     rules: [
       rule('function', '^\\s*(?:(?:public|private|protected|static|final|abstract)\\s{1,4}){0,4}function\\s{1,4}&?NAME'),
       rule('class', '^\\s*(?:(?:final|abstract|readonly)\\s{1,4}){0,3}(?:class|interface|trait|enum)\\s{1,4}NAME'),
@@ -135,7 +136,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'swift',
-    extensions: ['swift'],
+    extensions: FAMILY_ENDINGS.swift,
     rules: [
       rule('function', '^\\s*(?:@?\\w{1,20}(?:\\(set\\))?\\s{1,4}){0,5}func\\s{1,4}NAME'),
       rule('class', '^\\s*(?:@?\\w{1,20}\\s{1,4}){0,4}(?:class|struct|enum|protocol|actor|extension)\\s{1,4}NAME'),
@@ -144,7 +145,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'elixir',
-    extensions: ['ex', 'exs'],
+    extensions: FAMILY_ENDINGS.elixir,
     rules: [
       rule('function', '^\\s*(?:defp?|defmacrop?|defguard)\\s{1,4}NAME'),
       rule('module', '^\\s*(?:defmodule|defprotocol|defimpl)\\s{1,4}(?:\\w{1,80}\\.){0,6}NAME'),
@@ -152,7 +153,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'lua',
-    extensions: ['lua'],
+    extensions: FAMILY_ENDINGS.lua,
     rules: [
       rule('function', '^\\s*(?:local\\s{1,4})?function\\s{1,4}(?:\\w{1,80}[.:]){0,4}NAME'),
       rule('function', '^\\s*(?:local\\s{1,4})?(?:\\w{1,80}\\.){0,4}NAME\\s{0,4}=\\s{0,4}function\\b'),
@@ -161,7 +162,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'shell',
-    extensions: ['sh', 'bash', 'zsh'],
+    extensions: FAMILY_ENDINGS.shell,
     rules: [
       rule('function', '^\\s*function\\s{1,4}NAME'),
       rule('function', '^\\s*NAME\\s{0,4}\\(\\)'),
@@ -170,7 +171,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'sql',
-    extensions: ['sql'],
+    extensions: FAMILY_ENDINGS.sql,
     rules: [{
       kind: 'type',
       pattern: /^\s*create\s{1,8}(?:or\s{1,4}replace\s{1,8})?(?:\w{1,20}\s{1,8}){0,2}(?:table|view|function|procedure|index|type|trigger)\s{1,8}(?:if\s{1,4}not\s{1,4}exists\s{1,4})?["`[]?(?:\w{1,80}["`\]]?\.["`[]?)?(\w{1,100})/iu,

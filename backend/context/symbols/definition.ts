@@ -13,13 +13,3 @@ export interface Definition {
   /** The definition without its body, on one line. */
   readonly signature: string;
 }
-
-/** What one file takes from another. */
-export interface Import {
-  /** As written: `./a.js`, `pkg.module`, `crate::a::b`. */
-  readonly from: string;
-  /** The names it takes, and what it calls them. Empty where the whole module is taken. */
-  readonly names: readonly { readonly name: string; readonly as: string }[];
-  /** Whether the file also hands these names on, as `export … from` does. */
-  readonly passedOn: boolean;
-}

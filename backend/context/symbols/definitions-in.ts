@@ -1,7 +1,7 @@
 import { indentOf } from '../block-at.ts';
 import type { Definition } from './definition.ts';
 import { definingLine, familyOf, type Family } from './definition-rules.ts';
-import { detached } from './detached.ts';
+import { detached } from '../../common/detached.ts';
 
 const MAX_DEFINITIONS = 2_000;
 /** A longer body is cut there: its end is not looked for. */

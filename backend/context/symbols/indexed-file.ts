@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type St
 import path from 'node:path';
 import { IDENTIFIER } from '../search/words.ts';
 import type { Vocabulary } from '../search/vocabulary.ts';
-import type { Definition, Import } from './definition.ts';
+import { importsIn, type Import } from '../../common/imports/imports-in.ts';
+import { packageNameIn } from '../../common/imports/package-names.ts';
+import type { Definition } from './definition.ts';
 import { definitionsIn } from './definitions-in.ts';
-import { detached } from './detached.ts';
-import { importsIn } from './imports-in.ts';
 
 /** Larger files are data, generated or bundled. */
 const MAX_BYTES = 512 * 1024;
@@ -96,15 +96,3 @@ function bytesOf(file: string): Buffer | undefined {
     if (handle !== undefined) closeSync(handle);
   }
 }
-
-function packageNameIn(file: string, text: string): string | undefined {
-  const pattern = PACKAGE_NAMES[path.posix.basename(file)];
-  const name = pattern?.exec(text.slice(0, 20_000))?.[1];
-  return name === undefined ? undefined : detached(name);
-}
-
-const PACKAGE_NAMES: Readonly<Record<string, RegExp>> = {
-  'package.json': /"name"\s{0,8}:\s{0,8}"([^"\n]{1,200})"/,
-  'go.mod': /^module[ \t]{1,8}(\S{1,300})/m,
-  'Cargo.toml': /\[package\][^[]{0,2000}?\bname\s{0,8}=\s{0,8}"([^"\n]{1,200})"/,
-};

@@ -7,11 +7,11 @@ import { redact } from '../secrets.ts';
 import { compare } from '../text-order.ts';
 import { Vocabulary } from '../search/vocabulary.ts';
 import type { Workspace } from '../workspace.ts';
-import type { Definition, Import } from './definition.ts';
+import type { Definition } from './definition.ts';
 import type { IndexContent } from './index-bytes.ts';
 import { indexFile, statusOf, type IndexedFile } from './indexed-file.ts';
-import { importsIn } from './imports-in.ts';
-import { filesImported, type ProjectShape } from './resolve-import.ts';
+import { importsIn, type Import } from '../../common/imports/imports-in.ts';
+import { filesImported, type ProjectShape } from '../../common/imports/resolve-import.ts';
 
 /** More files are not indexed. A file takes about a kilobyte and a half. */
 const MAX_FILES = 60_000;

@@ -1,6 +1,15 @@
-import type { Import } from './definition.ts';
-import { familyOf, type Family } from './definition-rules.ts';
-import { detached } from './detached.ts';
+import { detached } from '../detached.ts';
+import { familyNameOf, type FamilyName } from './language-families.ts';
+
+/** What one file takes from another. */
+export interface Import {
+  /** As written: `./a.js`, `pkg.module`, `crate::a::b`. */
+  readonly from: string;
+  /** The names it takes, and what it calls them. Empty where the whole module is taken. */
+  readonly names: readonly { readonly name: string; readonly as: string }[];
+  /** Whether the file also hands these names on, as `export … from` does. */
+  readonly passedOn: boolean;
+}
 
 const MAX_IMPORTS = 400;
 const MAX_NAMES = 100;
@@ -9,8 +18,8 @@ type Found = { from: string; names?: readonly { name: string; as: string }[]; pa
 
 /** What a file imports, as written. Empty for languages whose imports are not read. */
 export function importsIn(path: string, text: string): Import[] {
-  const family = familyOf(path);
-  const find = family && FINDERS[family.name];
+  const family = familyNameOf(path);
+  const find = family && FINDERS[family];
   if (!find) return [];
   const imports: Import[] = [];
   for (const { from, names = [], passedOn = false } of find(text)) {
@@ -21,7 +30,7 @@ export function importsIn(path: string, text: string): Import[] {
   return imports;
 }
 
-const FINDERS: Partial<Record<Family['name'], (text: string) => Iterable<Found>>> = {
+const FINDERS: Partial<Record<FamilyName, (text: string) => Iterable<Found>>> = {
   script: scriptImports,
   python: pythonImports,
   go: goImports,

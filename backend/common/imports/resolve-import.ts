@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { extensionOf } from '../file-names.ts';
-import { familyOf } from './definition-rules.ts';
+import { familyNameOf } from './language-families.ts';
 
 const SCRIPT_ENDINGS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.d.ts', '.vue', '.svelte', '.json'];
 /** Where the source of a package is, if its name is imported. */
@@ -20,12 +19,12 @@ export interface ProjectShape {
 
 /** The files of the project that an import means: none for a package that is installed. */
 export function filesImported(importer: string, from: string, project: ProjectShape): readonly string[] {
-  switch (familyOf(importer)?.name) {
+  switch (familyNameOf(importer)) {
     case 'script': return scriptFile(importer, from, project);
     case 'python': return pythonFiles(importer, from, project);
     case 'go': return goFiles(from, project);
     case 'rust': return rustFiles(importer, from, project);
-    case 'jvm': return byEnd(from.replace(/^package:[\w-]+\//, '').replace(/\.(?=\w)/g, '/'), extensionOf(importer), project);
+    case 'jvm': return byEnd(from.replace(/^package:[\w-]+\//, '').replace(/\.(?=\w)/g, '/'), path.posix.extname(importer).slice(1).toLowerCase(), project);
     case 'php': return from.includes('\\') ? byEnd(from.replaceAll('\\', '/'), 'php', project) : relativeOrEnd(importer, from, '', project);
     case 'c': return relativeOrEnd(importer, from, '', project);
     case 'ruby': return relativeOrEnd(importer, from, '.rb', project);
