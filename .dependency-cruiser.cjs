@@ -84,6 +84,7 @@ const PARTS = {
     sandbox: ['files'],
     runners: ['files', 'sandbox'],
     control: ['files', 'syntax', 'runners'],
+    closure: ['files', 'runners'],
     judge: ['files', 'syntax', 'copies', 'sandbox', 'runners'],
     graders: ['files', 'patch', 'sandbox', 'judge'],
   },

@@ -3,6 +3,7 @@ import { faultIn, placesIn, testBase, unreadableCommand } from './base-result.ts
 import { BaseTests, bothDone, onBase, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
 import { chooseRunner, type ChosenRunner } from './runners/choose-runner.ts';
+import { JudgingFiles } from './closure/judging-files.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
 import { writeTests } from './control/write-tests.ts';
@@ -12,7 +13,7 @@ import { settle } from './judge/flaky.ts';
 import { markedLines } from './judge/marked-lines.ts';
 import { counted } from '../common/counted.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
-import type { Patch } from './patch/patch.ts';
+import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
 import { partsOf } from '../protocol/verdict-facts.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
@@ -125,23 +126,41 @@ class Attempt {
 
   /** The patch without its edits of protected files. Throws `RefusedPatch`. */
   #admissible({ edits }: Patch, { runner }: ChosenRunner): Pick<Patch, 'edits'> {
+    return this.#without(edits, (edit) =>
+      this.#options.newTests && isNewTest(edit, runner.configuration) ? undefined : protectedReason(edit.path, runner.configuration));
+  }
+
+  /** The patch without its edits of what judges by its place in the project, whatever its name. Throws `RefusedPatch`. */
+  async #withoutJudges({ edits }: Pick<Patch, 'edits'>, { snapshot, chosen: { runner, command } }: BaseTests): Promise<Pick<Patch, 'edits'>> {
+    const { base, installed = base, newTests } = this.#options;
+    const reasons = await this.#parts.copies.onFiles(snapshot, async (files) => {
+      const judging = new JudgingFiles(files, { command, configuration: runner.configuration }, installed);
+      const found = new Map<FileEdit, string | undefined>();
+      for (const edit of edits) if (!newTests || !isNewTest(edit, runner.configuration)) found.set(edit, await judging.whyItJudges(edit));
+      return found;
+    });
+    return this.#without(edits, (edit) => reasons.get(edit));
+  }
+
+  /** Refuses the edits for which there is a reason, or leaves them out of a person's change. */
+  #without(edits: readonly FileEdit[], reasonOf: (edit: FileEdit) => string | undefined): Pick<Patch, 'edits'> {
     const rest = edits.filter((edit) => {
-      const { path } = edit;
-      const reason = protectedReason(path, runner.configuration);
-      if (reason === undefined || (this.#options.newTests && isNewTest(edit, runner.configuration))) return true;
+      const reason = reasonOf(edit);
+      if (reason === undefined) return true;
       if (this.#options.protectedEdits !== 'leave out')
-        throw new RefusedPatch(`The change may not be applied: ${path}: ${reason}`);
-      this.notes.push(`${path} was left as it is: ${reason}`);
+        throw new RefusedPatch(`The change may not be applied: ${edit.path}: ${reason}`);
+      this.notes.push(`${edit.path} was left as it is: ${reason}`);
       return false;
     });
     if (rest.length === 0) throw new RefusedPatch('The change edits only protected files, such as the tests themselves.');
     return { edits: rest };
   }
 
-  async #judge(chosen: ChosenRunner, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
+  async #judge(chosen: ChosenRunner, admissible: Pick<Patch, 'edits'>): Promise<Judgement> {
     const tests = await BaseTests.open(this.#parts, this.#options, chosen);
     if (tests.image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#options.image}.`);
 
+    const patch = await this.#withoutJudges(admissible, tests);
     if (this.#options.newTests && patch.edits.some((edit) => isNewTest(edit, chosen.runner.configuration))) return await this.#tryNewTests(tests, patch);
 
     let before: BaseRun;

@@ -91,6 +91,15 @@ export class ContentStore {
     writeFileSync(descriptor, this.#buffer.subarray(0, read));
   }
 
+  /** Small content; undefined for large content. */
+  readSmall(content: string): Buffer | undefined {
+    const place = this.#small.get(content);
+    if (!place) return undefined;
+    const bytes = Buffer.allocUnsafe(place.size);
+    if (readSync(this.#pack, bytes, 0, place.size, place.offset) !== place.size) throw new Error('The stored contents were truncated.');
+    return bytes;
+  }
+
   /** The file of large content; undefined for small content. */
   largeFile(content: string): string | undefined {
     return this.#large.get(content);

@@ -27,6 +27,14 @@ export interface WorkspaceSnapshot {
   readonly paths: ReadonlySet<string>;
 }
 
+/** The files of a workspace at one moment. */
+export interface SnapshotFiles {
+  /** Relative, with forward slashes. */
+  readonly paths: ReadonlySet<string>;
+  /** Undefined for a link, for a file of more than a megabyte, and for one that is not there. */
+  text(path: string): string | undefined;
+}
+
 /** A copy for one run of the tests, in the state of its snapshot. */
 export interface LeasedCopy {
   /** Absolute, without symbolic links. */
@@ -102,6 +110,16 @@ export class CopyPool {
     return await this.#work.track(this.#lease(snapshot, signal));
   }
 
+  /**
+   * Calls `use` with the files of a snapshot, without a copy. They may be read until it resolves. Throws `WorkspaceCopyError` or what
+   * `use` throws.
+   */
+  async onFiles<Result>(snapshot: WorkspaceSnapshot, use: (files: SnapshotFiles) => Promise<Result>): Promise<Result> {
+    this.#assertOpen();
+    if (!(snapshot instanceof Snapshot)) throw new Error('The snapshot is of another pool.');
+    return await this.#work.track(this.#onFiles(snapshot, use));
+  }
+
   /** Removes all copies. Leased copies are removed when they are returned. */
   async close(): Promise<void> {
     this.#closing.abort(new Error(CLOSED));
@@ -125,6 +143,21 @@ export class CopyPool {
     } catch (error) {
       if (!signal.aborted) this.#workspaces.retire(pooled);
       throw asCopyError(error, signal);
+    } finally {
+      this.#workspaces.leave(pooled);
+    }
+  }
+
+  async #onFiles<Result>({ state, pooled }: Snapshot, use: (files: SnapshotFiles) => Promise<Result>): Promise<Result> {
+    if (!this.#workspaces.all.has(pooled)) throw new WorkspaceCopyError('The snapshot is too old. Start the verification again.');
+    pooled.users += 1;
+    try {
+      const { contents } = await pooled.kept;
+      const text = (path: string): string | undefined => {
+        const entry = state.paths.has(path) ? state.tree.entries.get(path) : undefined;
+        return entry?.kind === 'file' ? contents.readSmall(entry.content)?.toString('utf8') : undefined;
+      };
+      return await use({ paths: state.paths, text });
     } finally {
       this.#workspaces.leave(pooled);
     }

@@ -45,7 +45,10 @@ const ROWS: readonly ProtectedRow[] = [
   { reason: 'It is a snapshot that tests compare with.', patterns: [folders('__snapshots__'), /\.(snap|snapshot)$/] },
   {
     reason: 'It decides how the tests are run.',
-    patterns: [files('package.json', 'pyproject.toml', 'setup.cfg', 'makefile', 'gnumakefile', 'build.rs')],
+    patterns: [
+      files('justfile', '.justfile', 'taskfile.yml', 'taskfile.yaml', 'nx.json', 'turbo.json', 'lerna.json', 'pnpm-workspace.yaml'),
+      files('package.json', 'pyproject.toml', 'setup.cfg', 'makefile', 'gnumakefile', 'build.rs'),
+    ],
   },
   {
     reason: 'It configures the test runner.',
@@ -54,13 +57,15 @@ const ROWS: readonly ProtectedRow[] = [
       /(^|\/)\.(mocha|nyc|c8|babel|swc|tap)rc[^/]*$/,
       /(^|\/)setup[-_.]?(tests?|vitest|jest|mocha)\.[cm]?[jt]sx?$/,
       files('pytest.ini', 'tox.ini', 'conftest.py', 'noxfile.py', '.coveragerc'),
+      // What vite and jest load by its name, whether it was there before or not.
+      /(^|\/)(postcss|svelte|tailwind|unocss|uno|swc|ava|tap)\.config\.[^/]+$/, /(^|\/)\.(postcss|browserslist|swc|ts-node|esm)rc[^/]*$/,
       files('bunfig.toml', 'deno.json', 'deno.jsonc', 'node.config.json'),
     ],
   },
   { reason: 'It decides how the tests are compiled.', patterns: [/(^|\/)[jt]sconfig[^/]*\.json$/] },
   {
     reason: 'It chooses the tools that tests run with.',
-    patterns: [/(^|\/)\.(yarnrc|pnpmfile)[^/]*$/, files('.npmrc', '.nvmrc', '.node-version', '.tool-versions')],
+    patterns: [/(^|\/)\.(yarnrc|pnpmfile|pnp)[^/]*$/, folders('.yarn'), files('.npmrc', '.nvmrc', '.node-version', '.tool-versions')],
   },
   { reason: 'It sets the environment that tests run in.', patterns: [/(^|\/)\.env[^/]*$/] },
   {
@@ -69,6 +74,10 @@ const ROWS: readonly ProtectedRow[] = [
       files('package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'),
       files('cargo.lock', 'poetry.lock', 'uv.lock', 'pipfile.lock', 'go.sum', 'go.work', 'gemfile.lock', 'composer.lock'),
     ],
+  },
+  {
+    reason: 'It would take the place of the libraries that tests are made with.',
+    patterns: [/(^|\/)(org\/(junit|assertj|hamcrest|mockito|opentest4j|testng|spockframework)|junit\/framework)\/[^/]+/],
   },
   {
     reason: 'It would run before the tests do.',

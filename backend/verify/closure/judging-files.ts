@@ -1,0 +1,56 @@
+import { Slices } from '../../common/slices.ts';
+import { familyNameOf } from '../../common/imports/language-families.ts';
+import { isCode, whyItIsData } from './data-of-tests.ts';
+import type { RunOfTests } from './configured-files.ts';
+import { HelpersOfTests } from './helpers-of-tests.ts';
+import { folderOf, ProjectImports, stemOf, type ProjectFiles } from './project.ts';
+import { whyItShadows } from './shadows.ts';
+
+interface EditedFile {
+  readonly path: string;
+  /** Null for a new file. */
+  readonly before: string | null;
+}
+
+/**
+ * Says which files of a project judge, beyond those whose names say so: what only tests import, what they read, what configures their runner, and
+ * what would take the place of one of these. Reads no more of the project than it needs.
+ */
+export class JudgingFiles {
+  readonly #files: ProjectFiles;
+  readonly #slices: Slices;
+  readonly #helpers: HelpersOfTests;
+  readonly #installed: string;
+
+  /** @param installed the folder in which dependencies are installed, absolute */
+  constructor(files: ProjectFiles, run: RunOfTests, installed: string, slices = new Slices()) {
+    this.#files = files;
+    this.#slices = slices;
+    this.#helpers = new HelpersOfTests(new ProjectImports(files, slices), run);
+    this.#installed = installed;
+  }
+
+  /** Why an answer may not change this file, as one sentence, or undefined. */
+  async whyItJudges({ path, before }: EditedFile): Promise<string | undefined> {
+    if (before === null) {
+      const shadowed = whyItShadows(path, this.#files, this.#installed);
+      if (shadowed !== undefined) return shadowed;
+      for (const sibling of siblingsOf(path, this.#files)) {
+        const role = await this.#helpers.roleOf(sibling);
+        if (role.is === 'judge') return `It may be loaded in the place of ${sibling}. ${role.why}`;
+      }
+    }
+    const role = await this.#helpers.roleOf(path);
+    if (role.is === 'judge' && (role.configures || isCode(path))) return role.why;
+    return isCode(path) ? undefined : await whyItIsData(path, this.#files, (file) => this.#helpers.roleOf(file), this.#slices);
+  }
+}
+
+/** The module of a file, without its ending: `a/b` for `a/b.js`, `a/b.ts` and `a/b/index.js`. */
+const moduleOf = (file: string): string => (/^(?:index|__init__|mod)$/.test(stemOf(file)) ? folderOf(file) : [folderOf(file), stemOf(file)].filter((part) => part !== '').join('/'));
+
+/** Other files that the same import may mean. */
+function siblingsOf(file: string, { paths }: ProjectFiles): readonly string[] {
+  const module = moduleOf(file);
+  return familyNameOf(file) === undefined ? [] : [...paths].filter((other) => other !== file && other.startsWith(module) && moduleOf(other) === module && familyNameOf(other) === familyNameOf(file));
+}
