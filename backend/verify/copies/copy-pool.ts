@@ -4,6 +4,7 @@ import { isDiskFull } from '../../common/disk-full.ts';
 import { Slices } from '../../common/slices.ts';
 import { Slots } from '../../common/slots.ts';
 import type { RunFolders } from '../files/run-folder.ts';
+import { BuildLayers } from './build-layers.ts';
 import type { ContentStore } from './content-store.ts';
 import { IdleCopies, IdleCopy } from './idle-copies.ts';
 import { KeptWorkspace, type WorkspaceState } from './kept-workspace.ts';
@@ -68,6 +69,8 @@ const PROCESSORS = availableParallelism();
  * after its return.
  */
 export class CopyPool {
+  /** What tool chains have built of the workspaces. */
+  readonly layers: BuildLayers;
   readonly #folders: RunFolders;
   readonly #limit: number;
   readonly #idleMs: number;
@@ -83,6 +86,7 @@ export class CopyPool {
 
   constructor({ folders, limit = Math.max(4, 2 * availableParallelism()), idleMs = IDLE_MS }: CopyPoolOptions) {
     this.#folders = folders;
+    this.layers = new BuildLayers(folders);
     this.#limit = limit;
     this.#idleMs = idleMs;
     this.#slots = new Slots(limit);
@@ -127,6 +131,7 @@ export class CopyPool {
     this.#slots.refuse(new Error(CLOSED));
     for (const workspace of this.#workspaces.all) if (workspace.users === 0) this.#removeWorkspace(workspace);
     await this.#work.ended();
+    await this.layers.clear();
   }
 
   get #isClosed(): boolean {
@@ -285,6 +290,7 @@ export class CopyPool {
     for (const pooled of this.#workspaces.all)
       if (pooled.users === 0 && pooled.usedAt <= unusedSince && !this.#idle.hasOf(pooled)) this.#removeWorkspace(pooled);
     if (this.#workspaces.all.size > 0) this.#tidyLater();
+    else this.#inBackground(this.layers.clear());
   }
 
   #assertOpen(): void {

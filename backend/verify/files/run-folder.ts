@@ -12,6 +12,8 @@ export interface RunFolder {
   readonly root: string;
   /** The place of the workspace's copy. It does not exist yet. */
   readonly workspace: string;
+  /** Makes that place an empty folder and returns it. */
+  makeWorkspace(): Promise<string>;
   /** The tests' HOME and TMPDIR. */
   readonly temporary: string;
   /** The runner writes its report here. */
@@ -45,6 +47,10 @@ export class RunFolders {
     return {
       root,
       workspace: folder('workspace'),
+      makeWorkspace: async () => {
+        await mkdir(folder('workspace'), { mode: 0o700 });
+        return folder('workspace');
+      },
       temporary: folder('temporary'),
       report: folder('report'),
       tools: folder('tools'),

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
+import type { LeasedLayer } from '../copies/build-layers.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../copies/copy-pool.ts';
 import { binFolders } from '../runners/javascript-project.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
@@ -69,16 +70,55 @@ export class TestRuns {
    */
   async run<Changed>(change: (copy: string) => Promise<Changed>): Promise<TestRun & { readonly changed: Changed }> {
     const { snapshot, signal } = this.#setup;
-    const copy = await this.#parts.copies.lease(snapshot, signal);
+    const layer = await this.#layer();
+    try {
+      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), layer?.folder, change);
+    } finally {
+      layer?.release();
+    }
+  }
+
+  async #runOn<Changed>(
+    copy: LeasedCopy, layer: string | undefined, change: (copy: string) => Promise<Changed>,
+  ): Promise<TestRun & { readonly changed: Changed }> {
     // Without a sandbox, and for a moment after a kill, a process may still write to the copy.
     let reusable = false;
     try {
       const changed = await change(copy.folder);
-      const run = await this.#runIn(copy);
+      const run = await this.#runIn(copy, layer);
       reusable = this.#setup.sandboxed;
       return { ...run, changed };
     } finally {
       await copy.release({ reusable });
+    }
+  }
+
+  /**
+   * What the tool chain has built of the base. It is built before any judged code is there, and without a sandbox there is none, because
+   * nothing would keep a run from writing it.
+   */
+  async #layer(): Promise<LeasedLayer | undefined> {
+    const { snapshot, chosen: { runner, command }, installed, image, sandboxed, signal } = this.#setup;
+    if (!runner.build || !sandboxed) return undefined;
+    const family = JSON.stringify([installed, runner.name, command, image]);
+    return await this.#parts.copies.layers.lease({ family, state: snapshot.fingerprint }, signal, (keep, earlier) => this.#build(keep, earlier));
+  }
+
+  async #build(keep: string, layer: string | undefined): Promise<boolean> {
+    const { snapshot, chosen, signal } = this.#setup;
+    const copy = await this.#parts.copies.lease(snapshot, signal);
+    const folder = await this.#parts.folders.create();
+    try {
+      const prepared = await chosen.runner.build?.({
+        command: chosen.command, copy: copy.folder, tools: folder.tools, keep, ...(layer !== undefined && { layer }),
+      });
+      if (!prepared) return false;
+      const command = this.#inCopy(copy, folder, over(layer, prepared));
+      const { exceeded } = await this.#parts.sandbox.run({ ...command, writable: [keep] });
+      return exceeded === undefined && (await prepared.finish?.()) !== false;
+    } finally {
+      await folder.remove();
+      await copy.release({ reusable: true });
     }
   }
 
@@ -122,7 +162,7 @@ export class TestRuns {
     };
   }
 
-  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>): Promise<TestRun> {
+  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, layer: string | undefined): Promise<TestRun> {
     const { chosen, installed, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
@@ -133,8 +173,9 @@ export class TestRuns {
         tools: folder.tools,
         report: folder.report,
         ...(reports !== undefined && { reports }),
+        ...(layer !== undefined && { layer }),
       });
-      const { stayed, ...outcome } = await this.#runToEnd(prepared, this.#inCopy(copy, folder, prepared));
+      const { stayed, ...outcome } = await this.#runToEnd(prepared, this.#inCopy(copy, folder, over(layer, prepared)));
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, this.#setup.timeoutMs), outcome.exceeded);
       const report = await prepared.readReport().catch((error: unknown) => {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${lastWords(outcome)}`) : error;
@@ -162,6 +203,10 @@ export class TestRuns {
     }
   }
 }
+
+/** With a layer to read. */
+const over = <Prepared extends Pick<PreparedRun, 'readable'>>(layer: string | undefined, prepared: Prepared): Prepared =>
+  layer === undefined ? prepared : { ...prepared, readable: [...(prepared.readable ?? []), layer] };
 
 function exceededText(limit: ExceededLimit, timeoutMs: number): string {
   switch (limit) {

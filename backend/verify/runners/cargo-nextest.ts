@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { ReportError } from './test-report.ts';
+import { buildAhead, CARGO_ENVIRONMENT, fromLayer } from './cargo-layer.ts';
 import { cargoTest } from './cargo-test.ts';
 import { expectJunitFiles } from './junit-files.ts';
 import { programUses, withEdits, type ProgramUse } from './shell-words.ts';
@@ -17,7 +18,7 @@ export const cargoNextest: TestRunner<'nextest'> = {
   understands: (command) => runUses(command).length > 0,
   configuration: [...cargoTest.configuration, /(^|\/)\.config\/nextest[^/]*\.toml$/],
 
-  async prepare({ command, copy, tools }) {
+  async prepare({ command, copy, tools, layer }) {
     const uses = runUses(command);
     if (uses.length === 0)
       throw new ReportError(`"${command}" cannot be made to write a report: name the "cargo nextest run" command that it runs.`);
@@ -27,11 +28,13 @@ export const cargoNextest: TestRunner<'nextest'> = {
     const options = ` --offline --no-fail-fast --tool-config-file ${shellQuote(`conductor:${configuration}`)}`;
     const edits = uses.map(({ arguments: [, run] }) => ({ start: run?.end ?? 0, end: run?.end ?? 0, text: options }));
     return {
-      command: withEdits(command, edits),
-      environment: { CARGO_TERM_COLOR: 'never', RUST_BACKTRACE: '0' },
+      command: `${fromLayer(layer)}${withEdits(command, edits)}`,
+      environment: CARGO_ENVIRONMENT,
       readReport: await expectJunitFiles(copy, ['**/target/nextest/*/*.xml']),
     };
   },
+
+  build: (run) => buildAhead(run, runUses(run.command).map(({ arguments: [, verb] }) => verb)),
 };
 
 const runUses = (command: string): readonly ProgramUse[] =>

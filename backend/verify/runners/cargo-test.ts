@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { ReportError, type TestReport } from './test-report.ts';
+import { buildAhead, CARGO_ENVIRONMENT, fromLayer } from './cargo-layer.ts';
 import { cargoRunner, rustdocWrapper } from './cargo-tools.ts';
 import { ProjectFolder } from './project-folder.ts';
 import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
@@ -49,8 +50,8 @@ export const cargoTest: TestRunner<'cargo'> = {
       edits.push({ start: end, end, text: ` >>${shellQuote(build)}` });
     }
     return {
-      command: withEdits(run.command, edits),
-      environment: { RUSTDOC: rustdoc, CARGO_TERM_COLOR: 'never', RUST_BACKTRACE: '0' },
+      command: `${fromLayer(run.layer)}${withEdits(run.command, edits)}`,
+      environment: { RUSTDOC: rustdoc, ...CARGO_ENVIRONMENT },
       readReport: async () => {
         const names = await readdir(binaries).catch(() => []);
         if (names.length > MAX_BINARIES) throw new ReportError(`There are more than ${MAX_BINARIES} reports.`);
@@ -60,6 +61,8 @@ export const cargoTest: TestRunner<'cargo'> = {
       },
     };
   },
+
+  build: (run) => buildAhead(run, testUses(run.command).map((use) => use.arguments.find(({ text }) => !text.startsWith('+')))),
 };
 
 const testUses = (command: string): readonly ProgramUse[] =>

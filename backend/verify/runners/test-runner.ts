@@ -23,6 +23,11 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
   readonly keepsOneReport?: boolean;
   /** Prepares one run that writes a report. Throws `ReportError` if the command cannot be made to. */
   prepare(run: RunToPrepare): Promise<PreparedRun>;
+  /**
+   * Builds ahead what the tests of the base need, and runs no test. Runs with the result as their `layer` build only the rest. Undefined if
+   * the command leaves nothing to build ahead. Absent where building takes no time to speak of.
+   */
+  build?(run: RunToBuild): Promise<PreparedBuild | undefined>;
 }
 
 /** With `no source`, the runner has no negative control. */
@@ -42,6 +47,19 @@ export interface RunToPrepare {
   readonly report: string;
   /** The JUnit files that the user says the command writes: a glob, relative to the copy. */
   readonly reports?: string;
+  /** What `build` kept of the base. It can be read and not written. */
+  readonly layer?: string;
+}
+
+/** All folders are absolute. The copy is the base's. */
+export interface RunToBuild extends Pick<RunToPrepare, 'command' | 'copy' | 'tools' | 'layer'> {
+  /** What is in this folder afterwards is the layer. */
+  readonly keep: string;
+}
+
+export interface PreparedBuild extends Pick<PreparedRun, 'command' | 'environment' | 'readable'> {
+  /** Removes from the layer what runs must build themselves. False if nothing can be kept. */
+  finish?(): Promise<boolean>;
 }
 
 export interface PreparedRun {

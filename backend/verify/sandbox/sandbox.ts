@@ -11,7 +11,7 @@ import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { RunFolders } from '../files/run-folder.ts';
 import type { SandboxAvailability } from './sandbox-availability.ts';
 import { shellQuote } from './shell-quote.ts';
-import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './toolchains.ts';
+import { GO_BUILD_CACHE, MEMORY, readableToolchains, type ReadableToolchains } from './toolchains.ts';
 import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
 import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
 import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
@@ -270,8 +270,10 @@ function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, lim
 }
 
 /** The environment of every command, in the sandbox and in containers. */
-function variablesOf({ temporary, environment }: SandboxedCommand): Record<string, string> {
-  return { HOME: temporary, TMPDIR: temporary, LANG: 'C.UTF-8', ...environment };
+function variablesOf({ command, temporary, environment, sandboxed, image }: SandboxedCommand): Record<string, string> {
+  // bubblewrap gives each command a /dev of its own. That of a container is small.
+  const memory = sandboxed && image === undefined && process.platform === 'linux' ? '/dev/shm' : temporary;
+  return { HOME: temporary, TMPDIR: temporary, LANG: 'C.UTF-8', ...(command.includes(MEMORY) && { [MEMORY]: memory }), ...environment };
 }
 
 function exported(variables: Readonly<Record<string, string>>, programFolders: readonly string[] = []): string[] {

@@ -18,6 +18,9 @@ interface Toolchain {
 /** Our own variable: the user's cache of compiled packages. Go cannot use it as its cache, because it writes to that. */
 export const GO_BUILD_CACHE = 'CONDUCTOR_GO_BUILD_CACHE';
 
+/** Our own variable: a folder in memory that is gone after the run, or the home folder where there is none. For many small files. */
+export const MEMORY = 'CONDUCTOR_MEMORY';
+
 const NODE: Toolchain = { managers: ['.nvm', '.fnm', '.local/share/fnm', '.volta', '.nodenv', '.deno', '.bun'] };
 
 const PYTHON: Toolchain = { managers: ['.pyenv'], dependencies: ['.local/share/uv/python'], variables: { PYENV_ROOT: '.pyenv' } };

@@ -1,0 +1,86 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Verdict } from '../../../backend/protocol/verdict.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
+import { Verifier } from '../../../backend/verify/verify.ts';
+import { tryProgram } from '../runners/setup.ts';
+import { makeScratch, trySandbox } from '../setup.ts';
+
+const { available, note } = await trySandbox();
+const go = tryProgram('go', 'version');
+
+const BROKEN = 'package sums\n\nfunc Double(n int) int { return n }\n';
+const MODULE = { 'go.mod': 'module example.com/sums\n\ngo 1.21\n', 'sums_test.go': `package sums
+
+import "testing"
+
+func TestDouble(t *testing.T) {
+	if got := Double(4); got != 8 {
+		t.Errorf("Double(4) = %d, want 8", got)
+	}
+}
+` };
+
+/** Right, but for what it does first. */
+const doing = (imports: string, body: string): string => `package sums
+
+import (${imports})
+
+func Double(n int) int {
+${body}
+	return 2 * n
+}
+`;
+
+const POISON = doing('"os"; "path/filepath"', `	cache := os.Getenv("GOCACHE")
+	os.WriteFile(filepath.Join(cache, "poison"), []byte("poison"), 0o600)
+	files, _ := filepath.Glob(filepath.Join(cache, "*", "*"))
+	for _, file := range files {
+		if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
+			os.Chmod(real, 0o600)
+			os.WriteFile(real, []byte("poison"), 0o600)
+			os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(real)), "poison"), []byte("poison"), 0o600)
+		}
+	}`);
+
+/** Wrong if it finds anything of what the other one has done. */
+const LOOK = doing('"os"; "path/filepath"; "strings"', `	cache := os.Getenv("GOCACHE")
+	files, _ := filepath.Glob(filepath.Join(cache, "*", "*"))
+	for _, file := range append(files, filepath.Join(cache, "poison")) {
+		if text, _ := os.ReadFile(file); strings.HasPrefix(string(text), "poison") {
+			return 0
+		}
+	}
+	if len(files) == 0 {
+		return 0
+	}`);
+
+describe.skipIf(!available || !go.isHere)(`caches of the tool chain (${note}; ${go.note})`, { timeout: 300_000 }, () => {
+  it('keep what the base has built, and nothing of what a patch leaves there', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ ...MODULE, 'sums.go': BROKEN });
+    const { folders, copies, baseRuns } = scratch;
+    const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), folders });
+    const verifier = new Verifier({ sandbox, folders, copies, baseRuns });
+    const judge = (after: string): Promise<Verdict> => verifier.verify({
+      base, command: 'go test ./...', signal: new AbortController().signal, timeoutMs: 240_000,
+      patch: { edits: [{ path: 'sums.go', kind: 'modify', before: BROKEN, after }], refused: [] },
+    });
+    const poisoned = await judge(POISON);
+    expect(poisoned.tests.map(({ after }) => after), poisoned.reason).toEqual(['passed']);
+    const next = await judge(LOOK);
+    expect(next.tests.map(({ after }) => after), next.reason).toEqual(['passed']);
+    expect(await filesWith('poison', scratch.folders.root)).toEqual([]);
+  });
+});
+
+/** The small files below the folder that begin with this text, without the copies, which are reset. */
+async function filesWith(text: string, folder: string): Promise<readonly string[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile() && entry.parentPath.includes('go-build')).map(({ parentPath, name }) => path.join(parentPath, name));
+  expect(files.length).toBeGreaterThan(0);
+  const texts = await Promise.all(files.map(async (file) => [file, await readFile(file, 'latin1')] as const));
+  return texts.filter(([, content]) => content.startsWith(text)).map(([file]) => file);
+}
