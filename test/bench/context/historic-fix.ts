@@ -20,7 +20,7 @@ export interface ChangedFile {
   readonly lines: readonly number[];
 }
 
-const SOURCE = /\.(?:py|pyx|[mc]?[jt]sx?|go|rs)$/;
+const SOURCE = /\.(?:py|pyx|[mc]?[jt]sx?|go|rs|java)$/;
 const NO_SOURCE = /(?:^|\/)(?:docs?|examples?|benchmarks?|bench|website|scripts?|fixtures?|e2e|integration(?:-tests?)?|playground|__fixtures__|generated|deno|\.yarn)\//i;
 
 /** Whether a path is code that a fix is about: neither a test nor an example, documentation or a script beside the product. */

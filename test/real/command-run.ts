@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { userPath } from '../../backend/common/user-path.ts';
+import { withInstalledPrograms } from '../../backend/verify/sandbox/installed-programs.ts';
+
+export interface CommandRun {
+  /** Null if it was ended at its limit. */
+  readonly exitCode: number | null;
+  readonly seconds: number;
+  /** The end of what it printed. */
+  readonly said: string;
+}
+
+const MAX_SAID = 4_000;
+
+/** Runs a command line as the person would in this folder: with their PATH, and with a Python environment of the folder active. */
+export async function runCommand(folder: string, command: string, limitMs: number): Promise<CommandRun> {
+  const environment = path.join(folder, '.venv');
+  const searchPath = withInstalledPrograms(userPath(process.env), homedir());
+  const started = performance.now();
+  const child = spawn('/bin/sh', ['-c', command], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      PATH: `${path.join(environment, 'bin')}${path.delimiter}${searchPath}`,
+      VIRTUAL_ENV: environment,
+      // A checkout has no tags that a version could be taken from.
+      SETUPTOOLS_SCM_PRETEND_VERSION: '99.0.0',
+      NODE_COMPILE_CACHE: undefined,
+    },
+  });
+  let said = '';
+  const hear = (chunk: Buffer): void => void (said = (said + chunk.toString()).slice(-MAX_SAID));
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const timer = setTimeout(() => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  }, Math.max(1, limitMs));
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    // What a killed command has started may hold its output open.
+    child.on('exit', resolve);
+  }).finally(() => clearTimeout(timer));
+  return { exitCode, seconds: (performance.now() - started) / 1_000, said };
+}
+
+/** The last lines of what was printed, in one line. */
+export const lastSaid = ({ said }: CommandRun, count = 2): string =>
+  said.trim().split('\n').slice(-count).map((line) => line.trim()).join(' / ').slice(-300);

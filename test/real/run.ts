@@ -1,0 +1,49 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir, type } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Judge } from './judge.ts';
+import { readPinnedFixes } from './pinned-fix.ts';
+import { isJudged, type Results } from './result.ts';
+import { page } from './table.ts';
+import { tryRepository } from './try-repository.ts';
+
+/* Judges the fixes of fixes.json; README.md says how. */
+
+const { values } = parseArgs({
+  options: {
+    repositories: { type: 'string' },
+    work: { type: 'string', default: path.join(tmpdir(), 'conductor-real') },
+    only: { type: 'string', multiple: true },
+    minutes: { type: 'string', default: '15' },
+    table: { type: 'string' },
+  },
+});
+
+const work = path.resolve(values.work);
+await mkdir(work, { recursive: true });
+const resultFile = path.join(work, 'results.json');
+let results: Results = await readFile(resultFile, 'utf8').then(
+  (text) => JSON.parse(text) as Results,
+  () => ({ machine: `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, ${type()}, Node ${process.versions.node}`, repositories: {} }),
+);
+const save = async (): Promise<void> => {
+  await writeFile(resultFile, `${JSON.stringify(results, null, 1)}\n`);
+  if (values.table !== undefined)
+    await writeFile(values.table, page(results, { date: new Date().toISOString().slice(0, 10), command: 'node with-node.mjs node test/real/run.ts' }));
+};
+
+for (const [repository, candidates] of readPinnedFixes()) {
+  const isNamed = values.only?.some((name) => repository === name || repository.endsWith(`/${name}`));
+  if (isNamed === false || (isNamed === undefined && results.repositories[repository] !== undefined)) continue;
+  console.log(`${new Date().toISOString().slice(11, 19)} ${repository}`);
+  await using judge = await Judge.open(path.join(work, 'home'));
+  const limitMs = Number(values.minutes) * 60_000;
+  const repositories = values.repositories === undefined ? undefined : path.resolve(values.repositories);
+  const result = await tryRepository(repository, candidates, { work, repositories, judge, limitMs, tell: console.log });
+  for (const { commit, notTried } of result.fixes) if (notTried !== undefined) console.log(`  ${commit.slice(0, 8)} not tried: ${notTried}`);
+  console.log(`  judged: ${result.fixes.filter(isJudged).length}${result.stopped === undefined ? '' : `, ${result.stopped}`}`);
+  results = { ...results, repositories: { ...results.repositories, [repository]: result } };
+  await save();
+}
+await save();

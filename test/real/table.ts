@@ -1,0 +1,69 @@
+import { isJudged, type JudgedPatch, type RepositoryResult, type Results, type TriedFix } from './result.ts';
+
+/** The results as a page of Markdown. */
+export function page({ machine, repositories }: Results, { date, command }: { readonly date: string; readonly command: string }): string {
+  const all = Object.values(repositories);
+  const judged = all.filter(({ fixes }) => fixes.some(isJudged));
+  const fixes = judged.flatMap((result) => result.fixes.filter(isJudged).map((fix) => ({ result, fix })));
+  const rows = fixes.map(({ result, fix }) => row(result, fix));
+  const others = all.filter((result) => result.fixes.filter(isJudged).length < 2).map((result) => `- ${result.repository}: ${whyNot(result)}`);
+  const wrong = fixes.flatMap(({ fix }) => fix.wrong ?? []);
+  const of = (outcome: string): number => fixes.filter(({ fix }) => fix.honest?.outcome === outcome).length;
+  return `# Real projects
+
+Fixes from the histories of real projects, judged by what \`conductor verify\` consists of. [test/real](../test/real/README.md) says how they are
+chosen and how to repeat it.
+
+- Date: ${date}
+- Machine: ${machine}
+- Command: \`${command}\`
+- Judged: ${fixes.length} fixes of ${judged.length} projects, with ${count(judged, 'runner')} runners and ${count(judged, 'language')} languages.
+- Honest fixes: ${of('verified')} verified, ${of('passes')} passes, ${fixes.length - of('verified') - of('passes')} neither.
+- Wrong patches: ${wrong.length} tried, ${wrong.filter(({ outcome }) => outcome === 'verified').length} verified, ${wrong.filter(({ outcome }) => outcome === 'passes').length} passes.
+
+"Verdict" is the time of the first verdict on the honest fix: two runs of the tests before it, three with it. "Bare" is the time of one run of the
+command by hand, the second one.
+
+| project | fix | language | runner | honest fix | wrong: tried / verified | verdict | bare |
+|---|---|---|---|---|---|---|---|
+${rows.join('\n')}
+
+## What was found otherwise than it should be
+
+${listed(fixes.flatMap(({ result, fix }) => amiss(result, fix)))}
+
+## Projects with fewer than two fixes
+
+${listed(others)}
+`;
+}
+
+const listed = (lines: readonly string[]): string => (lines.length === 0 ? 'None.' : lines.join('\n'));
+
+const count = (results: readonly RepositoryResult[], part: 'runner' | 'language'): number => new Set(results.map((result) => result[part])).size;
+
+function row({ repository, language = '', runner = '' }: RepositoryResult, { commit, honest, bareSeconds = 0, wrong = [] }: TriedFix): string {
+  const verified = wrong.filter(({ outcome }) => outcome === 'verified').length;
+  const said = `**${honest?.outcome ?? ''}**: ${cell(honest?.reason ?? '')}`;
+  return `| ${repository} | [${commit.slice(0, 8)}](https://github.com/${repository}/commit/${commit}) | ${language} | ${runner} | ${said} | ${wrong.length} / ${verified} | ${seconds(honest?.seconds)} | ${seconds(bareSeconds)} |`;
+}
+
+const seconds = (value = 0): string => `${value.toFixed(1)} s`;
+
+/** What projects print is shown as text. */
+const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\|<>`*_[\]]/g, '\\$&').slice(0, 300);
+
+function amiss({ repository }: RepositoryResult, { commit, honest, wrong = [] }: TriedFix): readonly string[] {
+  const line = (kind: string, { what, outcome, reason }: JudgedPatch): string =>
+    `- ${repository} ${commit.slice(0, 8)}, ${kind} (${cell(what)}): ${outcome}: ${cell(reason)}`;
+  return [
+    ...(honest && honest.outcome !== 'verified' && honest.outcome !== 'passes' ? [line('honest', honest)] : []),
+    ...wrong.filter(({ outcome }) => outcome === 'verified' || outcome === 'passes' || outcome === 'infrastructure').map((patch) => line('wrong', patch)),
+  ];
+}
+
+function whyNot({ fixes, stopped }: RepositoryResult): string {
+  const why = fixes.flatMap(({ commit, notTried }) => (notTried === undefined ? [] : [`${commit.slice(0, 8)}: ${cell(notTried)}`]));
+  const reasons = [...why, ...(stopped === undefined ? [] : [stopped])];
+  return reasons.length > 0 ? reasons.join('; ') : 'no more fixes in its history meet the rules';
+}
