@@ -77,6 +77,25 @@ describe('money', () => {
     mended: ['is shown', 'is shown by a matcher', 'of 100 is 1.00 EUR', 'of 0 is 0.00 EUR'].map((name) => `test/money.spec.ts > money > ${name}`),
   },
 
+  'a configuration that has modules resolved in another thread': {
+    files: {
+      ...VITEST,
+      'package.json': MODULE,
+      'vitest.config.mjs': `import { register } from 'node:module';
+register('data:text/javascript,export const resolve = (name, context, next) => next(name, context);');
+export { default } from './options.mjs';
+await import('./late.mjs');
+`,
+      'late.mjs': '',
+      'options.mjs': 'export const test = { globals: true };\nexport default { test };\n',
+      'src/money.ts': MONEY,
+      'src/money.test.ts': "import { format, money } from './money.ts';\nit('is shown', () => { expect(format(money(100))).toBe('1.00 EUR'); });\n",
+    },
+    fix: MONEY_FIX,
+    command: 'npm test',
+    mended: ['src/money.test.ts > is shown'],
+  },
+
   'snapshots in files and in the test, fake timers and dates, mocked modules, spies, fixtures, soft and polled expectations': {
     files: {
       ...VITEST,
