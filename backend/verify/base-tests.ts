@@ -6,6 +6,7 @@ import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
 import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
+import { neededBuild } from './runners/needed-build.ts';
 import type { ChosenRunner, TestCommand } from './runners/choose-runner.ts';
 
 export type VerifyProgress =
@@ -45,16 +46,19 @@ export class BaseTests {
   /** The pinned image, if the tests run in a container. */
   readonly image: string | undefined;
   readonly runs: TestRuns;
+  /** What people should know of how the tests are run. */
+  readonly notes: readonly string[];
   readonly #parts: BaseTestsParts;
   readonly #options: BaseTestsOptions;
   readonly #sandboxed: boolean;
 
-  private constructor(parts: BaseTestsParts, options: BaseTestsOptions, opened: Pick<BaseTests, 'snapshot' | 'chosen' | 'image'> & { sandboxed: boolean }) {
+  private constructor(parts: BaseTestsParts, options: BaseTestsOptions, opened: Pick<BaseTests, 'snapshot' | 'chosen' | 'image' | 'notes'> & { sandboxed: boolean }) {
     const { base, installed = base, reports, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
-    const { snapshot, chosen, image, sandboxed } = opened;
+    const { snapshot, chosen, image, notes, sandboxed } = opened;
     this.snapshot = snapshot;
     this.chosen = chosen;
     this.image = image;
+    this.notes = notes;
     this.runs = new TestRuns(parts, { snapshot, chosen, base, installed, reports, image, sandboxed, timeoutMs, signal });
     this.#parts = parts;
     this.#options = options;
@@ -71,7 +75,10 @@ export class BaseTests {
     const image = sandboxed && options.image !== undefined ? await parts.sandbox.pinnedImage(options.image) : undefined;
     onProgress?.('copying');
     const snapshot = await parts.copies.snapshot({ folder: base, installed }, signal);
-    return new BaseTests(parts, options, { snapshot, chosen, image, sandboxed });
+    const build = await neededBuild(chosen, base, snapshot.paths);
+    const notes = build ? [`The tests import ${build.missing}, which a build makes: "${build.script}" runs before them.`] : [];
+    const built = build ? { ...chosen, command: build.command } : chosen;
+    return new BaseTests(parts, options, { snapshot, chosen: built, image, notes, sandboxed });
   }
 
   /** Turns a clean copy of the workspace into the base. */

@@ -158,6 +158,7 @@ class Attempt {
 
   async #judge(chosen: ChosenRunner, admissible: Pick<Patch, 'edits'>): Promise<Judgement> {
     const tests = await BaseTests.open(this.#parts, this.#options, chosen);
+    this.notes.push(...tests.notes);
     if (tests.image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#options.image}.`);
 
     const patch = await this.#withoutJudges(admissible, tests);

@@ -225,12 +225,19 @@ function exceededText(limit: ExceededLimit, timeoutMs: number): string {
 
 /** The end of what a command printed, without colours. Errors may stand on either stream, and warnings on the other. */
 export function lastWords({ stdout, stderr }: SandboxOutcome): string {
-  const said = [stderr, stdout].map((text) => stripVTControlCharacters(text).trim().slice(-MAX_LAST_WORDS)).filter((text) => text !== '');
+  const said = [stderr, stdout].map((text) => endOf(stripVTControlCharacters(text).trim())).filter((text) => text !== '');
   const [output] = said;
   return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${missingProgram(output)}`;
 }
 
 const MAX_LAST_WORDS = 500;
+
+/** The end of a text, and the line before it that names the error of which the end may be the stack alone. */
+function endOf(text: string): string {
+  const end = text.slice(-MAX_LAST_WORDS);
+  const error = /^.*\b\w*Error\b.*: .*$/m.exec(text.slice(0, -MAX_LAST_WORDS))?.[0].trim().slice(0, MAX_LAST_WORDS);
+  return error === undefined || end.includes(error) ? end : `${error}\n…\n${end}`;
+}
 
 /** What to do if the shell did not find a program: most often a project that is not installed yet. */
 function missingProgram(output: string): string {

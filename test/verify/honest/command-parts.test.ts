@@ -57,4 +57,15 @@ describe.skipIf(!available)(`what a test command does besides its tests (${note}
     const broken = await judgeFix(scratch, { ...honest, files: { ...red, prepare: '! grep 2 half.js\n' } }, { name: 'other' });
     expect(broken.reason).toMatch(/^Every test passed, but the command ended with exit code 1\./);
   });
+
+  it('is preceded by the build that makes what tests import', async () => {
+    await using scratch = await makeScratch();
+    const { files, ...honest } = project('node --test');
+    const scripts = { test: 'node --test', build: 'cp half.js index.js' };
+    const tests = String(files['test/half.test.js']).replace('../half.js', '../index.js');
+    const built = { ...honest, files: { ...files, 'package.json': JSON.stringify({ type: 'module', main: 'index.js', scripts }), 'test/half.test.js': tests } };
+    const verdict = await judgeFix(scratch, built);
+    expectVerified(verdict, built);
+    expect(verdict.notes).toEqual(['The tests import index.js, which a build makes: "npm run build" runs before them.']);
+  });
 });

@@ -1,0 +1,111 @@
+import path from 'node:path';
+import * as z from 'zod';
+import type { ChosenRunner } from './choose-runner.ts';
+import { expandScripts } from './package-scripts.ts';
+import { ProjectFolder } from './project-folder.ts';
+import { simpleCommands } from './shell-words.ts';
+
+/* Tests may import what Git ignores and a build makes. A copy of a project has no such files until they are built in it. */
+
+export interface NeededBuild {
+  /** As a person would type it. */
+  readonly script: string;
+  /** What tests import and a copy lacks, relative to the workspace. */
+  readonly missing: string;
+  /** The command line of the tests, with the build before them. */
+  readonly command: string;
+}
+
+const TEST_SOURCE = /(?:(?:^|\/)(?:tests?|__tests__|specs?)\/.*|[._-](?:test|spec)|(?:^|\/)tests?)\.[cm]?[jt]sx?$/;
+/** Of relative paths, and of names of packages. */
+const IMPORTS = /(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*['"]([\w.@][^'"\n]*)['"]/g;
+const MAX_TEST_FILES = 2_000;
+
+const ENDINGS = ['', '.js', '.ts', '.mjs', '.cjs', '.tsx', '.jsx', '.mts', '.cts', '.json', '.node', '.vue', '.svelte'];
+const BUILT_FOLDER = /(?:^|\/)(?:dist|lib|build|out|output|es|esm|cjs|umd|pkg|generated)(?:\/|$)/;
+
+/** Scripts that build, the likeliest first. `prepare` often sets up Git hooks instead. */
+const BUILD_SCRIPTS = ['build', 'compile', 'bundle', 'dist', 'prepare', 'prepack', 'prepublishOnly'];
+const NO_BUILD = /^(?:husky|lefthook|simple-git-hooks|is-ci|git )/;
+
+const manifestSchema = z.looseObject({
+  name: z.string().catch('').default(''),
+  scripts: z.record(z.string(), z.string()).catch({}).default({}),
+});
+
+/**
+ * The build that the tests of a JavaScript project need: they import a file that is not among `paths` (relative to `folder`, absolute) and
+ * that looks like what a build makes, and the package has a script that builds. Undefined if there is none. Reads files only.
+ */
+export async function neededBuild({ runner, command, preparation = '' }: ChosenRunner, folder: string, paths: ReadonlySet<string>): Promise<NeededBuild | undefined> {
+  if (!runner.manifests.includes('package.json')) return undefined;
+  const [first] = simpleCommands(command);
+  const inside = first?.words[0]?.text === 'cd' ? path.posix.join(first.words[1]?.text ?? '', '.') : '';
+  const project = inside === '.' || inside.startsWith('..') || path.isAbsolute(inside) ? '' : inside;
+  const manifest = await manifestOf(folder, path.posix.join(project, 'package.json'));
+  const script = BUILD_SCRIPTS.find((name) => manifest?.scripts[name] !== undefined && !NO_BUILD.test(manifest.scripts[name]));
+  if (manifest === undefined || script === undefined) return undefined;
+  const build = await expandScripts(`npm run ${script}`, path.join(folder, project));
+  if (`${command}\n${preparation}`.includes(build)) return undefined;
+  const missing = await missingImport({ folder, paths, project, manifest, followsNames: !['vitest', 'jest'].includes(runner.name) });
+  if (missing === undefined) return undefined;
+  const where = project === '' ? '' : `cd ${project} && `;
+  const ending = command.endsWith('${conductor_failed:-0})') ? '' : ' && (exit ${conductor_failed:-0})';
+  return { script: `${where}npm run ${script}`, missing, command: `(${where}${build}) || conductor_failed=$?; ${command}${ending}` };
+}
+
+interface Project {
+  readonly folder: string;
+  readonly paths: ReadonlySet<string>;
+  readonly project: string;
+  readonly manifest: z.infer<typeof manifestSchema>;
+  /** Whether the package's own name in an import means its built files. Some runners are told otherwise. */
+  readonly followsNames: boolean;
+}
+
+async function missingImport({ folder, paths, project, manifest, followsNames }: Project): Promise<string | undefined> {
+  const published = new Set(stringsIn([manifest.main, manifest.module, manifest.exports, manifest.bin]).map((text) => path.posix.join(project, text)));
+  const isThere = (target: string): boolean =>
+    ENDINGS.some((ending) => paths.has(target + ending) || paths.has(`${target}/index${ending}`))
+    || paths.has(`${target}/package.json`) || paths.has(target.replace(/\.([cm]?)js(x?)$/, '.$1ts$2'));
+  const main = path.posix.join(project, typeof manifest.main === 'string' ? manifest.main : 'index.js');
+  let seen = 0;
+  for (const file of paths) {
+    if (!TEST_SOURCE.test(file) || (project !== '' && !file.startsWith(`${project}/`)) || (seen += 1) > MAX_TEST_FILES) continue;
+    const text = (await new ProjectFolder(folder).text(file)) ?? '';
+    for (const [, specifier = ''] of text.matchAll(IMPORTS)) {
+      const isOwnName = manifest.name !== '' && specifier === manifest.name;
+      if (!specifier.startsWith('.') && !(isOwnName && followsNames)) continue;
+      const target = isOwnName ? project || '.' : path.posix.join(path.posix.dirname(file), specifier);
+      // The package itself stands for its main file.
+      const wanted = path.posix.relative(project, target) === '' ? main : target.replace(/\/$/, '');
+      if (wanted.startsWith('..') || isThere(wanted) || TEST_SOURCE.test(`${wanted}.js`)) continue;
+      const isBuilt = published.has(wanted) || wanted === main || isInBuiltFolder(wanted, project, paths);
+      if (isBuilt) return wanted;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a file lies in a folder that has the name of one that is built, and that holds nothing else. */
+function isInBuiltFolder(wanted: string, project: string, paths: ReadonlySet<string>): boolean {
+  const built = BUILT_FOLDER.exec(path.posix.relative(project, wanted));
+  if (!built) return false;
+  const folder = path.posix.join(project, built.input.slice(0, built.index + built[0].length), '/');
+  return ![...paths].some((file) => file.startsWith(folder));
+}
+
+async function manifestOf(folder: string, file: string): Promise<z.infer<typeof manifestSchema> | undefined> {
+  const text = await new ProjectFolder(folder).text(file);
+  try {
+    return text === undefined ? undefined : manifestSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The texts in a value of JSON. */
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
