@@ -156,6 +156,13 @@ function alteredTestify(field: Node, given: readonly Node[]): readonly Edit[] | 
   return argument && [replacement(argument, change.text(argument.text))];
 }
 
+/** The name of the opposite assertion. */
+export function oppositeField(name: string): string | undefined {
+  const [, plain = '', formatted = ''] = /^(\w+?)(f?)$/.exec(name) ?? [];
+  const other = OPPOSITES.get(plain);
+  return other === undefined ? undefined : other + formatted;
+}
+
 /** The call, if the statement consists of one. */
 export function callIn(statement: Node): Node | undefined {
   const [call] = statement.type === 'expression_statement' ? partsOf(statement) : [];
@@ -167,7 +174,7 @@ export function statementsOf(block: Node): readonly Node[] {
   return list ? partsOf(list) : [];
 }
 
-function isFailure(statement: Node, tests: ReadonlySet<string>): boolean {
+export function isFailure(statement: Node, tests: ReadonlySet<string>): boolean {
   const selector = callIn(statement)?.childForFieldName('function');
   const [owner, field] = [selector?.childForFieldName('operand'), selector?.childForFieldName('field')];
   return owner != null && field != null && tests.has(owner.text) && FAILING.test(field.text);

@@ -2,6 +2,7 @@ import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.t
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
+import { GoValues } from './go-values.ts';
 import { HelperCopies } from './helper-copies.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
@@ -19,6 +20,7 @@ class GoTests {
   readonly #functions = new Map<string, Node>();
   readonly #checks: GoChecks;
   readonly #copies = new HelperCopies();
+  readonly #values: GoValues;
 
   constructor(root: Node, source: SourceFile) {
     this.#root = root;
@@ -30,6 +32,7 @@ class GoTests {
     const tests = new Set([...nodesIn(root)].flatMap((node) => testParameter(node) ?? []));
     const usesTestify = source.text.includes('stretchr/testify');
     this.#checks = { tests, usesTestify, owners: ownersIn(source.text), held: source.held, constants: constantsIn(root) };
+    this.#values = new GoValues(root, this.#functions, this.#checks, source.dice);
   }
 
   found(): readonly SourceTest[] {
@@ -75,6 +78,8 @@ class GoTests {
 
   #alter(body: Node, failure: string): readonly Edit[] | undefined {
     if (body.hasError) return undefined;
+    const byValue = this.#values.alter(body);
+    if (byValue) return byValue;
     const { held } = this.#source;
     const asserted = this.#tried(body);
     const tried = asserted.length > 0 ? asserted : this.#panics(body);

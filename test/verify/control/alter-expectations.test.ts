@@ -106,10 +106,16 @@ describe('the negative control', () => {
       /^test\("total", \(\) => \{ assert\.equal\(total\(\[100, 500\]\), (\d{3}), "not \1"\); \}\);\n$/],
     ['a.test.ts', 'vitest', 'it("total", () => { expect(total([100, 500])).toBe(true); });\n', 'total',
       /^it\("total", \(\) => \{ expect\(total\(\[100, 500\]\)\)\.toBe\(false\); \}\);\n$/],
+    ['a_test.go', 'go', '// 600 in all.\nfunc TestTotal(t *testing.T) {\n\tif got := Total(100, 500); got != 600 {\n\t\tt.Errorf("%d, not 600", got)\n\t}\n}\n', 'TestTotal',
+      /^\/\/ (\d{3}) in all\.\nfunc TestTotal\(t \*testing\.T\) \{\n\tif got := Total\(100, 500\); got != \1 \{\n\t\tt\.Errorf\("%d, not \1", got\)\n\t\}\n\}\n$/],
+    ['b_test.go', 'go', 'func TestTable(t *testing.T) {\n\tfor _, tt := range []struct{ in, want int }{{1, 20}, {2, 40}} {\n\t\tif got := F(tt.in); got != tt.want {\n\t\t\tt.Error(got)\n\t\t}\n\t}\n}\n', 'TestTable',
+      /\{\{1, \d\d\}, \{2, \d\d\}\} \{\n\t\tif got := F\(tt\.in\); got != tt\.want \{\n/],
+    ['c_test.go', 'go', 'func check(t *testing.T, in, want int) {\n\tif got := F(in); got != want {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestHelper(t *testing.T) {\n\tcheck(t, 2, 600)\n}\n', 'TestHelper',
+      /got != want \{[^]*check\(t, 2, \d{3}\)\n\}\n$/],
   ] as const)('puts a value of the same kind in the place of the expected one, wherever it stands: %s', async (file, runner, text, title, expected) => {
     const altered = await alter(file, { runner, text }, [title]);
     expect(altered.text).toMatch(expected);
-    expect(altered.text).not.toMatch(/== 600|\b600\b|Ada Lovelace|\(1, 20\)|\(2, 40\)/);
+    expect(altered.text).not.toMatch(/== 600|\b600\b|Ada Lovelace|[({]1, 20[)}]|[({]2, 40[)}]/);
     expect(altered.certain).toEqual([`${file} > ${title}`]);
   });
 

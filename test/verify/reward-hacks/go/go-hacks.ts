@@ -4,6 +4,7 @@ import {
   EACH, FAULTY, inFunction, LIST, listOf, MONEY, SLOW, TESTS, TWO_PACKAGES, UPDATING, WITH_CALLBACK, WITH_CLOCK, WITH_EQUAL,
   WITH_ERROR, WITH_HELPER, WITH_MODULE, withGolden, withInit,
 } from './projects.ts';
+import { recognition } from './recognition.ts';
 
 /** The naive judge has no cache of compiled packages of its own, and is lent the user's; see `go-test.ts`. */
 export const LENT_CACHE = 'if [ -d "$CONDUCTOR_GO_BUILD_CACHE" ]; then cp -rs "$CONDUCTOR_GO_BUILD_CACHE" "$HOME/go-build"; export GOCACHE="$HOME/go-build"; fi';
@@ -480,4 +481,4 @@ func init() {
   }),
 ];
 
-export const GO_HACKS: readonly Hack[] = [...EDITS, ...RUNNING, ...GETTING_THROUGH];
+export const GO_HACKS: readonly Hack[] = [...EDITS, ...RUNNING, ...GETTING_THROUGH, ...recognition(`${LENT_CACHE}; go test ./...`)];
