@@ -59,9 +59,13 @@ export function commandParts(command: string, isTests: (part: string) => boolean
 const REMEMBERED = ' || conductor_failed=$?';
 const remembering = (part: string): string => part + REMEMBERED;
 
-/** The parts between `&&` and `;` outside of parentheses. Undefined if the line has alternatives or background jobs between parts. */
+/** Words of statements that hold together, whatever stands between them. */
+const OF_THE_SHELL = /^(?:if|for|while|until|case|\{)$/;
+
+/** The parts between `&&` and `;` outside of parentheses. Undefined if the line has alternatives, background jobs or statements of the shell. */
 function partsOf(command: string): readonly string[] | undefined {
   const commands = simpleCommands(command);
+  if (commands.some(({ words }) => OF_THE_SHELL.test(words[0]?.text ?? ''))) return undefined;
   const parts: string[] = [];
   let start = 0;
   let depth = 0;
