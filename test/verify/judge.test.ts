@@ -39,6 +39,21 @@ describe('the comparison of two reports', () => {
     });
   });
 
+  it('says of files that could not be loaded that they could not, with what they ended with', () => {
+    const message = 'tests/test_tags.py:3: in <module>\n    import pretend\nModuleNotFoundError: No module named \'pretend\'';
+    const results = report('✗ [tests/test_tags.py]').results.map((result) => ({ ...result, message }));
+    const reasonOf = (...others: string[]): string => {
+      const run = { results: [...results, ...report(...others).results] };
+      return judge(run, { report: run, exitCode: 1 }).reason;
+    };
+    const first = "tests/test_tags.py could be loaded neither before the change nor with it (ModuleNotFoundError: No module named 'pretend').";
+    expect(reasonOf()).toBe(`${first} No test ran.`);
+    expect(reasonOf('✓ a')).toBe(first);
+    expect(reasonOf('✗ [b]')).toMatch(/^tests\/test_tags\.py, like 1 other file or suite, could be loaded neither .* No test ran\.$/);
+    // A test that ran and failed is the better reason.
+    expect(reasonOf('✗ a')).toBe('Of 2 tests that failed before, 2 still did not pass.');
+  });
+
   it('never verifies a failing, missing or skipped test, and scores 1 only what it verifies', () => {
     const marks = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', '[f]', 'f > e'), fc.constantFrom('✓', '✗', '-'));
     const lines = (from: Record<string, string>): string[] => Object.entries(from).map(([id, mark]) => `${mark} ${id}`);

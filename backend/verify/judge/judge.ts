@@ -1,6 +1,10 @@
+import { clip } from '../../common/clip.ts';
 import { counted } from '../../common/counted.ts';
 import { ID_SEPARATOR, type TestReport, type TestResult } from '../runners/test-report.ts';
 import type { TestChange, TestStatus, Verdict } from '../../protocol/verdict.ts';
+
+/** Characters of an error's last line in a reason. */
+const MAX_LAST_LINE = 200;
 
 export type Judgement = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'>;
 
@@ -53,6 +57,7 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   const changes: TestChange[] = [];
   const failToPass = { total: 0, passed: 0 };
   const passToPass = { total: 0, passed: 0 };
+  const notLoaded: TestResult[] = [];
   let recoveredContainers = 0;
   let newFailures = 0;
   let toleratedFailures = 0;
@@ -74,6 +79,7 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
       if (old === undefined && change.after === 'skipped' && declaredSkips.has(id)) continue;
       failToPass.total += 1;
       if (change.after === 'passed') failToPass.passed += 1;
+      else if (isContainer && now?.status === 'failed' && !hasTestInside(before, id) && !hasTestInside(after, id)) notLoaded.push(now);
     } else if (change.before === 'passed') {
       passToPass.total += 1;
       if (change.after === 'passed') passToPass.passed += 1;
@@ -93,6 +99,7 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   if (failures === 0) return failed('No test failed before the change.');
   const wanted = isTarget ? `Of ${counted(failToPass.total, 'named test')}` : `Of ${counted(failToPass.total, 'test')} that failed before`;
   const missing = failToPass.total - failToPass.passed;
+  if (missing > 0 && missing === notLoaded.length) return failed(notLoadedText(notLoaded, after), score);
   if (missing > 0) return failed(`${wanted}, ${missing} ${isTarget ? 'did' : 'still did'} not pass.`, score);
   const regressions = passToPass.total - passToPass.passed;
   if (regressions > 0)
@@ -105,6 +112,16 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   const what = failToPass.total > 0 ? passedNow : 'What failed around tests does not fail any more';
   const reason = `${what}, and ${counted(passToPass.total, 'test')} that passed still did.`;
   return { verified: true, score: 1, outcome: 'verified', reason, tests: changes };
+}
+
+/** The reason if all that still fails are files and suites that hold no test, since they could not be loaded. */
+function notLoadedText(files: readonly TestResult[], after: TestReport): string {
+  const [first] = files;
+  const message = first?.message?.trim().split('\n').at(-1)?.trim() ?? '';
+  const why = message === '' ? '' : ` (${clip(message, MAX_LAST_LINE)})`;
+  const others = files.length > 1 ? `, like ${counted(files.length - 1, 'other file or suite', 'other files or suites')},` : '';
+  const none = hasEvidence({ results: after.results.filter(({ kind }) => kind === 'test') }) ? '' : ' No test ran.';
+  return `${first?.id}${others} could be loaded neither before the change nor with it${why}.${none}`;
 }
 
 /** The fail-to-pass tests that passed, and the tests that passed in a container that failed around them before. */
