@@ -31,11 +31,11 @@ export const pytest: TestRunner<'pytest'> = {
     const report = await signedReport(run.report);
     // pytest searches plugins in the copy first, so a patch must not be able to guess the name.
     const plugin = `conductor_${randomUUID().replaceAll('-', '')}`;
-    const prepared = await pythonEnvironment(run, {
+    const { withPython, ...prepared } = await pythonEnvironment(run, {
       modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), [plugin]: PYTEST_PLUGIN },
       pytestOptions: `-p ${plugin}`,
     });
-    return { ...prepared, hasEnded: report.hasEnded, readReport: async () => parsePytestLines(await report.read(), run.copy) };
+    return { ...prepared, hasEnded: report.hasEnded, readReport: () => withPython(async () => parsePytestLines(await report.read(), run.copy)) };
   },
 };
 

@@ -1,16 +1,20 @@
 import type { Dirent } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { basePythonOf } from './base-python.ts';
-import { exists, isOwnFolder } from './project-folder.ts';
+import { findEnvironment, NO_ENVIRONMENT, type PythonEnvironment } from './find-environment.ts';
+import { isOwnFolder } from './project-folder.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { simpleCommands, withEdits, type Edit } from './shell-words.ts';
 import type { PreparedRun, RunToPrepare } from './test-runner.ts';
-
-const ENVIRONMENT_FOLDERS = ['.venv', 'venv', 'env'];
+import { ReportError } from './test-report.ts';
 
 /** Managers that run a command in the project's environment. Without a network they would fail to update it. */
 const RUN_PREFIXES = ['uv', 'poetry', 'pipenv', 'pdm', 'rye'];
+
+export interface PythonRun extends Omit<PreparedRun, 'readReport'> {
+  /** Reads a report. Where there is none, the error says which Python was taken, too. */
+  withPython<Report>(reading: () => Promise<Report>): Promise<Report>;
+}
 
 /**
  * Prepares Python to run in a copy. It uses the workspace's environment, has our modules on its path, and imports editable installs
@@ -19,10 +23,10 @@ const RUN_PREFIXES = ['uv', 'poetry', 'pipenv', 'pdm', 'rye'];
 export async function pythonEnvironment(
   run: RunToPrepare,
   { modules, pytestOptions }: { readonly modules: Readonly<Record<string, string>>; readonly pytestOptions?: string },
-): Promise<Omit<PreparedRun, 'readReport'>> {
+): Promise<PythonRun> {
   const folder = path.join(run.tools, 'python');
-  const environmentFolder = await environmentOf(run);
-  const basePython = environmentFolder === undefined ? [] : await basePythonOf(environmentFolder);
+  const environment = await environmentOf(run);
+  const environmentFolder = environment?.folder;
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'sitecustomize.py'), siteCustomize(run, environmentFolder, await newModules(run)));
   for (const [name, text] of Object.entries(modules)) await writeFile(path.join(folder, `${name}.py`), text);
@@ -54,25 +58,31 @@ export async function pythonEnvironment(
       ...(pytestOptions !== undefined && { PYTEST_ADDOPTS: pytestOptions }),
       ...(environmentFolder !== undefined && { VIRTUAL_ENV: environmentFolder }),
     },
-    ...(environmentFolder !== undefined && {
-      programFolders: [path.join(environmentFolder, 'bin')],
-      readable: [environmentFolder, ...basePython],
-    }),
+    ...(environment && { programFolders: [path.join(environment.folder, 'bin')], readable: environment.readable }),
+    withPython: async (reading) => {
+      try {
+        return await reading();
+      } catch (error) {
+        if (!(error instanceof ReportError)) throw error;
+        const which = environment === undefined ? NO_ENVIRONMENT : `The Python of ${shown(environment.folder, run.workspace)} was taken.`;
+        throw new ReportError(`${error.message} ${which}`, { cause: error });
+      }
+    },
   };
 }
 
-/** The environment nearest to the folder in which the command runs. */
-async function environmentOf({ command, workspace }: RunToPrepare): Promise<string | undefined> {
+/** A folder of the workspace by its path from there, and another one as it is. */
+function shown(folder: string, workspace: string): string {
+  const relative = path.relative(workspace, folder);
+  return relative.startsWith('..') ? folder : relative;
+}
+
+/** The environment for the folder in which the command runs. */
+async function environmentOf({ command, workspace }: RunToPrepare): Promise<PythonEnvironment | undefined> {
   const [first] = simpleCommands(command);
-  const inside = first?.words[0]?.text === 'cd' ? path.resolve(workspace, first.words[1]?.text ?? '') : workspace;
-  for (const folder of [inside, workspace]) {
-    if (path.relative(workspace, folder).startsWith('..')) continue;
-    for (const name of ENVIRONMENT_FOLDERS) {
-      const environment = path.join(folder, name);
-      if (await exists(path.join(environment, 'pyvenv.cfg'))) return environment;
-    }
-  }
-  return undefined;
+  const folder = first?.words[0]?.text === 'cd' ? path.resolve(workspace, first.words[1]?.text ?? '') : workspace;
+  const inside = path.relative(workspace, folder).startsWith('..') ? workspace : folder;
+  return await findEnvironment({ inside, workspace, environment: process.env });
 }
 
 /** The names of modules that are only in the copy, at the root or one folder below. */

@@ -33,10 +33,10 @@ export const unittest: TestRunner<'unittest'> = {
   async prepare(run) {
     const report = await signedReport(run.report);
     const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
-    const prepared = await pythonEnvironment({ ...run, command }, {
+    const { withPython, ...prepared } = await pythonEnvironment({ ...run, command }, {
       modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_unittest: UNITTEST_MAIN },
     });
-    return { ...prepared, hasEnded: report.hasEnded, readReport: async () => parseUnittestLines(await report.read(), run.copy) };
+    return { ...prepared, hasEnded: report.hasEnded, readReport: () => withPython(async () => parseUnittestLines(await report.read(), run.copy)) };
   },
 };
 

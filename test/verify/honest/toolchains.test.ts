@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, cpSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { tryProgram } from '../runners/setup.ts';
 import { makeScratch, trySandbox, type Scratch } from '../setup.ts';
 import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
@@ -94,6 +95,26 @@ describe.skipIf(!available || !movable.isHere)(
         execFileSync(path.join(own, 'bin/python3'), ['-m', 'venv', '--without-pip', path.join(workspace, '.venv')]);
       };
       expectVerified(await judgeFix(scratch, PYTHON, { homeFolder: scratch.home, searchPath: SYSTEM, before }), PYTHON);
+    });
+
+    it('that is not in the project, where Poetry keeps it or a shell has it active', async () => {
+      await using scratch = await makeScratch();
+      vi.stubEnv('HOME', scratch.home);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const own = path.join(scratch.home, '.pyenv/versions/3');
+      copyPython(own);
+      const makeIn = (folder: string): void => void execFileSync(path.join(own, 'bin/python3'), ['-m', 'venv', '--without-pip', path.join(scratch.home, folder)]);
+      const poetry = (workspace: string): void => {
+        const hash = createHash('sha256').update(realpathSync(workspace)).digest('base64url').slice(0, 8);
+        makeIn(`.cache/pypoetry/virtualenvs/shop-${hash}-py3.12`);
+      };
+      expectVerified(await judgeFix(scratch, PYTHON, { homeFolder: scratch.home, searchPath: SYSTEM, before: poetry }), PYTHON);
+      rmSync(path.join(scratch.home, '.cache'), { recursive: true });
+      const active = (): void => {
+        makeIn('environments/work');
+        vi.stubEnv('VIRTUAL_ENV', path.join(scratch.home, 'environments/work'));
+      };
+      expectVerified(await judgeFix(scratch, PYTHON, { homeFolder: scratch.home, searchPath: SYSTEM, before: active }), PYTHON);
     });
 
     it('and where that Python is gone, that is said', async () => {
