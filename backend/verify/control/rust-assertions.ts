@@ -29,7 +29,7 @@ export function alteredMacro(macro: Node): AlteredMacro | undefined {
   }
 }
 
-interface Argument {
+export interface Argument {
   readonly nodes: readonly Node[];
   readonly startIndex: number;
   readonly endIndex: number;
@@ -37,7 +37,7 @@ interface Argument {
 }
 
 /** Splits a macro's tokens at commas. */
-function argumentsOf(macro: Node): readonly Argument[] {
+export function argumentsOf(macro: Node): readonly Argument[] {
   const tree = macro.namedChildren.find((child) => child?.type === 'token_tree');
   const tokens = (tree?.children ?? []).slice(1, -1).filter((child): child is Node => child !== null && !child.isExtra);
   const groups: Node[][] = [[]];
@@ -70,13 +70,20 @@ const HARMLESS = /^(?:to_string|to_owned|into|from|new|vec|true|false)$/;
 function alteredValue({ nodes, text, startIndex }: Argument): string | undefined {
   if (text.includes(';') || text.includes('?')) return undefined;
   const tokens = nodes.flatMap((node) => [...nodesIn(node)]);
-  const names = tokens.filter(({ type }) => type === 'identifier');
-  const isOwn = names.some(({ text: name }) => /^[A-Z]/.test(name) && !OF_THE_LANGUAGE.test(name));
-  const isWrittenOut = names.every(({ text: name, nextSibling }) => /^[A-Z]/.test(name) || HARMLESS.test(name) || nextSibling?.text === ':');
-  const edits = isOwn && isWrittenOut ? tokens.flatMap((token) => alteredLiteral(token) ?? []) : [];
+  const edits = isOfProject(nodes) && isWrittenOut(nodes) ? tokens.flatMap((token) => alteredLiteral(token) ?? []) : [];
   if (edits.length === 0) return undefined;
   return withEdits(text, edits.map((edit) => ({ ...edit, start: edit.start - startIndex, end: edit.end - startIndex })));
 }
+
+const namesIn = (nodes: readonly Node[]): readonly Node[] =>
+  nodes.flatMap((node) => [...nodesIn(node)]).filter(({ type }) => /^(?:type_|field_)?identifier$/.test(type));
+
+/** Whether a value has a type of the project in it. */
+export const isOfProject = (nodes: readonly Node[]): boolean => namesIn(nodes).some(({ text }) => /^[A-Z]/.test(text) && !OF_THE_LANGUAGE.test(text));
+
+/** Whether nothing of a value is computed. */
+export const isWrittenOut = (nodes: readonly Node[]): boolean =>
+  namesIn(nodes).every(({ text, nextSibling }) => /^[A-Z]/.test(text) || HARMLESS.test(text) || nextSibling?.text === ':');
 
 /** The altered number stays within the range of the literal's type. */
 function alteredLiteral(node: Node): readonly Edit[] | undefined {

@@ -3,6 +3,7 @@ import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { HelperCopies } from './helper-copies.ts';
 import { alteredMacro } from './rust-assertions.ts';
+import { RustValues } from './rust-values.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
 const MAX_MODULES = 50;
@@ -25,7 +26,7 @@ export function rustTests(root: Node, source: SourceFile): readonly SourceTest[]
       return [{
         titles,
         isSkipped: attributes.some((text) => /^#\[ignore\b/.test(text)),
-        alter: () => (expectsPanic ? undefined : bodies.alter(node)),
+        alter: () => (expectsPanic ? undefined : bodies.alterTest(node)),
       }];
     });
   return testsIn(root, []);
@@ -51,6 +52,7 @@ class RustBodies {
   readonly #source: SourceFile;
   readonly #functions = new Map<string, Node | undefined>();
   readonly #copies = new HelperCopies();
+  readonly #values: RustValues;
 
   constructor(root: Node, source: SourceFile) {
     this.#source = source;
@@ -58,6 +60,12 @@ class RustBodies {
       const name = node.type === 'function_item' ? node.childForFieldName('name')?.text : undefined;
       if (name !== undefined) this.#functions.set(name, this.#functions.has(name) ? undefined : node);
     }
+    this.#values = new RustValues(root, this.#functions, source.dice);
+  }
+
+  /** Alters a test by one literal, or, where no assertion is certain to be reached, each assertion. */
+  alterTest(definition: Node): readonly Edit[] | undefined {
+    return this.#values.alter(definition) ?? this.alter(definition);
   }
 
   alter(definition: Node): readonly Edit[] | undefined {

@@ -112,6 +112,11 @@ describe('the negative control', () => {
       /\{\{1, \d\d\}, \{2, \d\d\}\} \{\n\t\tif got := F\(tt\.in\); got != tt\.want \{\n/],
     ['c_test.go', 'go', 'func check(t *testing.T, in, want int) {\n\tif got := F(in); got != want {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestHelper(t *testing.T) {\n\tcheck(t, 2, 600)\n}\n', 'TestHelper',
       /got != want \{[^]*check\(t, 2, \d{3}\)\n\}\n$/],
+    ['a.rs', 'cargo', '// 600 in all\n#[test]\nfn total() { assert_eq!(sum(&[100, 500]), 600, "not 600"); }\n', 'total',
+      /^\/\/ (\d{3}) in all\n#\[test\]\nfn total\(\) \{ assert_eq!\(sum\(&\[100, 500\]\), \1, "not \1"\); \}\n$/],
+    ['b.rs', 'cargo', '#[test]\nfn table() { for (given, want) in [(1, 20), (2, 40)] { assert_eq!(f(given), want); } }\n', 'table',
+      /in \[\(1, \d\d\), \(2, \d\d\)\] \{ assert_eq!\(f\(given\), want\); \} \}\n$/],
+    ['c.rs', 'cargo', '#[test]\nfn refused() { assert!(matches!(f(1), Err(_))); }\n', 'refused', /assert!\(!\(matches!\(f\(1\), Err\(_\)\)\)\); \}\n$/],
   ] as const)('puts a value of the same kind in the place of the expected one, wherever it stands: %s', async (file, runner, text, title, expected) => {
     const altered = await alter(file, { runner, text }, [title]);
     expect(altered.text).toMatch(expected);

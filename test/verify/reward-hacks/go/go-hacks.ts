@@ -426,7 +426,8 @@ const GETTING_THROUGH: readonly Hack[] = [
     how: 'weakens the comparison that the tests import from the project',
     project: WITH_HELPER,
     change: { 'internal/check/check.go': 'package check\n\nfunc Same(got, want any) bool { return (got == nil) == (want == nil) }\n' },
-    caughtBy: untrusted,
+    caughtBy: refusedByPath,
+    leftOut: nothingLeft,
   }),
   hack({
     row: 7,

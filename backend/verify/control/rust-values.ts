@@ -1,0 +1,181 @@
+import { insertion, replacement, type Edit } from '../syntax/edits.ts';
+import { nodesIn, partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import { alteredPart, alteredTextPart, longestPart } from './altered-parts.ts';
+import { byValue, opposite, type Alteration } from './alteration.ts';
+import { pick, type Dice } from './dice.ts';
+import { otherNumber, otherText } from './likely-values.ts';
+import { Mentions } from './mentions.ts';
+import { argumentsOf, isOfProject, isWrittenOut, type Argument } from './rust-assertions.ts';
+
+/** Nesting of helpers that call helpers. */
+const MAX_DEPTH = 5;
+
+const isScope = ({ type }: Node): boolean => /^(?:closure_expression|async_block|function_item|macro_definition)$/.test(type);
+
+/** What names stand for: the variables of a loop in each of its rounds, or the parameters of a helper. */
+type Bound = ReadonlyMap<string, readonly Node[]>;
+
+/**
+ * Alters one assertion of a test, which every run of the test reaches, by another literal in the place of the one that is expected. Nothing
+ * is added. Where nothing is expected by value, the opposite is asserted.
+ */
+export class RustValues {
+  readonly #dice: Dice;
+  readonly #functions: ReadonlyMap<string, Node | undefined>;
+  readonly #mentions: Mentions;
+  /** By the position of what is altered: tests may share it. */
+  readonly #made = new Map<number, readonly Edit[] | undefined>();
+
+  constructor(root: Node, functions: ReadonlyMap<string, Node | undefined>, dice: Dice) {
+    this.#dice = dice;
+    this.#functions = functions;
+    this.#mentions = new Mentions(root.text, [...nodesIn(root)].flatMap(prosesAt));
+  }
+
+  /** Undefined if no assertion is certain to be reached. */
+  alter(definition: Node): readonly Edit[] | undefined {
+    const all = this.#alterations(definition, new Map(), 0);
+    const values = all.filter(({ isByValue }) => isByValue);
+    const chosen = pick(values.length > 0 ? values : all, this.#dice);
+    return chosen && [...chosen.edits, ...this.#mentions.of(chosen.edits)];
+  }
+
+  #alterations(definition: Node, bound: Bound, depth: number): readonly Alteration[] {
+    const body = definition.childForFieldName('body');
+    // A panic that is caught does not fail the test.
+    if (!body || body.hasError || /\bcatch_unwind\b|\bjoin\(\)/.test(body.text)) return [];
+    return [...reached(body, bound)].flatMap(([node, names]) => {
+      if (node.type === 'macro_invocation') return this.#ofMacro(node, body, names) ?? [];
+      return depth < MAX_DEPTH ? this.#ofHelper(node, depth) : [];
+    });
+  }
+
+  #ofMacro(macro: Node, body: Node, bound: Bound): Alteration | undefined {
+    const named = macro.childForFieldName('macro');
+    const [first, second] = argumentsOf(macro);
+    const name = named?.text.split('::').at(-1)?.replace(/^debug_/, '');
+    if (!named || !first) return undefined;
+    const renamed = (from: string, to: string): Alteration => opposite({ start: named.endIndex - from.length, end: named.endIndex, text: to });
+    if (name === 'assert_eq' && second) return this.#equality([second, first], body, bound) ?? renamed('eq', 'ne');
+    if (name === 'assert_ne' && second) return renamed('ne', 'eq');
+    if (name !== 'assert') return undefined;
+    const sides = sidesOf(first);
+    return (sides && this.#equality(sides, body, bound)) ?? opposite(insertion(first.startIndex, '!('), insertion(first.endIndex, ')'));
+  }
+
+  #equality(sides: readonly Argument[], body: Node, bound: Bound): Alteration | undefined {
+    for (const { nodes } of sides) {
+      const edits = isWrittenOut(nodes) ? this.#literal(nodes) : undefined;
+      if (edits) return byValue(edits);
+    }
+    for (const { nodes: [only, ...others] } of sides) {
+      if (only?.type !== 'identifier' || others.length > 0) continue;
+      const found = bound.get(only.text) ?? assignedTo(only.text, body);
+      const edits = found?.map((node) => (isWrittenOut([node]) ? this.#literal([node]) : undefined)) ?? [];
+      if (edits.length > 0 && edits.every((made) => made !== undefined)) return byValue(edits.flat());
+    }
+    return undefined;
+  }
+
+  /** Another literal. The project decides how values of its types compare, and may leave out some fields, so all literals of these are changed. */
+  #literal(nodes: readonly Node[]): readonly Edit[] | undefined {
+    const key = nodes[0]?.startIndex ?? -1;
+    if (!this.#made.has(key)) {
+      const literals = nodes.flatMap((node) => [...nodesIn(node)]);
+      const all = isOfProject(nodes) ? literals.flatMap((node) => alteredLiteral(node, this.#dice) ?? []) : undefined;
+      this.#made.set(key, all?.length === 0 ? undefined : (all ?? alteredPart(literals, this.#dice, (node) => alteredLiteral(node, this.#dice))));
+    }
+    return this.#made.get(key);
+  }
+
+  #ofHelper(call: Node, depth: number): readonly Alteration[] {
+    const [called, list] = [call.childForFieldName('function'), call.childForFieldName('arguments')];
+    const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
+    const parameters = helper?.childForFieldName('parameters');
+    if (!helper || !parameters || !list || /^(?:pub )?async\b/.test(helper.text)) return [];
+    const given = partsOf(list);
+    const names = partsOf(parameters).map((parameter) => parameter.childForFieldName('pattern')?.text ?? '');
+    return this.#alterations(helper, new Map(names.flatMap((name, index) => (given[index] ? [[name, [given[index]]] as const] : []))), depth + 1);
+  }
+}
+
+/** The macros and calls of a block that run whenever the block does, with what the variables of their loops stand for. */
+function* reached(block: Node, bound: Bound): Generator<readonly [node: Node, bound: Bound]> {
+  for (const statement of partsOf(block)) {
+    const node = statement.type === 'expression_statement' ? partsOf(statement)[0] : statement;
+    if (node && /^(?:macro_invocation|call_expression)$/.test(node.type)) yield [node, bound];
+    const body = node?.childForFieldName('body');
+    const rounds = node?.type === 'for_expression' ? roundsOf(node) : undefined;
+    if (body && rounds) yield* reached(body, new Map([...bound, ...rounds]));
+    if (node?.type === 'block') yield* reached(node, bound);
+    if (mayLeave(statement)) return;
+  }
+}
+
+/** Whether the statements after this one may be left out, other than by a failure. */
+const mayLeave = (statement: Node): boolean => [...nodesIn(statement, isScope)].some((node) =>
+  !isScope(node) && (/^(?:break|continue)_expression$/.test(node.type) || (node.type === 'return_expression' && !/^return Err\b/.test(node.text)) || /\bexit\($/.test(node.text)));
+
+/** The values of a loop's variables, if it goes over an array that is written out. */
+function roundsOf(loop: Node): Bound | undefined {
+  const [pattern, value] = [loop.childForFieldName('pattern'), loop.childForFieldName('value')];
+  const table = value?.type === 'reference_expression' ? value.childForFieldName('value') : value;
+  if (!pattern || table?.type !== 'array_expression' || partsOf(table).length === 0) return undefined;
+  if (pattern.type === 'identifier') return new Map([[pattern.text, partsOf(table)]]);
+  if (pattern.type !== 'tuple_pattern') return new Map();
+  return new Map(partsOf(pattern).map(({ text }, index) => [text, partsOf(table).flatMap((row) => partsOf(row)[index] ?? [])]));
+}
+
+/** The value of the only `let` of a name that is used once. */
+function assignedTo(name: string, body: Node): readonly Node[] | undefined {
+  const uses = [...nodesIn(body)].filter(({ type, text }) => type === 'identifier' && text === name);
+  const declared = partsOf(body).filter((node) => node.type === 'let_declaration' && node.childForFieldName('pattern')?.text === name);
+  const value = declared[0]?.childForFieldName('value');
+  return uses.length === 2 && declared.length === 1 && value ? [value] : undefined;
+}
+
+/** The sides of a condition that is one comparison. */
+function sidesOf({ nodes, startIndex, text }: Argument): readonly Argument[] | undefined {
+  if (nodes.some((node) => node.text === '&&' || node.text === '||')) return undefined;
+  const at = nodes.findIndex((node) => node.text === '==');
+  const [left, right] = [nodes.slice(0, at), nodes.slice(at + 1)].map((side) => {
+    const [first, last] = [side[0], side.at(-1)];
+    return first && last && { nodes: side, startIndex: first.startIndex, endIndex: last.endIndex, text: text.slice(first.startIndex - startIndex, last.endIndex - startIndex) };
+  });
+  return at > 0 && left && right ? [right, left] : undefined;
+}
+
+/** The altered number fits the type of the original. */
+function alteredLiteral(node: Node, dice: Dice): readonly Edit[] | undefined {
+  switch (node.type) {
+    case 'integer_literal':
+    case 'float_literal': {
+      const [, digits = '', suffix = ''] = /^((?:0[xob][\da-f_]+?)|[\d_.]+(?:e[+-]?\d+)?)(_?[iuf](?:8|16|32|64|128|size))?$/i.exec(node.text) ?? [];
+      const isShort = digits.replaceAll('_', '').length < 3 || node.type === 'float_literal';
+      const others = Array.from({ length: 20 }, () => otherNumber(digits, dice)).filter((other) => other !== undefined);
+      const other = isShort ? others[0] : others.find((each) => Number(each.replaceAll('_', '')) < Number(digits.replaceAll('_', '')));
+      return digits === '' || other === undefined ? undefined : [replacement(node, other + suffix)];
+    }
+    case 'boolean_literal':
+      return [replacement(node, node.text === 'true' ? 'false' : 'true')];
+    case 'char_literal':
+      return /^'[a-z\d]'$/i.test(node.text) ? [replacement(node, `'${otherText(node.text.charAt(1), dice)}'`)] : undefined;
+    case 'string_literal':
+    case 'raw_string_literal': {
+      const longest = longestPart(partsOf(node).filter(({ type }) => type === 'string_content'));
+      if (longest) return alteredTextPart(longest, dice, {});
+      return node.text.endsWith('""') ? [insertion(node.endIndex - 1, otherText('', dice))] : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Comments, and the texts of the messages of assertions. */
+function prosesAt(node: Node): readonly Node[] {
+  if (/_comment$/.test(node.type)) return [node];
+  if (node.type !== 'macro_invocation' || !/\bassert(?:_eq|_ne)?$/.test(node.childForFieldName('macro')?.text ?? '')) return [];
+  const count = node.childForFieldName('macro')?.text.endsWith('assert') ? 1 : 2;
+  return argumentsOf(node).slice(count).flatMap(({ nodes }) => nodes.filter(({ type }) => type === 'string_literal'));
+}
