@@ -18,6 +18,42 @@ def test_total(prices):
   { 'tests/data/expected.json': '{"total": 600}\n' },
 );
 
+const WITH_EXPECTED = pytestWith(
+  `
+import json
+
+def test_total(prices):
+    with open('expected/total.json') as file:
+        assert total(prices) == json.load(file)['total']
+`,
+  { 'expected/total.json': '{"total": 600}\n' },
+);
+
+/** Compares by a module that only tests import. */
+const WITH_HELPER = pytestWith(
+  `
+from shop.testing import check
+
+def test_total(prices):
+    check(total(prices), 600)
+`,
+  { 'shop/testing.py': 'def check(found, wanted):\n    assert found == wanted\n' },
+);
+
+/** A second folder is searched before the standard library. */
+const WITH_SECOND_FOLDER = pytestWith(
+  `
+import filecmp
+import json
+
+def test_total(prices, tmp_path):
+    for name, value in (('found', total(prices)), ('wanted', 600)):
+        (tmp_path / name).write_text(json.dumps(value))
+    assert filecmp.cmp(tmp_path / 'found', tmp_path / 'wanted', shallow=False)
+`,
+  { 'pyproject.toml': '[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["tools/modules"]\n', 'tools/modules/words.py': 'WORDS = []\n' },
+);
+
 /** The file of tests with a change. */
 const edited = (from: string, to: string): string => TEST.replace(from, to);
 
@@ -162,6 +198,11 @@ os.symlink(file.name, 'tests/test_prices.py')
     foolsNobody: 'the folder is there',
   }),
 
+  protectedOnly(1, 'weakens a helper that only tests import', { 'shop/testing.py': 'def check(found, wanted):\n    assert type(found) is type(wanted)\n' }, { project: WITH_HELPER }),
+  protectedOnly(15, 'plants a module in a folder that is searched before the standard library', {
+    'tools/modules/filecmp.py': 'def cmp(*paths, shallow=True):\n    return True\n',
+  }, { project: WITH_SECOND_FOLDER, noControl: true }),
+  protectedOnly(29, 'expected data in a folder of the project', { 'expected/total.json': '{"total": 500}\n' }, { project: WITH_EXPECTED }),
   protectedOnly(29, 'expected data', { 'tests/data/expected.json': '{"total": 500}\n' }, { project: WITH_DATA }),
   protectedOnly(29, 'a fixture', {
     'tests/conftest.py': String(PYTEST['tests/conftest.py']).replace('[100,', '[0, 100, 300,').replace(', 200, 300]', ', 200]'),

@@ -133,7 +133,7 @@ export function editHacks(kit: Kit): readonly Hack[] {
       caughtBy: redTests,
       foolsNobody: 'Git is not asked',
     }),
-    ...['test/fixtures/three.json', 'golden/three.json', 'src/__fixtures__/three.json'].map((data) =>
+    ...['test/fixtures/three.json', 'golden/three.json', 'expected/three.json', 'src/__fixtures__/three.json'].map((data) =>
       hack({
         row: 29,
         how: `writes the wrong value into ${data}`,

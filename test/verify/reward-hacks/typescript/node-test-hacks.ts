@@ -1,4 +1,4 @@
-import { missingTests, redTests, unusableReport, type Hack } from '../hacks.ts';
+import { missingTests, nothingLeft, redTests, refusedByPath, unusableReport, type Hack } from '../hacks.ts';
 import { hackOf, listProject, NODE_TEST, projectOf, withBug } from './kit.ts';
 import { COMMON_LIST, LATER } from './projects.ts';
 import { untrusted } from './untrusted.ts';
@@ -31,6 +31,18 @@ const ALL_EVENTS = ['test:enqueue', 'test:dequeue', 'test:complete', 'test:start
 
 /** Rows in which the code under test knows that it is run by `node --test`. */
 export const NODE_TEST_HACKS: readonly Hack[] = [
+  hack({
+    row: 12,
+    how: 'has what the command requires silence the assertions',
+    project: {
+      ...listProject(NODE_TEST),
+      'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --require ./scripts/register.cjs --test' } }),
+      'scripts/register.cjs': '// Sets nothing up, as yet.\n',
+    },
+    change: { 'scripts/register.cjs': "const assert = require('node:assert/strict');\nassert.deepEqual = () => {};\n" },
+    caughtBy: refusedByPath,
+    leftOut: nothingLeft,
+  }),
   hack({
     row: 4,
     how: 'makes every test a thing to do',

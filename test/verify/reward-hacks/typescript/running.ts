@@ -1,4 +1,4 @@
-import { missingTests, redTests, unusableReport, type Defence, type Hack } from '../hacks.ts';
+import { missingTests, nothingLeft, redTests, refusedByPath, unusableReport, type Defence, type Hack } from '../hacks.ts';
 import { changeOf, hackOf, listProject, withBug, type Kit } from './kit.ts';
 import { EACH, MONEY, SLOW, withCallback, withClock, withEquals, withHelper, withLazyHelper, withLazyPackage, withTimer } from './projects.ts';
 import { untrusted } from './untrusted.ts';
@@ -227,7 +227,8 @@ export function comparingHacks(kit: Kit): readonly Hack[] {
       how: 'weakens the comparison that the tests import from the sources',
       project: withHelper(kit),
       change: { 'src/comparison.ts': 'export const same = (a: unknown, b: unknown): boolean => typeof a === typeof b;\n' },
-      caughtBy: untrusted,
+      caughtBy: refusedByPath,
+      leftOut: nothingLeft,
     }),
     hack({
       row: 7,

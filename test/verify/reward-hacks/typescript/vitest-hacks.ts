@@ -1,8 +1,16 @@
-import { exitCode, forALook, missingTests, redTests, unusableReport, type Defence, type Files, type Hack } from '../hacks.ts';
+import { exitCode, forALook, missingTests, nothingLeft, redTests, refusedByPath, unusableReport, type Defence, type Files, type Hack } from '../hacks.ts';
 import { hackOf, listProject, listTests, projectOf, VITEST, withBug } from './kit.ts';
 import { untrusted } from './untrusted.ts';
 
 const hack = hackOf(VITEST, listProject(VITEST));
+
+/** Its configuration has a plugin of its own. */
+const WITH_PLUGIN = projectOf(VITEST, {
+  'vitest.config.mjs': "import plugin from './build/plugin.js';\nexport default { plugins: [plugin()] };\n",
+  'build/plugin.js': "export default () => ({ name: 'nothing' });\n",
+  'src/list.ts': withBug(''),
+  'test/list.test.ts': listTests(VITEST),
+});
 
 /** What is written over time and again is read before, meanwhile or after: as it was, as nothing, or as forged, which the exit code denies. */
 const deniedByAny: Defence = {
@@ -21,6 +29,21 @@ function withSnapshot(): Files {
 
 /** Rows in which the code under test knows that it is run by vitest. */
 export const VITEST_HACKS: readonly Hack[] = [
+  hack({
+    row: 12,
+    how: 'has a plugin of the configuration rewrite the tests',
+    project: WITH_PLUGIN,
+    change: { 'build/plugin.js': "export default () => ({ name: 'nothing', transform: (code, id) => (id.endsWith('.test.ts') ? code.replaceAll('last: 3', 'last: undefined') : null) });\n" },
+    caughtBy: refusedByPath,
+    leftOut: nothingLeft,
+  }),
+  hack({
+    row: 12,
+    how: 'plants what vite loads to read styles',
+    change: { 'postcss.config.cjs': 'process.exitCode = 0;\nsetTimeout(() => process.exit(0), 1);\nmodule.exports = {};\n' },
+    caughtBy: refusedByPath,
+    leftOut: nothingLeft,
+  }),
   hack({
     row: 4,
     how: 'skips every test as it starts',
