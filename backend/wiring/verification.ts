@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import path from 'node:path';
 import { userPath } from '../common/user-path.ts';
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
 import { CopyPool } from '../verify/copies/copy-pool.ts';
@@ -18,13 +19,17 @@ export interface VerificationParts {
   close(): Promise<void>;
 }
 
+/** Folders that tests may read beyond the system, their toolchains and dependencies, as the person says: written like PATH. */
+const readableFolders = (environment: NodeJS.ProcessEnv): readonly string[] =>
+  (environment['CONDUCTOR_READABLE'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder) && path.resolve(folder) !== '/');
+
 /** @param home Conductor's own folder, hidden from tests. Folders left there by killed processes are removed. */
 export async function openVerificationParts(home: string): Promise<VerificationParts> {
   const folders = new RunFolders(await runsRoot(home), isProcessAlive);
   await folders.sweep();
   const searchPath = withInstalledPrograms(userPath(process.env), homedir());
   const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
-  const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
+  const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], readableFolders: readableFolders(process.env), folders, containers });
   const copies = new CopyPool({ folders });
   return {
     sandbox,

@@ -1,4 +1,4 @@
-import { mkdir, realpath, symlink } from 'node:fs/promises';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GO_BUILD_CACHE, readableToolchains } from '../../backend/verify/sandbox/toolchains.ts';
@@ -29,6 +29,16 @@ describe('what stays readable of the home folder', () => {
     const { searchPath, allowed } = await readableToolchains(`${link}/bin:/usr/bin`, scratch.home, [scratch.folder]);
     expect(searchPath).toBe(`${real}:${await realpath('/usr/bin')}`);
     expect(allowed).toContain(path.join(scratch.home, '.local/share/fnm'));
+  });
+
+  it('is also the toolchain that PATH has only a link into', async () => {
+    await using scratch = await makeScratch();
+    const [bin, elsewhere] = [path.join(scratch.folder, 'system/bin'), path.join(scratch.folder, 'data/python-3.13/bin')];
+    for (const folder of [bin, elsewhere]) await mkdir(folder, { recursive: true });
+    await writeFile(path.join(elsewhere, 'python3.13'), '');
+    await symlink(path.join(elsewhere, 'python3.13'), path.join(bin, 'python3'));
+    const { allowed } = await readableToolchains(bin, scratch.home, [path.join(scratch.folder, 'data')]);
+    expect(allowed).toEqual([path.join(scratch.folder, 'data/python-3.13')]);
   });
 
   it.each([

@@ -46,7 +46,7 @@ export async function shareDependencies(tree: CopyTree, roots: readonly string[]
       const absolute = path.join(found.root, relative);
       folders.push(absolute);
       if (name === PACKAGES) {
-        sharePackages(tree, found.root, relative);
+        folders.push(...new Set(sharePackages(tree, found.root, relative)));
         versions.push(`${relative}\0${packagesVersion(absolute)}`);
       } else if (!tree.has(relative)) {
         tree.add(relative, { kind: 'link', target: absolute });
@@ -62,15 +62,28 @@ function isShared(absolute: string, name: string): boolean {
   return name === PACKAGES || isEnvironment(absolute, name);
 }
 
-function sharePackages(tree: CopyTree, root: string, relativeFolder: string): void {
+/** Returns the folders outside of the workspace that links in `node_modules` lead to. */
+function sharePackages(tree: CopyTree, root: string, relativeFolder: string): string[] {
+  const linked: string[] = [];
   tree.addFolder(relativeFolder);
   for (const entry of entriesOf(`${root}/${relativeFolder}`)) {
     const relative = `${relativeFolder}/${entry.name}`;
-    if (entry.isDirectory() && entry.name.startsWith('@')) sharePackages(tree, root, relative);
+    if (entry.isDirectory() && entry.name.startsWith('@')) linked.push(...sharePackages(tree, root, relative));
     if (tree.has(relative) || CACHES.has(entry.name)) continue;
     const shared = path.join(root, relative);
+    if (entry.isSymbolicLink()) linked.push(...linkedPackage(root, shared));
     tree.add(relative, { kind: 'link', target: (entry.isSymbolicLink() && ownPackage(root, relativeFolder, shared)) || shared });
   }
+  return linked;
+}
+
+/** Of a link to a package elsewhere: the `node_modules` that it is in, with what it depends on, or the package alone. */
+function linkedPackage(root: string, link: string): readonly string[] {
+  const target = realPathOf(link);
+  if (target === undefined || isInside(root, target)) return [];
+  const at = target.lastIndexOf(`/${PACKAGES}/`);
+  if (at >= 0) return [target.slice(0, at + PACKAGES.length + 1)];
+  return lookAt(`${target}/package.json`)?.isFile() === true ? [target] : [];
 }
 
 /** For a link in `node_modules` to a package of the workspace itself: the link target for the same package in the copy. */

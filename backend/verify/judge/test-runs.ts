@@ -224,10 +224,11 @@ function exceededText(limit: ExceededLimit, timeoutMs: number): string {
 }
 
 /** The end of what a command printed, without colours. Errors may stand on either stream, and warnings on the other. */
-export function lastWords({ stdout, stderr }: SandboxOutcome): string {
+export function lastWords({ stdout, stderr, unreadable }: SandboxOutcome): string {
   const said = [stderr, stdout].map((text) => endOf(stripVTControlCharacters(text).trim())).filter((text) => text !== '');
   const [output] = said;
-  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${missingProgram(output)}`;
+  const hidden = unreadable === undefined ? '' : ` The sandbox hides ${unreadable} from tests. If they need it, name its folder in CONDUCTOR_READABLE.`;
+  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${missingProgram(output)}${hidden}`;
 }
 
 const MAX_LAST_WORDS = 500;

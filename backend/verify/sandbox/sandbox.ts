@@ -6,6 +6,8 @@ import { DockerError } from './container/docker.ts';
 import { ControlGroups } from './limits/control-group.ts';
 import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
 import { ResourceWatch } from './limits/resource-watch.ts';
+import { closedSettings, foldersBeyondSystem, READABLE_IN_VAR } from './beyond-system.ts';
+import { whatWasHidden } from './what-was-hidden.ts';
 import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { RunFolders } from '../files/run-folder.ts';
@@ -27,6 +29,8 @@ export interface SandboxOptions {
   readonly homeFolder: string;
   /** Also hidden, such as the backend's own storage. */
   readonly hiddenFolders?: readonly string[];
+  /** Folders that a person allows to be read, wherever they are. */
+  readonly readableFolders?: readonly string[];
   /** The folders of all runs. A command sees only its own. */
   readonly folders: RunFolders;
   /** For commands with an image. Without it, these cannot run. */
@@ -62,6 +66,8 @@ export interface SandboxedCommand {
 }
 
 export interface SandboxOutcome extends ProcessOutcome {
+  /** A file or folder that the command missed, and that is there outside of the sandbox. Absent if that cannot be told. */
+  readonly unreadable?: string;
   readonly sandboxed: boolean;
 }
 
@@ -76,14 +82,14 @@ export class SandboxUnavailableError extends Error {
  */
 const HIDDEN = process.platform === 'linux' ? ['/run', '/tmp', '/var/tmp'] : [];
 
-/** Folders whose permissions hide them from other users, but not from root. */
-const HIDDEN_FROM_ROOT = [
-  ...['/root', '/home', '/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/ssh', '/etc/ssl/private'],
-  ...['/var/lib/docker', '/var/lib/containerd', '/var/lib/kubelet', '/var/spool/cron'],
-];
+/** Settings whose permissions hide them from other users, but not from root. */
+const HIDDEN_FROM_ROOT = ['/etc/ssh', '/etc/ssl/private'];
 
 /** Programs and drivers on NixOS and similar systems. */
 const SYSTEM_FOLDERS = ['/run/current-system', '/run/wrappers', '/run/opengl-driver'];
+
+const hiddenAlways = (): readonly string[] =>
+  process.platform === 'linux' ? [...foldersBeyondSystem(), ...HIDDEN, ...(process.getuid?.() === 0 ? [...HIDDEN_FROM_ROOT, ...closedSettings()] : [])] : HIDDEN;
 
 const NO_CONTAINERS = 'Containers cannot be used here.';
 
@@ -100,7 +106,8 @@ export class Sandbox {
   readonly #groups: ControlGroups | undefined;
   readonly #searchPath: string;
   readonly #inherited = inheritedDescriptors();
-  readonly #hiddenAlways = process.getuid?.() === 0 ? [...HIDDEN, ...HIDDEN_FROM_ROOT] : HIDDEN;
+  /** Read together with the toolchains: a disk may be mounted meanwhile. */
+  #hiddenAlways = hiddenAlways();
   #availability: Promise<SandboxAvailability> | undefined;
   #toolchains: { readonly found: Promise<ReadableToolchains>; readonly until: number } | undefined;
 
@@ -170,7 +177,7 @@ export class Sandbox {
     const toolchains = await this.#readableToolchains();
     const writable = [cwd, temporary, ...(command.writable ?? [])];
     const hidden = this.#hidden(command, toolchains);
-    const readable = [...SYSTEM_FOLDERS, ...toolchains.allowed, ...(command.readable ?? [])];
+    const readable = [...SYSTEM_FOLDERS, ...READABLE_IN_VAR, ...(this.#options.readableFolders ?? []), ...toolchains.allowed, ...(command.readable ?? [])];
     const walled = sandboxed ? await this.#walledBy({ hidden, readable, writable }, signal) : WITHOUT_WALLS;
     const group = this.#groups?.create(limits);
     try {
@@ -188,7 +195,8 @@ export class Sandbox {
         signal,
       });
       const exceeded = outcome.exceeded ?? group?.refused();
-      return { ...outcome, ...(exceeded && { exceeded }), sandboxed };
+      const unreadable = sandboxed && outcome.exitCode !== 0 ? whatWasHidden(outcome, { hidden, open: [...readable, ...writable] }) : undefined;
+      return { ...outcome, ...(exceeded && { exceeded }), ...(unreadable !== undefined && { unreadable }), sandboxed };
     } finally {
       walled.release();
       await group?.remove();
@@ -212,6 +220,7 @@ export class Sandbox {
 
   async #readableToolchains(): Promise<ReadableToolchains> {
     if (!this.#toolchains || this.#toolchains.until < performance.now()) {
+      this.#hiddenAlways = hiddenAlways();
       const found = readableToolchains(this.#searchPath, this.#options.homeFolder, this.#hiddenAlways);
       this.#toolchains = { found, until: performance.now() + TOOLCHAINS_KEPT_MS };
     }

@@ -70,6 +70,9 @@ const DEPENDENCIES = ALL.flatMap(({ dependencies = [] }) => dependencies);
 const VARIABLES = ALL.flatMap(({ variables = {} }) => Object.entries(variables));
 const SECRETS = ALL.flatMap(({ secrets = [] }) => secrets);
 
+/** Programs that bring a toolchain of their own. */
+const PROGRAMS = ['node', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'python3', 'python', 'pytest', 'go', 'cargo', 'rustc', 'java', 'mvn', 'gradle', 'cmake', 'ctest', 'ruby', 'php', 'dotnet'];
+
 /** Folders with a `bin` that hold more than a toolchain. The first is home. */
 const NO_PREFIX = new Set(['.', '.local']);
 
@@ -104,6 +107,15 @@ export async function readableToolchains(
       // Below /home, each folder is a home of its own.
       const base = place === '/home' ? path.join(place, path.relative(place, folder).split(path.sep)[0] ?? '') : place;
       allowed.add(isInside(base, folder) ? path.join(base, toolchainOf(path.relative(base, folder))) : folder);
+    }
+  }
+  // A program on PATH may be a link to a toolchain elsewhere.
+  for (const entry of entries) {
+    for (const program of PROGRAMS) {
+      const linked = await realpath(path.join(entry, program)).catch(() => undefined);
+      const folder = linked === undefined ? '' : path.dirname(linked);
+      const place = hiddenFolders.find((hidden) => isInside(hidden, folder));
+      if (place !== undefined && !isInside(home, folder) && path.basename(folder) === 'bin') allowed.add(path.join(place, toolchainOf(path.relative(place, folder))));
     }
   }
   for (const folder of DEPENDENCIES) if (existsSync(path.join(home, folder))) allowed.add(path.join(home, folder));

@@ -124,6 +124,7 @@ describe.skipIf(!available)(`a command cannot read a secret (${note})`, { timeou
     ['from where it has moved it', 'mv "$HOME_OUTSIDE/.ssh" "$HOME_OUTSIDE/open"; cat "$HOME_OUTSIDE/open/id"'],
     ['from where it has moved its folder', 'mv "$HOME_OUTSIDE" "$OUTSIDE/open"; cat "$OUTSIDE/open/.ssh/id"'],
     ['by way of a process', 'cat /proc/self/root"$HOME_OUTSIDE/.ssh/id"; for root in /proc/[0-9]*/root; do cat "$root$HOME_OUTSIDE/.ssh/id"; done'],
+    ['from another project', 'cat "$OUTSIDE/../project/notes.txt"'],
     ['by searching', 'find "$OUTSIDE/.." -type f -exec cat {} +'],
     ['by packing it', 'tar -c -f all.tar -C "$OUTSIDE/.." .; cat all.tar'],
   ])('%s', async (_how, attempt) => {
@@ -131,6 +132,20 @@ describe.skipIf(!available)(`a command cannot read a secret (${note})`, { timeou
     const { stdout, stderr } = await around.run(attempt);
     expect(stdout + stderr).not.toContain(SECRET);
     expect((await around.run(attempt, { sandboxed: false })).stdout).toContain(SECRET);
+  });
+
+  it('of others, of services or of this very program, of which it sees no file', async () => {
+    await using around = await makeSurroundings();
+    const places = ['/srv', '/mnt', '/media', '/var/lib', '/var/log', '/var/cache', path.resolve(import.meta.dirname, '../../../backend')];
+    const { stdout } = await around.run(`for place in ${places.join(' ')}; do find "$place" -type f -not -path '*fontconfig*' -not -path '*certificates*' -not -path '*/alternatives/*' 2>/dev/null; done`);
+    expect(stdout).toBe('');
+  });
+
+  it('and where it fails by that, the file that it missed is named', async () => {
+    await using around = await makeSurroundings();
+    const missed = path.join(around.folder, 'project/notes.txt');
+    expect(await around.run(`cat ${missed}`)).toMatchObject({ exitCode: 1, unreadable: missed });
+    expect((await around.run('cat /srv/nothing-of-this-name; exit 1')).unreadable).toBeUndefined();
   });
 
   it.runIf(isRoot)('that only root may read', async () => {

@@ -53,7 +53,7 @@ export const HOGS: readonly Hog[] = [
     limits: { memoryBytes: 200 * MIB },
     exceeds: 'memory',
   },
-  ...['/dev/shm', '/tmp', '/var/tmp', '/run', '"$HOME_OUTSIDE"'].map((folder): Hog => ({
+  ...['/dev/shm', '/tmp', '/var/tmp', '/run', '/home'].map((folder): Hog => ({
     does: `takes memory by files in ${folder.replaceAll('"', '')}`,
     command: `for i in 1 2 3 4 5 6 7; do head -c 60M /dev/zero > ${folder}/$i; done; sleep 30`,
     limits: { memoryBytes: 200 * MIB },

@@ -18,7 +18,7 @@ export interface Surroundings extends AsyncDisposable {
   readonly home: string;
   /** The user's workspace, hidden from the command. */
   readonly workspace: string;
-  /** Another folder of the user's, which may be read. */
+  /** Another folder of the user's, which may be read because its name was given. Beside it lies `project`, of which nothing is said. */
   readonly outside: string;
   readonly folders: RunFolders;
   readonly sandbox: Sandbox;
@@ -40,6 +40,7 @@ const FILES = {
     '.mcp.json': '{}',
     'src/main.js': 'main',
   },
+  project: { 'notes.txt': SECRET },
   outside: { file: 'untouched', 'folder/inner/file': 'untouched' },
 };
 
@@ -47,7 +48,7 @@ export async function makeSurroundings({ useControlGroups = true } = {}): Promis
   await mkdir(CACHE, { recursive: true });
   const folder = await realpath(await mkdtemp(path.join(CACHE, 'escape-')));
   const at = (name: keyof typeof FILES): string => path.join(folder, name);
-  for (const name of ['home', 'workspace', 'outside'] as const) {
+  for (const name of ['home', 'workspace', 'outside', 'project'] as const) {
     for (const [file, text] of Object.entries(FILES[name])) {
       await mkdir(path.dirname(path.join(at(name), file)), { recursive: true });
       await writeFile(path.join(at(name), file), text);
@@ -55,7 +56,7 @@ export async function makeSurroundings({ useControlGroups = true } = {}): Promis
   }
   await symlink('folder', path.join(at('outside'), 'link'));
   const folders = new RunFolders(path.join(folder, 'runs'), isProcessAlive);
-  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: at('home'), folders, useControlGroups });
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: at('home'), readableFolders: [at('outside')], folders, useControlGroups });
   return {
     folder,
     home: at('home'),
