@@ -5,8 +5,8 @@ import path from 'node:path';
 import { basePythonOf } from './base-python.ts';
 import { exists } from './project-folder.ts';
 
-/** Where the usual tools make a project's environment, in the project itself. */
-const ENVIRONMENT_FOLDERS: readonly string[] = ['.venv', 'venv', 'env'];
+/** Where the usual tools make a project's environment, in the project itself. They come before folders with other names. */
+const USUAL_FOLDERS: readonly string[] = ['.venv', 'venv', 'env', '.conda'];
 
 /** A virtual environment or one of conda. All folders are absolute. */
 export interface PythonEnvironment {
@@ -29,9 +29,11 @@ interface Search {
 export async function findEnvironment({ inside, workspace, environment }: Search): Promise<PythonEnvironment | undefined> {
   const folders = inside === workspace ? [workspace] : [inside, workspace];
   for (const folder of folders) {
-    for (const name of ENVIRONMENT_FOLDERS) {
-      const found = path.join(folder, name);
-      if (await exists(path.join(found, 'pyvenv.cfg'))) return { folder: found, readable: [found, ...(await basePythonOf(found))] };
+    for (const found of await foldersIn(folder)) {
+      // A folder with another name may be some test's data: it counts only with its Python.
+      if (await (USUAL_FOLDERS.includes(path.basename(found)) ? isMarked(found) : isEnvironment(found))) {
+        return { folder: found, readable: [found, ...(await basePythonOf(found))] };
+      }
     }
   }
   const elsewhere = [
@@ -49,10 +51,21 @@ export async function findEnvironment({ inside, workspace, environment }: Search
 
 /** What was looked for, where nothing was found: a sentence. */
 export const NO_ENVIRONMENT =
-  `There is no environment in ${ENVIRONMENT_FOLDERS.join(', ')}, of pipenv or of Poetry, and none is active: the Python of PATH was taken.`;
+  'There is no environment in the project, of pipenv or of Poetry, and none is active: the Python of PATH was taken.';
+
+/** The folders in which an environment may be, the likeliest first. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name).sort();
+  return [...USUAL_FOLDERS, ...names.filter((name) => !USUAL_FOLDERS.includes(name))].map((name) => path.join(folder, name));
+}
 
 async function isEnvironment(folder: string): Promise<boolean> {
-  if (!path.isAbsolute(folder) || !(await exists(path.join(folder, 'bin', 'python')))) return false;
+  return path.isAbsolute(folder) && (await exists(path.join(folder, 'bin', 'python'))) && (await isMarked(folder));
+}
+
+/** Whether the tools' mark is there. The Python may be gone. */
+async function isMarked(folder: string): Promise<boolean> {
   return (await exists(path.join(folder, 'pyvenv.cfg'))) || (await exists(path.join(folder, 'conda-meta')));
 }
 

@@ -50,6 +50,20 @@ describe('the environment of a project', () => {
     expect(await find({}, api)).toEqual({ folder: inner, readable: [inner, base] });
   });
 
+  it('may have any name, and the usual ones come first', async () => {
+    const base = await installation();
+    await mkdir(path.join(workspace, 'data'));
+    await writeFile(path.join(workspace, 'data/pyvenv.cfg'), '');
+    expect(await find()).toBeUndefined();
+    const odd = await environment(path.join(workspace, 'environment-3.12'), base);
+    expect((await find())?.folder).toBe(odd);
+    const conda = path.join(workspace, '.conda');
+    await mkdir(path.join(conda, 'conda-meta'), { recursive: true });
+    await mkdir(path.join(conda, 'bin'));
+    await writeFile(path.join(conda, 'bin/python'), '');
+    expect(await find()).toEqual({ folder: conda, readable: [conda] });
+  });
+
   it('is the one that pipenv has made for this folder, and for no other', async () => {
     const base = await installation();
     const made = await environment(path.join(home, '.local/share/virtualenvs/shop-a1B2c3D4'), base);
