@@ -180,6 +180,14 @@ function byName(
   return new Map([...more, ...rows.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const))]);
 }
 
+/** Methods of the parameter that ava and tape give to a test. */
+const CONTEXT: ReadonlyMap<string, Alter> = byName([
+  ['is equal equals isEqual same deepEqual deepEquals strictEqual strictEquals deepLooseEqual looseEqual looseEquals like', EQUAL],
+  ['true truthy ok assert', TRUE],
+  ['false falsy notOk', at(0, negated)],
+  ['throws', (given) => first(at(1, (node) => (node.type === 'object' ? literal(node, given) : undefined)), ofClass(1, OTHER_ERRORS))(given)],
+], pairs('is not', 'deepEqual notDeepEqual', 'match doesNotMatch', 'regex notRegex', 'throws notThrows'));
+
 /** Asynchronous assertions, which must be awaited. */
 const LATER = new Set(['resolves', 'rejects', 'eventually', 'poll', 'element', 'doesNotReject', 'fulfilled', 'rejected', 'rejectedWith', 'become']);
 
@@ -203,11 +211,11 @@ export function alteredAssertion(expression: Node, { asserts, dice }: Setting, b
   const { root, links } = chain;
   const imported = root.type === 'call_expression' ? asserts.imported.get(root.childForFieldName('function')?.text ?? '') : undefined;
   const isLater = [imported, ...links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
-  const found = (asserts.isAssertKnown ? ofAssert(chain, imported, { dice, bound }) : undefined) ?? ofExpect(chain, { dice, bound });
+  const found = (asserts.isAssertKnown ? ofAssert(chain, asserts, imported, { dice, bound }) : undefined) ?? ofExpect(chain, { dice, bound });
   return found ? { ...found, isLater } : ofRequest(chain, dice);
 }
 
-function ofAssert({ root, links }: Chain, imported: string | undefined, given: Pick<Given, 'dice' | 'bound'>): Alteration | undefined {
+function ofAssert({ root, links }: Chain, asserts: Asserts, imported: string | undefined, given: Pick<Given, 'dice' | 'bound'>): Alteration | undefined {
   const last = links.at(-1);
   const call = last ? last.call : root.type === 'call_expression' ? root : undefined;
   const values = call && argumentsOf(call);
@@ -217,9 +225,15 @@ function ofAssert({ root, links }: Chain, imported: string | undefined, given: P
     return isPlain ? TRUE({ ...given, values, call }) : ASSERTS.get(imported ?? '')?.({ ...given, values, call });
   }
   if (root.type !== 'identifier' || !isAssert([root, ...links.slice(0, -1).map(({ name }) => name)].map(({ text: part }) => part).join('.')))
-    return undefined;
+    return asserts.isContext && root.type === 'identifier' && links.length === 1 && CONTEXT_NAME.test(root.text)
+      ? CONTEXT.get(last.name.text)?.({ ...given, values, call })
+      : undefined;
   return ASSERTS.get(last.name.text)?.({ ...given, values, call });
 }
+
+/** As tests call it: `t`, and `st` and `s2t` in subtests. */
+const CONTEXT_NAME = /^(?:s?\d?t|tt|assert)$/;
+const OF_CONTEXT = /(?:\bfrom|\brequire\()\s*['"](?:ava|tape)['"]/;
 
 const LIBRARY = String.raw`['"](?:node:)?(?:assert(?:\/strict)?|uvu\/assert)['"]`;
 const IMPORTS = new RegExp(String.raw`(?:import\s+(?:\w+\s*,\s*)?|(?:const|let|var)\s+)\{([^{}]{0,2000})\}\s*(?:from|=\s*require\()\s*${LIBRARY}`, 'g');
@@ -231,13 +245,15 @@ export interface Asserts {
   /** Functions imported from an assertion library: the name in the file, and the name in the library. */
   readonly imported: ReadonlyMap<string, string>;
   readonly isAssertKnown: boolean;
+  /** Tests assert by their parameter. */
+  readonly isContext: boolean;
 }
 
 export function assertsOf(source: string): Asserts {
   const imported = new Map<string, string>();
   for (const [, names = ''] of source.matchAll(IMPORTS))
     for (const [, name = '', local = name] of names.matchAll(/(\w+)(?:\s*(?:\bas\b|:)\s*(\w+))?/g)) imported.set(local, name);
-  return { imported, isAssertKnown: !OWN_ASSERT.test(source) };
+  return { imported, isAssertKnown: !OWN_ASSERT.test(source), isContext: OF_CONTEXT.test(source) };
 }
 
 const isAssert = (owner: string): boolean => /^(?:(?:chai|t|test|ctx|context)\.)?assert(?:\.strict)?$/.test(owner);

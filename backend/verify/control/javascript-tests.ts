@@ -4,7 +4,7 @@ import { isFunction, JavaScriptBodies } from './javascript-body.ts';
 import { joinedTitles, type SourceFile, type SourceTest, type Title } from './source-test.ts';
 
 const SUITES = new Set(['describe', 'suite', 'context', 'fdescribe', 'xdescribe', 'xcontext', 'ddescribe', 'xsuite']);
-const TESTS = new Set(['it', 'test', 'specify', 'fit', 'xit', 'xtest', 'xspecify', 'ftest']);
+const TESTS = new Set(['it', 'test', 'tape', 'specify', 'fit', 'xit', 'xtest', 'xspecify', 'ftest']);
 const HOOKS = /^(?:before|after|setup|teardown|suiteSetup|suiteTeardown|require|import|on)/;
 
 /** Methods that call a function synchronously for each element. */

@@ -1,4 +1,5 @@
 import { TEST_RUNNERS, type TestRunnerName } from '../../protocol/test-runners.ts';
+import { ava } from './ava.ts';
 import { cargoNextest } from './cargo-nextest.ts';
 import { cargoTest } from './cargo-test.ts';
 import { ctest } from './ctest.ts';
@@ -10,6 +11,7 @@ import { maven } from './maven.ts';
 import { mocha } from './mocha.ts';
 import { nodeTest } from './node-test.ts';
 import { pytest } from './pytest.ts';
+import { tape } from './tape.ts';
 import type { TestRunner } from './test-runner.ts';
 import { unittest } from './unittest.ts';
 import { vitest } from './vitest.ts';
@@ -18,6 +20,8 @@ const BY_NAME: { readonly [Name in TestRunnerName]: TestRunner<Name> } = {
   vitest,
   jest,
   mocha,
+  ava,
+  tape,
   pytest,
   unittest,
   go: goTest,

@@ -51,6 +51,8 @@ const TOOLCHAINS: Readonly<Record<TestRunnerName, Toolchain>> = {
   'vitest': NODE,
   'jest': NODE,
   'mocha': NODE,
+  'ava': NODE,
+  'tape': NODE,
   'pytest': PYTHON,
   'unittest': PYTHON,
   'go': GO,

@@ -1,0 +1,112 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { avaReporter } from './ava-reporter.ts';
+import { nodeOption, withNodeOptions } from './javascript-guard.ts';
+import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
+import { javascriptWatch } from './javascript-watch.ts';
+import { isOwnFolder } from './project-folder.ts';
+import { signedReport } from './python-report.ts';
+import { reporterEvents, ResultCollector } from './report-file.ts';
+import { parseTap } from './tap-report.ts';
+import { watchTestFiles } from './test-files.ts';
+import type { TestReport } from './test-report.ts';
+import type { TestRunner } from './test-runner.ts';
+
+const AVA: JavaScriptRunner = { programs: ['ava'], packages: ['ava'], fallback: 'ava' };
+
+/** ava, read from the TAP of its main process. Tests run in other threads or processes, which cannot write into our copy of it. */
+export const ava: TestRunner<'ava'> = {
+  name: 'ava',
+  manifests: ['package.json'],
+  idRoot: 'file',
+  detect: (folder) => scriptCommands(folder, AVA),
+  understands: (command) => understandsProgram(command, AVA),
+  configuration: [/(^|\/)ava\.config\.[^/]+$/],
+
+  async prepare(run) {
+    const signed = await signedReport(run.report);
+    const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.cjs')];
+    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
+    const option = `--require=${nodeOption(reporter)}`;
+    await writeFile(reporter, avaReporter({ watch, option }));
+    const checkTestFiles = await watchTestFiles(run.copy);
+    const command = withOptions(run.command, AVA.programs, {
+      remove: [], flags: ['--tap', '-t', '--watch', '-w', '--verbose', '-v', '--fail-fast', '--update-snapshots', '-u'], add: '--tap --no-fail-fast',
+    });
+    const prepared = withNodeOptions(command, option);
+    return {
+      command: prepared.command,
+      environment: { ...prepared.environment, CI: 'true' },
+      programFolders: await binFolders(run),
+      hasEnded: signed.hasEnded,
+      readReport: async () => {
+        await checkTestFiles();
+        return reportOf(await signed.read(), run.copy, await sources(run.copy));
+      },
+    };
+  },
+};
+
+const lineSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('start') }),
+  z.object({ type: z.literal('end') }),
+  z.object({ type: z.literal('tap'), text: z.string() }),
+]);
+
+/** `files`: the sources of the copy, relative. ava names the file of a test by parts of its path, and not at all if it is the only one. */
+export function reportOf(lines: string, copy: string, files: readonly string[]): TestReport {
+  const texts: string[] = [];
+  for (const event of reporterEvents(lines, lineSchema)) if (event.type === 'tap') texts.push(event.text);
+  const points = parseTap(texts.join(''));
+  const collector = new ResultCollector(copy);
+  const titles = points.map(({ title }) => title.split(SEPARATOR));
+  const tests = files.filter((file) => TEST_FILE.test(file));
+  for (const [index, { status, message }] of points.entries()) {
+    const parts = titles[index] ?? [];
+    const crashed = status === 'failed' ? CRASH.exec(parts.join(SEPARATOR))?.groups?.file : undefined;
+    if (crashed !== undefined) collector.add({ kind: 'container', status, path: [crashed], message: message ?? parts.join(SEPARATOR) });
+    else collector.add({ kind: 'test', status, path: placeOf(parts, tests), message });
+  }
+  return { results: collector.results };
+}
+
+const SEPARATOR = ' › ';
+/** The names that ava looks for. */
+const TEST_FILE = /(?:^|\/)tests?\.[cm]?[jt]sx?$|(?:^|\/)test-[^/]*\.[cm]?[jt]sx?$|\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)(?:tests?|__tests__)\/(?:.*\/)?[^_/][^/]*\.[cm]?[jt]sx?$/;
+const CRASH = /^(?:No tests found in (?<file>[^,]+)|(?<file>\S+) exited (?:with a non-zero exit code|due to ).*)/;
+
+/** File and name of a test. The longest prefix that is the end of a file's parts is its file. */
+function placeOf(parts: readonly string[], tests: readonly string[]): readonly string[] {
+  const only = tests.length === 1 ? tests[0] : undefined;
+  for (let length = parts.length - 1; length > 0; length -= 1) {
+    const prefix = parts.slice(0, length).join('/');
+    const found = tests.filter((file) => `/${shortened(file)}`.endsWith(`/${prefix}`));
+    if (found.length === 1 && found[0] !== undefined) return [found[0], parts.slice(length).join(SEPARATOR)];
+  }
+  return only === undefined ? [parts.join(SEPARATOR)] : [only, parts.join(SEPARATOR)];
+}
+
+/** As ava writes a path in a title. */
+const shortened = (file: string): string => {
+  const parts = file.split('/').filter((part) => part !== '__tests__');
+  const name = (parts.pop() ?? '').replace(/\.spec\./, '.').replace(/\.test\./, '.').replace('test-', '').replace(/\.[cm]?[jt]sx?$/, '');
+  return [...parts, name].join('/');
+};
+
+const MAX_DEPTH = 6;
+const MAX_FILES = 20_000;
+
+async function sources(copy: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const folders = [''];
+  for (let index = 0; index < folders.length && found.length < MAX_FILES; index += 1) {
+    const folder = folders[index] ?? '';
+    for (const entry of await readdir(path.join(copy, folder), { withFileTypes: true }).catch(() => [])) {
+      const relative = path.posix.join(folder, entry.name);
+      if (entry.isDirectory() && isOwnFolder(entry.name) && relative.split('/').length < MAX_DEPTH) folders.push(relative);
+      else if (entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name)) found.push(relative);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { shellQuote } from '../sandbox/shell-quote.ts';
+import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
+import { javascriptWatch } from './javascript-watch.ts';
+import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
+import { tapeReporter } from './tape-reporter.ts';
+import { watchTestFiles } from './test-files.ts';
+import type { TestReport } from './test-report.ts';
+import type { TestRunner } from './test-runner.ts';
+
+const TAPE: JavaScriptRunner = { programs: ['tape'], packages: ['tape'], fallback: "tape 'test/**/*.js'" };
+
+export const tape: TestRunner<'tape'> = {
+  name: 'tape',
+  manifests: ['package.json'],
+  idRoot: 'file',
+  detect: (folder) => scriptCommands(folder, TAPE),
+  understands: (command) => understandsProgram(command, TAPE),
+  configuration: [],
+
+  async prepare(run) {
+    const signed = await signedReport(run.report);
+    const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.cjs')];
+    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
+    await writeFile(reporter, tapeReporter(watch));
+    const checkTestFiles = await watchTestFiles(run.copy);
+    return {
+      command: withOptions(run.command, TAPE.programs, { remove: [], add: `-r ${shellQuote(reporter)}` }),
+      environment: { CI: 'true' },
+      programFolders: await binFolders(run),
+      hasEnded: signed.hasEnded,
+      readReport: async () => {
+        await checkTestFiles();
+        return parseTapeLines(await signed.read(), run.copy);
+      },
+    };
+  },
+};
+
+const lineSchema = z.discriminatedUnion('type', [
+  ...watchEvents,
+  z.object({ type: z.literal('end') }),
+  z.object({
+    /** A suite has subtests and asserts nothing itself; a late failure is one after the end of its test. */
+    type: z.enum(['test', 'suite', 'late']),
+    file: z.string().optional(),
+    path: z.array(z.string()).max(1_000),
+    status: z.enum(['passed', 'failed', 'skipped']),
+    message: z.string().optional(),
+    durationMs: z.number().optional(),
+  }),
+]);
+
+/** Throws `ReportError`. */
+export function parseTapeLines(text: string, copy: string): TestReport {
+  const collector = new ResultCollector(copy);
+  const events: WatchEvent[] = [];
+  for (const event of reporterEvents(text, lineSchema)) {
+    if (!('path' in event)) {
+      events.push(event);
+      continue;
+    }
+    const { type, file, path: names, status, durationMs, message } = event;
+    collector.add({
+      kind: type === 'suite' ? 'container' : 'test',
+      status,
+      path: [file === undefined ? undefined : relativeFile(file, copy), ...names],
+      durationMs,
+      message,
+    });
+  }
+  const report = { results: collector.results };
+  checkWatch(events, report);
+  return report;
+}
