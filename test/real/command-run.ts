@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { userPath } from '../../backend/common/user-path.ts';
 import { withInstalledPrograms } from '../../backend/verify/sandbox/installed-programs.ts';
 
@@ -47,6 +48,9 @@ export async function runCommand(folder: string, command: string, limitMs: numbe
   return { exitCode, seconds: (performance.now() - started) / 1_000, said };
 }
 
-/** The last lines of what was printed, in one line. */
-export const lastSaid = ({ said }: CommandRun, count = 2): string =>
-  said.trim().split('\n').slice(-count).map((line) => line.trim()).join(' / ').slice(-300);
+/** Why a command failed, in one line: the first line of the end of its output that names an error, or else the last two lines. */
+export function lastSaid({ said }: CommandRun): string {
+  const lines = stripVTControlCharacters(said).split('\n').map((line) => line.trim()).filter((line) => line !== '');
+  const error = lines.find((line) => /\berror\b/i.test(line));
+  return (error ?? lines.slice(-2).join(' / ')).slice(0, 300);
+}

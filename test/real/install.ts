@@ -18,7 +18,7 @@ export async function install(folder: string, limitMs: number): Promise<void> {
   if ((await has('pyproject.toml')) || (await has('setup.py'))) await installPython(folder, run, has);
   if (await has('go.mod')) await run('go mod download');
   if (await has('Cargo.toml')) await run('cargo fetch');
-  if (await has('pom.xml')) await run('mvn --batch-mode --quiet dependency:go-offline');
+  if (await has('pom.xml')) await run('mvn --batch-mode --quiet dependency:go-offline || mvn --batch-mode --quiet test-compile');
   if (await has('package.json')) await run(await javascriptCommand(folder, has));
 }
 
@@ -34,6 +34,9 @@ async function installPython(folder: string, run: Run, has: Has): Promise<void> 
   if (group !== undefined) return await run(`pip install --quiet --group ${group}`);
   const [extra] = await namesIn(folder, 'project.optional-dependencies');
   if (extra !== undefined) return await run(`pip install --quiet --editable '.[${extra}]'`);
+  const poetry = await tableOf(folder, 'tool.poetry.dev-dependencies');
+  const names = [...poetry.matchAll(/^"?(\w[\w.-]*)"?\s*=/gm)].map(([, name]) => name);
+  if (names.length > 0) return await run(`pip install --quiet ${names.join(' ')}`);
   for (const file of TEST_REQUIREMENTS) if (await has(file)) return await run(`pip install --quiet --requirement ${file}`);
 }
 
@@ -41,14 +44,19 @@ const TEST_GROUPS = ['tests', 'test', 'testing', 'dev'];
 
 /** Names in a table of pyproject.toml that are usual for what tests need, the likeliest first. */
 async function namesIn(folder: string, table: string): Promise<readonly string[]> {
-  const text = await readFile(path.join(folder, 'pyproject.toml'), 'utf8').catch(() => '');
-  const [, body = ''] = text.split(new RegExp(`^\\[${table.replaceAll('.', '\\.')}\\][ \\t]*$`, 'm'));
-  const [own = ''] = body.split(/^\[/m);
+  const own = await tableOf(folder, table);
   return TEST_GROUPS.filter((name) => new RegExp(`^"?${name}"?\\s*=`, 'm').test(own));
 }
 
+/** The lines of a table of pyproject.toml; empty if there is none. */
+async function tableOf(folder: string, name: string): Promise<string> {
+  const text = await readFile(path.join(folder, 'pyproject.toml'), 'utf8').catch(() => '');
+  const [, body = ''] = text.split(new RegExp(`^\\[${name.replaceAll('.', '\\.')}\\][ \\t]*$`, 'm'));
+  return body.split(/^\[/m)[0] ?? '';
+}
+
 async function javascriptCommand(folder: string, has: Has): Promise<string> {
-  if (await has('pnpm-lock.yaml')) return `npx --yes ${await packageManager(folder, 'pnpm', '9')} install --frozen-lockfile --ignore-scripts`;
+  if (await has('pnpm-lock.yaml')) return `npx --yes ${await packageManager(folder, 'pnpm', '10')} install --frozen-lockfile --ignore-scripts`;
   if (await has('yarn.lock')) return `npx --yes ${await packageManager(folder, 'yarn', '1')} install --frozen-lockfile --ignore-scripts`;
   return `npm ${(await has('package-lock.json')) ? 'ci' : 'install'} --ignore-scripts --no-audit --no-fund`;
 }

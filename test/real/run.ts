@@ -17,9 +17,11 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     minutes: { type: 'string', default: '15' },
     table: { type: 'string' },
+    note: { type: 'string' },
   },
 });
 
+const pinned = readPinnedFixes();
 const work = path.resolve(values.work);
 await mkdir(work, { recursive: true });
 const resultFile = path.join(work, 'results.json');
@@ -29,11 +31,13 @@ let results: Results = await readFile(resultFile, 'utf8').then(
 );
 const save = async (): Promise<void> => {
   await writeFile(resultFile, `${JSON.stringify(results, null, 1)}\n`);
-  if (values.table !== undefined)
-    await writeFile(values.table, page(results, { date: new Date().toISOString().slice(0, 10), command: 'node with-node.mjs node test/real/run.ts' }));
+  if (values.table === undefined) return;
+  const command = `node with-node.mjs node test/real/run.ts --minutes ${values.minutes}`;
+  const date = new Date().toISOString().slice(0, 10);
+  await writeFile(values.table, page(results, { date, command, note: values.note, pinned: pinned.size }));
 };
 
-for (const [repository, candidates] of readPinnedFixes()) {
+for (const [repository, candidates] of pinned) {
   const isNamed = values.only?.some((name) => repository === name || repository.endsWith(`/${name}`));
   if (isNamed === false || (isNamed === undefined && results.repositories[repository] !== undefined)) continue;
   console.log(`${new Date().toISOString().slice(11, 19)} ${repository}`);

@@ -1,7 +1,7 @@
 import { isJudged, type JudgedPatch, type RepositoryResult, type Results, type TriedFix } from './result.ts';
 
 /** The results as a page of Markdown. */
-export function page({ machine, repositories }: Results, { date, command }: { readonly date: string; readonly command: string }): string {
+export function page({ machine, repositories }: Results, { date, command, note, pinned }: { readonly date: string; readonly command: string; readonly note?: string | undefined; readonly pinned: number }): string {
   const all = Object.values(repositories);
   const judged = all.filter(({ fixes }) => fixes.some(isJudged));
   const fixes = judged.flatMap((result) => result.fixes.filter(isJudged).map((fix) => ({ result, fix })));
@@ -15,9 +15,9 @@ Fixes from the histories of real projects, judged by what \`conductor verify\` c
 chosen and how to repeat it.
 
 - Date: ${date}
-- Machine: ${machine}
+- Machine: ${machine}${note === undefined ? '' : `. ${note}`}
 - Command: \`${command}\`
-- Judged: ${fixes.length} fixes of ${judged.length} projects, with ${count(judged, 'runner')} runners and ${count(judged, 'language')} languages.
+- Judged: ${fixes.length} fixes of ${judged.length} projects (languages: ${names(judged, 'language')}; runners: ${names(judged, 'runner')}). ${pinned - all.length} more projects are pinned in fixes.json and were not tried.
 - Honest fixes: ${of('verified')} verified, ${of('passes')} passes, ${fixes.length - of('verified') - of('passes')} neither.
 - Wrong patches: ${wrong.length} tried, ${wrong.filter(({ outcome }) => outcome === 'verified').length} verified, ${wrong.filter(({ outcome }) => outcome === 'passes').length} passes.
 
@@ -40,7 +40,7 @@ ${listed(others)}
 
 const listed = (lines: readonly string[]): string => (lines.length === 0 ? 'None.' : lines.join('\n'));
 
-const count = (results: readonly RepositoryResult[], part: 'runner' | 'language'): number => new Set(results.map((result) => result[part])).size;
+const names = (results: readonly RepositoryResult[], part: 'runner' | 'language'): string => [...new Set(results.map((result) => result[part]))].join(', ');
 
 function row({ repository, language = '', runner = '' }: RepositoryResult, { commit, honest, bareSeconds = 0, wrong = [] }: TriedFix): string {
   const verified = wrong.filter(({ outcome }) => outcome === 'verified').length;
@@ -50,8 +50,8 @@ function row({ repository, language = '', runner = '' }: RepositoryResult, { com
 
 const seconds = (value = 0): string => `${value.toFixed(1)} s`;
 
-/** What projects print is shown as text. */
-const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\|<>`*_[\]]/g, '\\$&').slice(0, 300);
+/** What projects print is shown as text, without the addresses of this machine's network. */
+const cell = (text: string): string => text.replaceAll(/\bhttps?:\/\/\S+/g, '…').replaceAll(/\s+/g, ' ').replaceAll(/[\\|<>`*_[\]]/g, '\\$&').slice(0, 300);
 
 function amiss({ repository }: RepositoryResult, { commit, honest, wrong = [] }: TriedFix): readonly string[] {
   const line = (kind: string, { what, outcome, reason }: JudgedPatch): string =>

@@ -124,6 +124,7 @@ class Attempt {
   /** Throws the signal's reason if the time of the repository is over. */
   async #bare({ command }: FoundTests): Promise<CommandRun> {
     const run = await runCommand(this.#workspace.folder, command, this.#until - performance.now());
+    this.#trial.tell(`  by hand: ${run.exitCode === 0 ? 'green' : 'red'}, ${run.seconds.toFixed(1)} s`);
     this.#signal.throwIfAborted();
     return run;
   }
