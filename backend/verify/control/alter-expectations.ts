@@ -25,8 +25,8 @@ export interface AlteredTests {
  * Alters the expectations of tests so that each test must fail if the code is honest. An altered test is the same test with another literal in the
  * place of one that is expected, in an assertion that every run of the test reaches.
  *
- * In Java, and in Go and Rust where no assertion is certain to be reached, each assertion runs with another expectation, and its failure
- * is caught. An assertion that passes anyway is counted as held, and a test fails at its end if none held. An honest test thus fails
+ * In Go, Rust and Java, where no assertion is certain to be reached, each assertion runs with another expectation, and its failure is
+ * caught. An assertion that passes anyway is counted as held, and a test fails at its end if none held. An honest test thus fails
  * whichever assertions it reaches. A comparison that the product defines is tested with another value as well, not only negated.
  */
 export async function alterExpectations(tests: TestsToAlter): Promise<AlteredTests> {

@@ -18,7 +18,7 @@ const DEFINES_SUCH = /\bboolean\s+equals\s*\([^)]*\)\s*\{\s*return\s+true\s*;/;
 const isText = (node: Node | undefined): boolean => node?.type === 'string_literal' || node?.type === 'lambda_expression';
 
 /** JUnit 4 has the message first (`assertEquals("message", 1, a)`), JUnit 5 last. */
-function withoutMessage(given: readonly Node[], count: number, hasMessageFirst: boolean): readonly Node[] | undefined {
+export function withoutMessage(given: readonly Node[], count: number, hasMessageFirst: boolean): readonly Node[] | undefined {
   if (given.length === count) return given;
   if (hasMessageFirst) return given[0]?.type === 'string_literal' ? given.slice(1) : undefined;
   return given.length === count + 1 ? given : undefined;

@@ -2,12 +2,14 @@ import { insertion, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredStatement } from './java-assertions.ts';
+import { JavaValues } from './java-values.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
 
 const MAX_DEPTH = 20;
 
 /** The methods of the classes in a file. Their names include nested classes, but not the outermost one. */
 export function javaTests(root: Node, source: SourceFile): readonly SourceTest[] {
+  const values = new JavaValues(root, source.dice);
   const testsIn = (owner: Node, path: readonly string[], isSkipped: boolean): readonly SourceTest[] =>
     partsOf(owner.childForFieldName('body') ?? owner).flatMap((node) => {
       const [name, body] = [node.childForFieldName('name')?.text, node.childForFieldName('body')];
@@ -22,7 +24,7 @@ export function javaTests(root: Node, source: SourceFile): readonly SourceTest[]
       return [{
         titles: [[whole], ...['(', '{', '['].map((bracket) => [whole + bracket, undefined])],
         isSkipped: isOff,
-        alter: () => (expectsFailure ? undefined : altered(body, source)),
+        alter: () => (expectsFailure ? undefined : (values.alter(body) ?? altered(body, source))),
       }];
     });
   return partsOf(root).flatMap((node) => {

@@ -117,6 +117,10 @@ describe('the negative control', () => {
     ['b.rs', 'cargo', '#[test]\nfn table() { for (given, want) in [(1, 20), (2, 40)] { assert_eq!(f(given), want); } }\n', 'table',
       /in \[\(1, \d\d\), \(2, \d\d\)\] \{ assert_eq!\(f\(given\), want\); \} \}\n$/],
     ['c.rs', 'cargo', '#[test]\nfn refused() { assert!(matches!(f(1), Err(_))); }\n', 'refused', /assert!\(!\(matches!\(f\(1\), Err\(_\)\)\)\); \}\n$/],
+    ['ATest.java', 'maven', 'class ATest {\n  // 600 in all\n  @Test void total() { assertEquals(600, Sum.of(100, 500), "not 600"); }\n}\n', 'total',
+      /^class ATest \{\n {2}\/\/ (\d{3}) in all\n {2}@Test void total\(\) \{ assertEquals\(\1, Sum\.of\(100, 500\), "not \1"\); \}\n\}\n$/],
+    ['BTest.java', 'maven', 'class BTest {\n  @Test void name() { String want = "Ada Lovelace"; assertThat(Sum.name()).isEqualTo(want); }\n}\n', 'name',
+      /String want = "[A-Z][a-z]{2} [A-Z][a-z]{7}"; assertThat\(Sum\.name\(\)\)\.isEqualTo\(want\); \}\n\}\n$/],
   ] as const)('puts a value of the same kind in the place of the expected one, wherever it stands: %s', async (file, runner, text, title, expected) => {
     const altered = await alter(file, { runner, text }, [title]);
     expect(altered.text).toMatch(expected);
