@@ -125,8 +125,8 @@ async function judgeAgainstHead(
   const verification = await context.openVerification();
   try {
     const base = await writeHead(head, await verification.newFolder(), signal);
-    const test = await testCommand(base.folder, values);
     const change = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
+    const test = await testCommand(base.folder, values, change.patch.edits.map((edit) => edit.path));
     const verdict =
       refusal(change, values) ??
       (await verification.verifier.verify({
@@ -148,18 +148,20 @@ async function judgeAgainstHead(
 }
 
 /**
- * The given command, or the likeliest one found in the last commit. Uncommitted changes must not choose the tests that judge them.
+ * The given command, or the likeliest one found in the last commit: of packages of a monorepo, that of a folder that was changed. Uncommitted changes must not choose the tests that judge them.
  * @throws UsageError
  */
-async function testCommand(base: string, { command, runner, reports, image }: Values): Promise<TestCommand> {
+async function testCommand(base: string, { command, runner, reports, image }: Values, changed: readonly string[]): Promise<TestCommand> {
   const where = image === undefined ? {} : { image };
   if (command !== undefined)
     return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where };
-  const found = (await findTestCommands(base)).find((test) => runner === undefined || test.runner === runner);
+  const likely = (await findTestCommands(base)).filter((test) => runner === undefined || test.runner === runner);
+  const found = likely.find(({ folder }) => folder === '' || changed.some((file) => file.startsWith(`${folder}/`))) ?? likely[0];
   if (found) return { command: found.command, runner: found.runner, ...where };
   const which = runner === undefined ? '' : ` of ${runner}`;
   throw new UsageError(
-    `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`,
+    `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
+    + ` Scripts and files of ${runner ?? TEST_RUNNERS.filter((name) => name !== 'custom').join(', ')} were looked for.`,
   );
 }
 
