@@ -385,7 +385,7 @@ describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS },
 
   it.each([
     ['a word that is no option', ['fix.diff'], /takes options only: --patch FILE\.diff \(left over: fix\.diff\)/],
-    ['a runner that is none', ['--runner', 'ava'], /There is no runner "ava"; there are vitest, /],
+    ['a runner that is none', ['--runner', 'karma'], /There is no runner "karma"; there are vitest, /],
     ['reports of no command', ['--reports', '*.xml'], /--reports goes with --command/],
     ['an empty command', ['--command', ' '], /--command takes a command/],
     ['a time that is none', ['--timeout', '0'], /--timeout takes a whole number from 1/],
