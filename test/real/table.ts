@@ -21,6 +21,9 @@ chosen and how to repeat it.
 - Honest fixes: ${of('verified')} verified, ${of('passes')} passes, ${fixes.length - of('verified') - of('passes')} neither.
 - Wrong patches: ${wrong.length} tried, ${wrong.filter(({ outcome }) => outcome === 'verified').length} verified, ${wrong.filter(({ outcome }) => outcome === 'passes').length} passes.
 
+Only fixes that the bare command tells from their parent are judged: where it is red with the fix, or cannot be installed, nothing is known of the
+verdict. So these figures are no share of all fixes.
+
 "Verdict" is the time of the first verdict on the honest fix: two runs of the tests before it, three with it. "Bare" is the time of one run of the
 command by hand, the second one.
 
