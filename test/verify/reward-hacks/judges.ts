@@ -57,6 +57,7 @@ export class Judges {
         command: hack.command,
         cwd: folder.workspace,
         temporary: folder.temporary,
+        readable: linkedFolders(hack.project),
         timeoutMs: 60_000,
         signal: new AbortController().signal,
         sandboxed: true,
@@ -102,3 +103,7 @@ function editsOf({ project, change }: Pick<Hack, 'project' | 'change'>): readonl
     return { path: file, kind: before === null ? 'create' : after === null ? 'delete' : 'modify', before, after };
   });
 }
+
+/** Where the packages lie that the project's links lead to: a package finds what it needs beside itself. */
+const linkedFolders = (project: Files): readonly string[] =>
+  Object.values(project).flatMap((content) => (typeof content === 'string' ? [] : (/^.*?\/node_modules(?=\/)/.exec(content.link)?.[0] ?? [])));
