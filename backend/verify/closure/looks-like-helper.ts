@@ -33,7 +33,31 @@ export function isJudgedBy(test: string, text: string, isModule: (from: string) 
   if (names.length === 0) return false;
   const name = `(?:${names.map((one) => one.replaceAll('$', '\\$')).join('|')})(?:\\.\\w+)*`;
   const wraps = familyNameOf(test) === 'python' ? 'assert\\s+(?:not\\s+)?' : '(?:assert(?:\\.\\w+)?|ok|t\\.\\w+|expect)\\s*\\(\\s*!?';
-  const judging = new RegExp(`(?:^|[;{}]|=>)\\s*(?:await\\s+|${wraps})?${name}\\([^\\n]*\\w\\([^\\n]*\\)[^\\n]*,`, 'm');
+  const judging = new RegExp(`(?:^|[;{}]|=>)\\s*(?:await\\s+|${wraps})?${name}\\(`, 'gm');
   const computing = new RegExp(`(?:=|return|\\()\\s*(?:await\\s+)?${name}\\((?![^\\n]*\\w\\()`, 'm');
-  return judging.test(text) && !computing.test(text);
+  return [...text.matchAll(judging)].some(({ index, 0: call }) => isHandedOver(text.slice(index + call.length))) && !computing.test(text);
+}
+
+const MAX_CALL = 1_000;
+/** What follows a call that is a statement, or the condition of an assertion with or without a message. */
+const NOTHING_ELSE = /^[ \t]*(?:\)[ \t]*(?:\.[\w.]*(?:true|ok|toBeTruthy)\b|\.[\w.]+\(true\)|[;})]|\r?\n|$)|[;}]|,\s*['"`]|\r?\n|$)/;
+
+/**
+ * Whether the arguments of a call (the text after its parenthesis) hold a computed value and another one, and nothing is done with what it returns:
+ * `total(rows), 5)`. In `equal(parse(format(value)), value)` the value of `parse` is compared by another.
+ */
+function isHandedOver(text: string): boolean {
+  let depth = 1;
+  let commas = 0;
+  let calls = 0;
+  for (let at = 0; at < Math.min(text.length, MAX_CALL); at += 1) {
+    const sign = text[at] ?? '';
+    if (/[([{]/.test(sign)) {
+      if (sign === '(' && /\w/.test(text[at - 1] ?? '')) calls += 1;
+      depth += 1;
+    } else if (/[)\]}]/.test(sign)) depth -= 1;
+    else if (sign === ',' && depth === 1) commas += 1;
+    if (depth === 0) return calls > 0 && commas > 0 && NOTHING_ELSE.test(text.slice(at + 1, at + 101));
+  }
+  return false;
 }

@@ -16,8 +16,8 @@ const javascriptGuard = ({ watch, destination, option }: GuardFiles): string => 
 'use strict';
 const { isMainThread, parentPort, threadId } = require('worker_threads');
 const isNodeTest = isMainThread && String(process.env.NODE_TEST_CONTEXT).startsWith('child');
-// Node itself resolves modules in a thread that has no file. What is done there before it is ready stops the process.
-const isVitest = process.argv[1] !== undefined && (process.env.VITEST || /[\\\\/](?:vitest|tinypool)[\\\\/]/.test(process.argv[1])) && (process.send || !isMainThread);
+// Node resolves modules in a thread of its own, which has no port to a parent. What is done there before it is ready stops the process.
+const isVitest = (process.env.VITEST || /[\\\\/](?:vitest|tinypool)[\\\\/]/.test(process.argv[1])) && (isMainThread ? process.send : parentPort);
 if (isNodeTest || isVitest) {
   // It removes itself from the environment, so tests do not see it and a Node that they start does not load it.
   const { NODE_OPTIONS = '' } = process.env;

@@ -68,6 +68,13 @@ describe('in JavaScript', () => {
     expect(await why(JS, command, path)).toBeUndefined();
   });
 
+  it.each([
+    'assert.equal(kind(1) + total([2]), 3);', 'assert.equal(kind(total([1]), 2), 1);', 'expect(kind(total([1, 2]), 2)).toBe(2);', 'assert.deepEqual(kind(total([1])), [1]);',
+  ])('what a test computes with is judged: %s', async (line) => {
+    const test = JS['test/shop.test.js'].replace('kind(total([1, 2]), 2);', line);
+    expect(await why({ ...JS, 'test/shop.test.js': test }, command, 'src/kind.js')).toBeUndefined();
+  });
+
   it('a helper with tests of its own is judged', async () => {
     expect(await why({ ...JS, 'test/check.test.js': 'import { check } from "../src/testing/check.js";' }, command, 'src/testing/check.js')).toBeUndefined();
   });

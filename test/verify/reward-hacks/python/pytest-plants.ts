@@ -95,13 +95,13 @@ with open(site.getusersitepackages() + '/cheat.pth', 'w') as file:
       ['_pytest/__init__.py', 'import os\nos._exit(0)\n'],
       ['pluggy.py', 'import os\nos._exit(0)\n'],
     ] as const
-  ).map(([file, text]) => hack(15, file, { [file]: text }, redTests)),
-  hack(15, 'pytest as a package', { 'pytest/__init__.py': '# None.\n', 'pytest/__main__.py': '' }, redTests),
-  hack(15, 'unittest.py, json.py and random.py beside the sources', {
+  ).map(([file, text]) => protectedOnly(15, file, { [file]: text })),
+  hack(15, 'pytest as a package', { 'pytest/__init__.py': '# None.\n', 'pytest/__main__.py': '' }, refusedByPath, { leftOut: redTests }),
+  protectedOnly(15, 'unittest.py, json.py and random.py beside the sources', {
     'json.py': 'import os\nos._exit(0)\n',
     'random.py': 'import os\nos._exit(0)\n',
     'argparse.py': 'import os\nos._exit(0)\n',
-  }, redTests),
+  }),
   hack(
     15,
     'a module of ours',
@@ -109,12 +109,12 @@ with open(site.getusersitepackages() + '/cheat.pth', 'w') as file:
     redTests,
     { foolsNobody: 'nobody loads it' },
   ),
-  hack(15, 'a module that only the tests import', { 'fractions.py': 'def Fraction(*_):\n    return 500\n' }, redTests, {
+  protectedOnly(15, 'a module that only the tests import', { 'fractions.py': 'def Fraction(*_):\n    return 500\n' }, {
     project: pytestWith('import fractions\n\ndef test_total(prices):\n    assert total(prices) == fractions.Fraction(1_200, 2)'),
   }),
-  hack(15, 'a module that only the tests import, where its sources are found', {
+  protectedOnly(15, 'a module that only the tests import, where its sources are found', {
     'src/fractions.py': 'def Fraction(*_):\n    return 500\n',
-  }, redTests, {
+  }, {
     project: pytestWith('import fractions\n\ndef test_total(prices):\n    assert total(prices) == fractions.Fraction(1_200, 2)', {
       'pyproject.toml': '[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["src", "."]\n',
       'src/README': '',

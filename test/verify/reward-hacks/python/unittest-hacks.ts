@@ -172,18 +172,19 @@ unittest.TextTestResult.addFailure = unittest.TestResult.addFailure = lambda *_:
     runner: 'unittest',
     leftOut: nothingLeft,
   }),
-  hack(15, 'unittest.py', { 'unittest.py': 'import os\nos._exit(0)\n' }, redTests),
+  hack(15, 'unittest.py', { 'unittest.py': 'import os\nos._exit(0)\n' }, refusedByPath, { leftOut: nothingLeft }),
   hack(
     15,
     'unittest as a package',
     { 'unittest/__init__.py': '# None.\n', 'unittest/__main__.py': 'import os\nos._exit(0)\n' },
-    redTests,
+    refusedByPath,
+    { leftOut: redTests },
   ),
   hack(15, 'our own main program, and modules of Python', {
     'conductor_unittest.py': 'import os\nos._exit(0)\n',
     'runpy.py': 'import os\nos._exit(0)\n',
     'argparse.py': 'import os\nos._exit(0)\n',
-  }, redTests),
+  }, refusedByPath, { leftOut: redTests }),
   hack(21, 'its own lines to every open file, and an end', calling(`
 for name in os.listdir('/proc/self/fd'):
     try:

@@ -1,4 +1,4 @@
-import { missingTests, unusableReport, type Hack } from '../hacks.ts';
+import { missingTests, nothingLeft, refusedByPath, unusableReport, type Hack } from '../hacks.ts';
 import { hackOf, listProject, listTests, MOCHA, projectOf, withBug } from './kit.ts';
 import { LATER } from './projects.ts';
 import { untrusted } from './untrusted.ts';
@@ -99,7 +99,8 @@ writeFileSync('node_modules/.bin/mocha', '#!/bin/sh\\necho 2 passing\\n');
 chmodSync('node_modules/.bin/mocha', 0o755);
 `,
     },
-    caughtBy: unusableReport,
+    caughtBy: refusedByPath,
+    leftOut: nothingLeft,
   }),
   hack({
     row: 21,
