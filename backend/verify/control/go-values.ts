@@ -1,7 +1,7 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { byValue, opposite, type Alteration } from './alteration.ts';
+import { byValue, opposite, drawAlteration, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { callIn, isFailure, oppositeField, statementsOf, type GoChecks } from './go-assertions.ts';
 import { GoExpected, hasRounds, type GoPlace } from './go-expected.ts';
@@ -53,9 +53,7 @@ export class GoValues {
 
   #choose(body: Node): readonly Edit[] | undefined {
     const all = this.#alterations(body, new Map(), 0);
-    const values = all.filter(({ isByValue }) => isByValue);
-    const chosen = pick(values.length > 0 ? values : all, this.#dice);
-    return chosen && [...chosen.edits, ...this.#mentions.of(chosen.edits)];
+    return drawAlteration(all, this.#dice, this.#mentions);
   }
 
   #alterations(body: Node, bound: GoPlace['bound'], depth: number): readonly Alteration[] {

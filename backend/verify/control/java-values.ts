@@ -2,7 +2,7 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredPart, alteredTextPart, longestPart, type Comparison } from './altered-parts.ts';
-import { byValue, opposite, type Alteration } from './alteration.ts';
+import { byValue, opposite, drawAlteration, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { withoutMessage } from './java-assertions.ts';
 import { otherNumber, otherText } from './likely-values.ts';
@@ -40,9 +40,7 @@ export class JavaValues {
   alter(body: Node): readonly Edit[] | undefined {
     if (body.hasError || EXPECTS_FAILURES.test(body.text)) return undefined;
     const all = [...reached(body)].flatMap((statement) => this.#ofStatement(statement, body) ?? []);
-    const values = all.filter(({ isByValue }) => isByValue);
-    const chosen = pick(values.length > 0 ? values : all, this.#dice);
-    return chosen && [...chosen.edits, ...this.#mentions.of(chosen.edits)];
+    return drawAlteration(all, this.#dice, this.#mentions);
   }
 
   #ofStatement(statement: Node, body: Node): Alteration | undefined {

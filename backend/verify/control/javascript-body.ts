@@ -1,8 +1,7 @@
 import type { Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { pick } from './dice.ts';
-import type { Alteration } from './alteration.ts';
+import { drawAlteration, type Alteration } from './alteration.ts';
 import { alteredAssertion, assertsOf, awaited, type Bound, type Setting } from './javascript-assertions.ts';
 import { argumentsOf } from './javascript-literals.ts';
 import { Mentions } from './mentions.ts';
@@ -47,9 +46,7 @@ export class JavaScriptBodies {
     if (!done && mayHaveDone && parametersOf(test)[0]?.type === 'identifier') return undefined;
     const reached = this.#inFunction(test, new Map(), 0);
     const all = reached.length > 0 || done ? reached : this.#inCallbacks(test);
-    const values = all.filter(({ isByValue }) => isByValue);
-    const chosen = pick(values.length > 0 ? values : all, this.#file.dice);
-    return chosen && [...chosen.edits, ...this.#mentions.of(chosen.edits)];
+    return drawAlteration(all, this.#file.dice, this.#mentions);
   }
 
   #inFunction(definition: Node, bound: Bound, depth: number): readonly Alteration[] {

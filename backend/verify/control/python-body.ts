@@ -1,8 +1,8 @@
 import type { Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import type { Alteration } from './alteration.ts';
-import { pick, type Dice } from './dice.ts';
+import { drawAlteration, type Alteration } from './alteration.ts';
+import type { Dice } from './dice.ts';
 import { Mentions } from './mentions.ts';
 import { calledIn, expectsErrors, PythonAssertions, type Call } from './python-assertions.ts';
 import { PythonConditions } from './python-conditions.ts';
@@ -48,9 +48,7 @@ export class PythonBodies {
 
   #choose(definition: Node): readonly Edit[] | undefined {
     const all = this.#alterations(definition, new Map(), 0);
-    const values = all.filter(({ isByValue }) => isByValue);
-    const chosen = pick(values.length > 0 ? values : all, this.#dice);
-    return chosen && [...chosen.edits, ...this.#mentions.of(chosen.edits)];
+    return drawAlteration(all, this.#dice, this.#mentions);
   }
 
   #alterations(definition: Node, bound: Bound, depth: number): readonly Alteration[] {

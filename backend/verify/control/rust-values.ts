@@ -2,8 +2,8 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredPart, alteredTextPart, longestPart } from './altered-parts.ts';
-import { byValue, opposite, type Alteration } from './alteration.ts';
-import { pick, type Dice } from './dice.ts';
+import { byValue, opposite, drawAlteration, type Alteration } from './alteration.ts';
+import type { Dice } from './dice.ts';
 import { otherNumber, otherText } from './likely-values.ts';
 import { Mentions } from './mentions.ts';
 import { argumentsOf, isOfProject, isWrittenOut, type Argument } from './rust-assertions.ts';
@@ -36,9 +36,7 @@ export class RustValues {
   /** Undefined if no assertion is certain to be reached. */
   alter(definition: Node): readonly Edit[] | undefined {
     const all = this.#alterations(definition, new Map(), 0);
-    const values = all.filter(({ isByValue }) => isByValue);
-    const chosen = pick(values.length > 0 ? values : all, this.#dice);
-    return chosen && [...chosen.edits, ...this.#mentions.of(chosen.edits)];
+    return drawAlteration(all, this.#dice, this.#mentions);
   }
 
   #alterations(definition: Node, bound: Bound, depth: number): readonly Alteration[] {
