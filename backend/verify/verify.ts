@@ -8,6 +8,7 @@ import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
 import { writeTests } from './control/write-tests.ts';
 import { broken, checkNotes, failsOnBase, mended, runChecks, type CheckOutcome } from './checks.ts';
+import { controlFinding, lowered, passesAtMost, type Finding } from './judge/control-finding.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { settle } from './judge/flaky.ts';
 import { markedLines } from './judge/marked-lines.ts';
@@ -15,7 +16,6 @@ import { counted } from '../common/counted.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
-import { partsOf } from '../protocol/verdict-facts.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
 import { judgeNewTests } from './judge/new-tests.ts';
 import { UnusableRunError, type TestRun } from './judge/test-runs.ts';
@@ -357,50 +357,11 @@ class Attempt {
       return made;
     });
     const control = await runAltered.catch(unusable);
-    if (control instanceof UnusableRunError) return unusableControl(control, altered);
-    const results = byId(control.report);
-    const all = [...altered, ...renamedRows(altered, after.report, results)];
-    const stillPassing = all.find((id) => results.get(id)?.status === 'passed');
-    if (stillPassing !== undefined) return untrusted(`"${stillPassing}" passes even when what it expects is altered.`);
-    if (altered.length === 0) return passesAtMost('no test that was fixed has an expected value that can be altered');
-    if (!all.some((id) => results.get(id)?.status === 'failed')) return passesAtMost('the tests gave no result with altered expected values');
-    return undefined;
+    return controlFinding(control, { altered, after: after.report });
   }
 }
 
 const brokenCheck = ({ command, said }: CheckOutcome): string => `"${command}" passed before the change and fails with it.${said}`;
-
-/** Why green tests do not make a change verified. */
-interface Finding {
-  /** `failed`: the change tampers with the tests. `passes`: nothing was shown. */
-  readonly outcome: 'failed' | 'passes';
-  readonly reason: string;
-}
-
-const untrusted = (why: string): Finding => ({ outcome: 'failed', reason: `The tests cannot be trusted with this change: ${why}` });
-
-const passesAtMost = (why: string): Finding => ({
-  outcome: 'passes', reason: `It is not shown that these tests would notice a wrong answer: ${why}.`,
-});
-
-/**
- * With an altered expectation an honest test may wait for ever, and one that is compiled may not compile. Apart from that, no honest test
- * ends its runner or uses up the machine.
- */
-function unusableControl({ exceeded, message }: UnusableRunError, altered: readonly string[]): Finding {
-  if (exceeded === 'time') return passesAtMost('the tests did not end with altered expected values');
-  const isCompiled = altered.some((id) => !NOT_COMPILED.test(partsOf(id)[0] ?? ''));
-  if (exceeded === undefined && isCompiled) return passesAtMost('the tests gave no result with altered expected values');
-  return untrusted(`when what they expect is altered, the run itself fails. ${message}`);
-}
-
-const NOT_COMPILED = /\.(?:py|[cm]?js)$/;
-
-/** The judgement of green tests, lowered by a finding. */
-const lowered = (judged: Judgement, { outcome, reason }: Finding): Judgement =>
-  outcome === 'passes'
-    ? { ...judged, verified: false, outcome, reason: `${judged.reason} ${reason}` }
-    : { ...judged, verified: false, score: 0, outcome, reason };
 
 /** Shared by the stages after the base run. */
 interface Stage {
@@ -425,15 +386,6 @@ function newSkips(before: TestReport, after: TestReport): readonly string[] {
   const beforeById = byId(before);
   return after.results.filter(({ id, status }) => status === 'skipped' && !beforeById.has(id)).map(({ id }) => id);
 }
-
-/** A table's rows are named after their values, so altered rows have other names: `test_total[2-4]`, `test_total[2-7]`. All rows are altered. */
-function renamedRows(altered: readonly string[], after: TestReport, results: ReadonlyMap<string, unknown>): readonly string[] {
-  const tables = new Set(altered.filter((id) => !results.has(id)).map(tableOf));
-  const known = new Set(after.results.map(({ id }) => id));
-  return [...results.keys()].filter((id) => !known.has(id) && id.includes('[') && tables.has(tableOf(id)));
-}
-
-const tableOf = (id: string): string => id.replace(/\[.*$/s, '');
 
 const newlyPassing = ({ tests }: Judgement): number => tests.filter(({ before, after }) => before !== 'passed' && after === 'passed').length;
 
