@@ -75,7 +75,7 @@ export class BaseTests {
     const image = sandboxed && options.image !== undefined ? await parts.sandbox.pinnedImage(options.image) : undefined;
     onProgress?.('copying');
     const snapshot = await parts.copies.snapshot({ folder: base, installed }, signal);
-    const build = await neededBuild(chosen, base, snapshot.paths);
+    const build = await parts.copies.onFiles(snapshot, (files) => neededBuild(chosen, base, files));
     const notes = build ? [`The tests import ${build.missing}, which a build makes: "${build.script}" runs before them.`] : [];
     const built = build ? { ...chosen, command: build.command } : chosen;
     return new BaseTests(parts, options, { snapshot, chosen: built, image, notes, sandboxed });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { chooseRunner } from '../../backend/verify/runners/choose-runner.ts';
@@ -13,7 +14,7 @@ async function found(files: Readonly<Record<string, string>>, manifest: object =
   const chosen = await chooseRunner({ command }, base);
   const paths = (await readdir(base, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile()).map((entry) => `${entry.parentPath}/${entry.name}`.slice(base.length + 1));
-  return chosen && (await neededBuild(chosen, base, new Set(paths)));
+  return chosen && (await neededBuild(chosen, base, { paths: new Set(paths), text: (file) => readFileSync(`${base}/${file}`, 'utf8') }));
 }
 
 describe('the build that tests need', () => {

@@ -34,10 +34,10 @@ const manifestSchema = z.looseObject({
 });
 
 /**
- * The build that the tests of a JavaScript project need: they import a file that is not among `paths` (relative to `folder`, absolute) and
+ * The build that the tests of a JavaScript project need: they import a file that is not among `files` (relative to `folder`, absolute) and
  * that looks like what a build makes, and the package has a script that builds. Undefined if there is none. Reads files only.
  */
-export async function neededBuild({ runner, command, preparation = '' }: ChosenRunner, folder: string, paths: ReadonlySet<string>): Promise<NeededBuild | undefined> {
+export async function neededBuild({ runner, command, preparation = '' }: ChosenRunner, folder: string, files: ProjectTexts): Promise<NeededBuild | undefined> {
   if (!runner.manifests.includes('package.json')) return undefined;
   const [first] = simpleCommands(command);
   const inside = first?.words[0]?.text === 'cd' ? path.posix.join(first.words[1]?.text ?? '', '.') : '';
@@ -47,23 +47,29 @@ export async function neededBuild({ runner, command, preparation = '' }: ChosenR
   if (manifest === undefined || script === undefined) return undefined;
   const build = await expandScripts(`npm run ${script}`, path.join(folder, project));
   if (`${command}\n${preparation}`.includes(build)) return undefined;
-  const missing = await missingImport({ folder, paths, project, manifest, followsNames: !['vitest', 'jest'].includes(runner.name) });
+  const missing = missingImport({ files, project, manifest, followsNames: !['vitest', 'jest'].includes(runner.name) });
   if (missing === undefined) return undefined;
   const where = project === '' ? '' : `cd ${project} && `;
   const ending = command.endsWith('${conductor_failed:-0})') ? '' : ' && (exit ${conductor_failed:-0})';
   return { script: `${where}npm run ${script}`, missing, command: `(${where}${build}) || conductor_failed=$?; ${command}${ending}` };
 }
 
-interface Project {
-  readonly folder: string;
+/** Relative paths with forward slashes; undefined for what is no text. */
+interface ProjectTexts {
   readonly paths: ReadonlySet<string>;
+  text(path: string): string | undefined;
+}
+
+interface Project {
+  readonly files: ProjectTexts;
   readonly project: string;
   readonly manifest: z.infer<typeof manifestSchema>;
   /** Whether the package's own name in an import means its built files. Some runners are told otherwise. */
   readonly followsNames: boolean;
 }
 
-async function missingImport({ folder, paths, project, manifest, followsNames }: Project): Promise<string | undefined> {
+function missingImport({ files, project, manifest, followsNames }: Project): string | undefined {
+  const { paths } = files;
   const published = new Set(stringsIn([manifest.main, manifest.module, manifest.exports, manifest.bin]).map((text) => path.posix.join(project, text)));
   const isThere = (target: string): boolean =>
     ENDINGS.some((ending) => paths.has(target + ending) || paths.has(`${target}/index${ending}`))
@@ -72,7 +78,7 @@ async function missingImport({ folder, paths, project, manifest, followsNames }:
   let seen = 0;
   for (const file of paths) {
     if (!TEST_SOURCE.test(file) || (project !== '' && !file.startsWith(`${project}/`)) || (seen += 1) > MAX_TEST_FILES) continue;
-    const text = (await new ProjectFolder(folder).text(file)) ?? '';
+    const text = files.text(file) ?? '';
     for (const [, specifier = ''] of text.matchAll(IMPORTS)) {
       const isOwnName = manifest.name !== '' && specifier === manifest.name;
       if (!specifier.startsWith('.') && !(isOwnName && followsNames)) continue;
