@@ -1,15 +1,13 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { avaReporter } from './ava-reporter.ts';
 import { nodeOption, withNodeOptions } from './javascript-guard.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
-import { javascriptWatch } from './javascript-watch.ts';
 import { isOwnFolder } from './project-folder.ts';
-import { signedReport } from './python-report.ts';
 import { reporterEvents, ResultCollector } from './report-file.ts';
 import { parseTap } from './tap-report.ts';
-import { watchTestFiles } from './test-files.ts';
+import { signedModules } from './signed-modules.ts';
 import type { TestReport } from './test-report.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -25,25 +23,18 @@ export const ava: TestRunner<'ava'> = {
   configuration: [/(^|\/)ava\.config\.[^/]+$/],
 
   async prepare(run) {
-    const signed = await signedReport(run.report);
-    const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.cjs')];
-    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
-    const option = `--require=${nodeOption(reporter)}`;
-    await writeFile(reporter, avaReporter({ watch, option }));
-    const checkTestFiles = await watchTestFiles(run.copy);
+    const requires = (file: string): string => `--require=${nodeOption(file)}`;
+    const { reporter, hasEnded, readLines } = await signedModules(run, (watch, itself) => avaReporter({ watch, option: requires(itself) }));
     const command = withOptions(run.command, AVA.programs, {
       remove: [], flags: ['--tap', '-t', '--watch', '-w', '--verbose', '-v', '--fail-fast', '--update-snapshots', '-u'], add: '--tap --no-fail-fast',
     });
-    const prepared = withNodeOptions(command, option);
+    const prepared = withNodeOptions(command, requires(reporter));
     return {
       command: prepared.command,
       environment: { ...prepared.environment, CI: 'true' },
       programFolders: await binFolders(run),
-      hasEnded: signed.hasEnded,
-      readReport: async () => {
-        await checkTestFiles();
-        return reportOf(await signed.read(), run.copy, await sources(run.copy));
-      },
+      hasEnded,
+      readReport: async () => reportOf(await readLines(), run.copy, await sources(run.copy)),
     };
   },
 };

@@ -1,14 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import type { TestReport } from './test-report.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
-import { javascriptWatch } from './javascript-watch.ts';
 import { mochaReporter } from './mocha-reporter.ts';
-import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, watchEvents, type WatchEvent } from './python-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
-import { watchTestFiles } from './test-files.ts';
+import { signedModules } from './signed-modules.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const MOCHA: JavaScriptRunner = { programs: ['mocha', '_mocha'], packages: ['mocha'], fallback: 'mocha' };
@@ -22,11 +19,7 @@ export const mocha: TestRunner<'mocha'> = {
   configuration: [/(^|\/)\.mocharc[^/]*$/, /(^|\/)mocha\.opts$/],
 
   async prepare(run) {
-    const signed = await signedReport(run.report);
-    const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.cjs')];
-    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
-    await writeFile(reporter, mochaReporter(watch));
-    const checkTestFiles = await watchTestFiles(run.copy);
+    const { reporter, hasEnded, readLines } = await signedModules(run, mochaReporter);
     return {
       command: withOptions(run.command, MOCHA.programs, {
         remove: ['--reporter', '-R', '--reporter-option', '--reporter-options', '-O'],
@@ -35,11 +28,8 @@ export const mocha: TestRunner<'mocha'> = {
       }),
       environment: { CI: 'true' },
       programFolders: await binFolders(run),
-      hasEnded: signed.hasEnded,
-      readReport: async () => {
-        await checkTestFiles();
-        return parseMochaLines(await signed.read(), run.copy);
-      },
+      hasEnded,
+      readReport: async () => parseMochaLines(await readLines(), run.copy),
     };
   },
 };

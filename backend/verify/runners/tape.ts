@@ -1,13 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/shell-quote.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
-import { javascriptWatch } from './javascript-watch.ts';
-import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, watchEvents, type WatchEvent } from './python-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { tapeReporter } from './tape-reporter.ts';
-import { watchTestFiles } from './test-files.ts';
+import { signedModules } from './signed-modules.ts';
 import type { TestReport } from './test-report.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -22,20 +19,13 @@ export const tape: TestRunner<'tape'> = {
   configuration: [],
 
   async prepare(run) {
-    const signed = await signedReport(run.report);
-    const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.cjs')];
-    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
-    await writeFile(reporter, tapeReporter(watch));
-    const checkTestFiles = await watchTestFiles(run.copy);
+    const { reporter, hasEnded, readLines } = await signedModules(run, tapeReporter);
     return {
       command: withOptions(run.command, TAPE.programs, { remove: [], add: `-r ${shellQuote(reporter)}` }),
       environment: { CI: 'true' },
       programFolders: await binFolders(run),
-      hasEnded: signed.hasEnded,
-      readReport: async () => {
-        await checkTestFiles();
-        return parseTapeLines(await signed.read(), run.copy);
-      },
+      hasEnded,
+      readReport: async () => parseTapeLines(await readLines(), run.copy),
     };
   },
 };
