@@ -58,7 +58,7 @@ const ROWS: readonly ProtectedRow[] = [
       /(^|\/)setup[-_.]?(tests?|vitest|jest|mocha)\.[cm]?[jt]sx?$/,
       files('pytest.ini', 'tox.ini', 'conftest.py', 'noxfile.py', '.coveragerc'),
       // What vite and jest load by its name, whether it was there before or not.
-      /(^|\/)(postcss|svelte|tailwind|unocss|uno|swc|ava|tap)\.config\.[^/]+$/, /(^|\/)\.(postcss|browserslist|swc|ts-node|esm)rc[^/]*$/,
+      /(^|\/)(postcss|svelte|tailwind|unocss|uno|swc|tap)\.config\.[^/]+$/, /(^|\/)\.(postcss|browserslist|ts-node|esm)rc[^/]*$/,
       files('bunfig.toml', 'deno.json', 'deno.jsonc', 'node.config.json'),
     ],
   },
