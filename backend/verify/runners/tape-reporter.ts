@@ -63,12 +63,14 @@ const follow = (test, file, above) => {
   let results = 0;
   let subtests = 0;
   let message;
+  let hasBegun = test._skip || !test._cb;
   let told = false;
   const tell = (status) => {
     if (told) return;
     told = true;
     open.delete(cut);
-    const type = results === 0 && subtests > 0 ? 'suite' : 'test';
+    // One that never began may have subtests.
+    const type = results === 0 && (subtests > 0 || !hasBegun) ? 'suite' : 'test';
     if (type === 'test' || status === 'failed')
       line({ __proto__: null, type, file, path: names, status, message, durationMs: performance.now() - started });
   };
@@ -90,6 +92,7 @@ const follow = (test, file, above) => {
     tell('failed');
   };
   open.add(cut);
+  test.on('prerun', () => { hasBegun = true; });
   test.on('end', () => tell(message !== undefined ? 'failed' : test._skip || test._todo || !test._cb ? 'skipped' : 'passed'));
 };
 

@@ -41,6 +41,16 @@ const PROJECTS: Record<string, HonestFix> = {
     command: 'npm test',
     mended: ['test/list.js > list > last', 'test/list.js > texts'],
   },
+  'tape, which an error ends before its other tests,': {
+    files: {
+      'package.json': '{"type":"module","scripts":{"test":"tape \'test/*.js\'"},"devDependencies":{"tape":"5"}}',
+      'list.js': 'export const last = (list) => list[list.length].value;\nexport const count = (list) => list.length;\n',
+      'test/list.js': "import test from 'tape';\nimport { count, last } from '../list.js';\ntest('last', (t) => { t.equal(last([{ value: 2 }]), 2); t.end(); });\ntest('all', (t) => {\n  t.test('count', (st) => { st.equal(count([1]), 1); st.end(); });\n  t.end();\n});\n",
+    },
+    fix: FIX,
+    command: 'npm test',
+    mended: ['test/list.js > last', 'test/list.js > all > count'],
+  },
 };
 
 describe.skipIf(!fetched.isHere)(`tests of runners as they are published (${note}, ${fetched.note})`, { timeout: TIMEOUT_MS }, () => {
