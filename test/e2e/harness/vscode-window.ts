@@ -109,28 +109,35 @@ export class VsCodeWindow {
   }
 
   quickPickRow(text: string | RegExp): Locator {
-    return this.quickInput.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+    return this.#quickPickRows.filter({ hasText: text }).first();
+  }
+
+  get #quickPickRows(): Locator {
+    return this.quickInput.locator('.quick-input-list .monaco-list-row');
+  }
+
+  /** Runs a command by the title that the palette shows, such as "Conductor: Solve". */
+  async runCommand(title: string): Promise<void> {
+    await this.#pick(`>${title}`, this.#quickPickRows.filter({ has: this.page.getByText(title, { exact: true }) }).first());
   }
 
   /**
-   * Runs a command by the title that the palette shows, such as "Conductor: Solve".
-   * Extensions contribute their commands after the first paint, and an open palette does not notice: it is opened again until
-   * then.
+   * Types `text` into the palette and clicks `row`.
+   * Extensions contribute their commands after the first paint, which an open palette does not notice, and a view that takes the
+   * focus closes the palette: it is opened again until the row is clicked.
    */
-  async runCommand(title: string, timeoutMs = 30_000): Promise<void> {
-    const rows = this.quickInput.locator('.quick-input-list .monaco-list-row');
-    const row = rows.filter({ has: this.page.getByText(title, { exact: true }) }).first();
+  async #pick(text: string, row: Locator, timeoutMs = 30_000): Promise<void> {
     for (const endsAt = Date.now() + timeoutMs; ; ) {
-      await this.#fillPalette(`>${title}`);
       try {
-        await row.waitFor({ timeout: 1_500 });
-        break;
+        await this.#fillPalette(text);
+        await row.waitFor({ timeout: 3_000 });
+        await row.click({ timeout: 3_000 });
+        return;
       } catch (error) {
         if (Date.now() > endsAt) throw error;
         await this.page.keyboard.press('Escape');
       }
     }
-    await row.click();
   }
 
   /**
@@ -140,7 +147,7 @@ export class VsCodeWindow {
   async #fillPalette(text: string): Promise<void> {
     const titleBar = this.page.locator('.command-center').locator('.agent-status-input-area, .command-center-quick-pick');
     await titleBar.locator('visible=true').first().click();
-    await this.quickInputBox.fill(text);
+    await this.quickInputBox.fill(text, { timeout: 3_000 });
   }
 
   /** Types into the input that asks `prompt` and confirms. */
@@ -153,8 +160,7 @@ export class VsCodeWindow {
   /** Opens a file of the workspace by its name. */
   async openFile(file: string): Promise<void> {
     // The palette without its ">" searches files.
-    await this.#fillPalette(file);
-    await this.quickPickRow(path.basename(file)).click();
+    await this.#pick(file, this.quickPickRow(path.basename(file)));
     await this.tab(path.basename(file)).waitFor();
   }
 
