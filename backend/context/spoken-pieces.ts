@@ -1,6 +1,6 @@
 import type { ContextPiece, ContextRequest } from './context.ts';
 import { displayPath, renderPiece } from './render-piece.ts';
-import { redact } from './secrets.ts';
+import { redact } from '../common/secrets/secrets.ts';
 import { tokensOf, unitsOf } from './tokens.ts';
 
 /** Tool output as pieces, in addition to those from files. Their paths are in parentheses because they are not files. */

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listFiles, type FileList } from './list-files.ts';
 import type { Ripgrep } from './ripgrep.ts';
-import { isSecretFile } from './secret-files.ts';
-import { redact } from './secrets.ts';
+import { isSecretFile } from '../common/secrets/secret-files.ts';
+import { redact } from '../common/secrets/secrets.ts';
 
 /** Larger files are data or generated. */
 export const MAX_FILE_BYTES = 1024 * 1024;

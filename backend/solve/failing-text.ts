@@ -1,5 +1,5 @@
 import { counted } from '../common/counted.ts';
-import { redact, redactText } from '../context/secrets.ts';
+import { redact, redactText } from '../common/secrets/secrets.ts';
 import type { BaseResult, FailingTest } from '../protocol/run-events.ts';
 import { tellingLine } from '../protocol/telling-line.ts';
 

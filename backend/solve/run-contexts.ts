@@ -1,6 +1,6 @@
 import { SerialQueue } from '../common/serial-queue.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
-import { redactText } from '../context/secrets.ts';
+import { redactText } from '../common/secrets/secrets.ts';
 import { tokensOf } from '../context/tokens.ts';
 import type { ProjectFacts } from '../protocol/project-facts.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';

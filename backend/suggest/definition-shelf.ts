@@ -1,5 +1,5 @@
 import type { Definition } from '../context/symbols/definition.ts';
-import { redact } from '../context/secrets.ts';
+import { redact } from '../common/secrets/secrets.ts';
 import { unitsIn, unitsOf } from '../context/tokens.ts';
 import type { GapPiece } from '../workers/model.ts';
 import type { NearDefinition } from './near-definitions.ts';

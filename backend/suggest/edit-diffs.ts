@@ -1,4 +1,4 @@
-import { redact } from '../context/secrets.ts';
+import { redact } from '../common/secrets/secrets.ts';
 import type { RecentEdit } from '../protocol/suggestions.ts';
 
 /** A line of nothing but the characters of a key. What stands around it, by which a key is recognized, is not in an edit. */

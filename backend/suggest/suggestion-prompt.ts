@@ -1,4 +1,4 @@
-import { redact } from '../context/secrets.ts';
+import { redact } from '../common/secrets/secrets.ts';
 import type { SuggestRequest } from '../protocol/suggestions.ts';
 import type { FillIn, GapPiece, Message } from '../workers/model.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSecretFile } from '../../backend/context/secret-files.ts';
-import { redact, SECRET_MARKER } from '../../backend/context/secrets.ts';
+import { isSecretFile } from '../../backend/common/secrets/secret-files.ts';
+import { redact, SECRET_MARKER } from '../../backend/common/secrets/secrets.ts';
 import { gather, paths, workspaceWith } from './workspaces.ts';
 
 /* The keys below are made up, and put together here so that no scanner takes this file for a leak. */
@@ -164,5 +164,40 @@ describe('in a context', () => {
     const context = await gather(workspaceWith({ 'a.js': file }), { selection: { path: 'a.js', startLine: 3, endLine: 4 } });
     expect(context.text).not.toContain(body);
     expect(context.leftOut).toEqual([{ path: 'a.js', reason: 'lines 3, 4: looks like a private key' }]);
+  });
+});
+
+describe('secrets in disguise', () => {
+  const token = made('ghp_', 36);
+  const jwt = `${made('eyJ', 30)}.${made('eyJ', 60)}.${made('', 40)}`;
+  const cases: Record<string, readonly string[]> = {
+    'in base64': [`AssertionError: '${btoa(token)}' != ''`],
+    'in base64 with its name': [`got ${btoa(`API_TOKEN=${made('', 24)}`)}`],
+    'in hex': [`got ${Buffer.from(token).toString('hex')} instead`],
+    'with signs of an address': [`https://example.com/?q=${token.replaceAll('_', '%5F')}`],
+    'with colours between': [`\x1b[32m${token.slice(0, 9)}\x1b[7m${token.slice(9)}\x1b[0m`],
+    'put together': [`const it = '${token.slice(0, 12)}' + '${token.slice(12)}';`],
+    'with a written line break': [`'${token.slice(0, 12)}\\n${token.slice(12)}'`],
+    'over two lines': [`expected '${token.slice(0, 12)}`, `${token.slice(12)}' to be undefined`],
+    'over two lines of a diff': [`E    '${token.slice(0, 12)}`, `E    ${token.slice(12)}'`],
+    'over lines in base64': (btoa(jwt).match(/.{1,40}/g) ?? []).map((part) => `  ${part}`),
+    'long, over lines': (jwt.match(/.{1,50}/g) ?? []),
+    'a key whose beginning is cut off': ['FdXv7Rt5Wp1Zm9FdXv7Rt5Wp1Zm9', 'Xv7Rt5Wp1Zm9==', `-----END ${'RSA PRIVATE'} KEY-----`],
+    'a key in lines with a mark': [`> -----BEGIN ${'RSA PRIVATE'} KEY-----`, '> FdXv7Rt5Wp1Zm9FdXv7Rt5Wp1Zm9', '> q1Z=', `> -----END ${'RSA PRIVATE'} KEY-----`],
+  };
+
+  test.each(Object.entries(cases))('%s', (_, lines) => {
+    expect(redact(['What came:', ...lines, 'and more.']).lines).toEqual(['What came:', ...lines.map(() => SECRET_MARKER), 'and more.']);
+  });
+
+  test.each([
+    ['iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ'], ['da39a3ee5e6b4b0d3255bfef95601890afd80709'], [btoa('the quick brown fox jumps over 13 lazy dogs')],
+    ['expected 12 to be 13', 'at Object.<anonymous> (test/a.test.ts:3:5)'], ['from shop.totals1 import \\', 'total_of_items2'],
+  ])('ordinary lines stay: %#', (...lines) => expect(redact(lines).lines).toEqual(lines));
+
+  test('a long line without an end takes no time', () => {
+    const began = performance.now();
+    for (const part of ['a1B', '-- ', '"+"', '%41', 'A1b2/']) redact([part.repeat(200_000), part.repeat(200_000)]);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 });

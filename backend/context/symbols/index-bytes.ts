@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { Slices } from '../../common/slices.ts';
 import { MAX_WORDS } from '../search/vocabulary.ts';
-import { redactText } from '../secrets.ts';
+import { redactText } from '../../common/secrets/secrets.ts';
 import type { Import } from '../../common/imports/imports-in.ts';
 import type { Definition, SymbolKind } from './definition.ts';
 import type { IndexedFile } from './indexed-file.ts';

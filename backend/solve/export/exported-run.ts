@@ -1,4 +1,4 @@
-import { redactText } from '../../context/secrets.ts';
+import { redactText } from '../../common/secrets/secrets.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { ModelMessage } from '../../protocol/methods.ts';
 import type { RunSnapshot } from '../../protocol/run-snapshot.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { redact } from '../../../backend/context/secrets.ts';
+import { redact } from '../../../backend/common/secrets/secrets.ts';
 
 /*
  * How many secrets of a corpus are found, and how often ordinary code is taken for one. See README.md beside this file.

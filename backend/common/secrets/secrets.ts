@@ -1,4 +1,5 @@
 import { isAssignedSecret, isSecretAlone, opensSecret } from './assigned-secrets.ts';
+import { brokenTexts, disguisesOf, endsInToken } from './disguised-secrets.ts';
 import { issuedKeyIn } from './issued-keys.ts';
 
 /*
@@ -30,8 +31,10 @@ const MAY_HAVE_SHAPE = /secret_?access|ey[A-Za-z0-9_-]{10}|ZXlK|bearer\s|Account
 
 const KEY_BEGINS = /-----BEGIN [A-Z0-9_ -]{0,100}PRIVATE KEY(?: BLOCK)?-----/i;
 const KEY_ENDS = /-----END [A-Z0-9_ -]{0,100}PRIVATE KEY(?: BLOCK)?-----/i;
-/** A key without an end marker continues while its lines look like key data. */
-const KEY_CONTINUES = /^[A-Za-z0-9+/=:\s"'`,\\-]{16,}$/;
+/** A key without an end marker continues while its lines look like key data; the last of them may be short. */
+const KEY_CONTINUES = /^(?:[A-Za-z0-9+/=:\s"'`,\\>|#-]{16,}|[^A-Za-z0-9]*[A-Za-z0-9+/]+={0,2}[^A-Za-z0-9]*)$/;
+/** A line of a key whose beginning was cut off. */
+const KEY_LINE = /^[^A-Za-z0-9]*[A-Za-z0-9+/]{2,}={0,2}[^A-Za-z0-9]*$/;
 
 /** A Secret of Kubernetes: what its `data` holds is in base64, which looks like anything. */
 const SECRET_MANIFEST = /^\s*["']?kind["']?\s*:\s*["']?secret["']?\s*,?\s*$/i;
@@ -46,23 +49,40 @@ export interface Redacted {
 
 /** Replaces lines that look like a secret with a marker. The number of lines stays the same. */
 export function redact(lines: readonly string[]): Redacted {
+  const secrets = secretsIn(lines);
+  return { lines: secrets.size === 0 ? lines : lines.map((line, index) => (secrets.has(index + 1) ? SECRET_MARKER : line)), secrets };
+}
+
+function secretsIn(lines: readonly string[]): ReadonlyMap<number, string> {
   const secrets = new Map<number, string>();
   const manifest = lines.some((line) => SECRET_MANIFEST.test(line)) ? new ManifestData() : undefined;
   let inKey = false;
   let opened = false;
-  const redacted = lines.map((line, index) => {
+  for (const [index, line] of lines.entries()) {
     const mayBound = line.includes('-----');
     if (inKey && !KEY_ENDS.test(line) && !KEY_CONTINUES.test(line) && line.trim() !== '') inKey = false;
     const begins = mayBound && KEY_BEGINS.test(line);
-    const kind = inKey || begins ? 'a private key' : (secretIn(line, opened) ?? (manifest?.holds(line) ? 'a password or token' : undefined));
+    const ends = mayBound && KEY_ENDS.test(line);
+    const kind: string | undefined = inKey || begins || ends ? 'a private key' : (secrets.get(index + 1) ?? secretIn(line, opened) ?? (manifest?.holds(line) ? 'a password or token' : undefined));
+    if (ends && !inKey && !begins) for (let before = index; before > 0 && KEY_LINE.test(lines[before - 1] as string); before -= 1) secrets.set(before, 'a private key');
     if (begins) inKey = true;
-    if (mayBound && KEY_ENDS.test(line)) inKey = false;
-    opened = opensSecret(line);
-    if (kind === undefined) return line;
-    secrets.set(index + 1, kind);
-    return SECRET_MARKER;
-  });
-  return { lines: redacted, secrets };
+    if (ends) inKey = false;
+    opened = opensSecret(line) || (kind !== undefined && endsInToken(line));
+    if (kind !== undefined) secrets.set(index + 1, kind);
+    else addBroken(lines, index, secrets);
+  }
+  return secrets;
+}
+
+/** Adds the lines over which a secret is broken that begins at the end of this one. */
+function addBroken(lines: readonly string[], index: number, secrets: Map<number, string>): void {
+  for (const { text, rest, lines: count } of brokenTexts(lines, index)) {
+    const kind = secretIn(text, false);
+    if (kind === undefined) continue;
+    // What does not need the first line is found by itself.
+    if (secretIn(rest, false) === undefined) for (let line = index + 1; line <= index + count; line += 1) secrets.set(line, kind);
+    return;
+  }
 }
 
 /** The text with a marker in the place of each line that looks like a secret. */
@@ -71,9 +91,22 @@ export function redactText(text: string): string {
 }
 
 function secretIn(line: string, opened: boolean): string | undefined {
-  const issued = issuedKeyIn(line) ?? (MAY_HAVE_SHAPE.test(line) ? SECRET_SHAPES.find(({ pattern }) => pattern.test(line))?.kind : undefined);
-  if (issued !== undefined) return issued;
-  return isAssignedSecret(line) || (opened && isSecretAlone(line)) ? 'a password or token' : undefined;
+  return plainlyIn(line, opened) ?? disguisedIn(line);
+}
+
+function plainlyIn(line: string, opened: boolean): string | undefined {
+  return shapeIn(line) ?? (isAssignedSecret(line) || (opened && isSecretAlone(line)) ? 'a password or token' : undefined);
+}
+
+const shapeIn = (line: string): string | undefined =>
+  issuedKeyIn(line) ?? (MAY_HAVE_SHAPE.test(line) ? SECRET_SHAPES.find(({ pattern }) => pattern.test(line))?.kind : undefined);
+
+function disguisedIn(line: string): string | undefined {
+  for (const plain of disguisesOf(line)) {
+    const kind = KEY_BEGINS.test(plain) ? 'a private key' : plainlyIn(plain, false);
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
 }
 
 /** Follows the lines of a manifest, to know those below `data`. */
