@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { counted } from '../common/counted.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import type { FileEdit } from './patch/patch.ts';
 import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
@@ -76,7 +77,10 @@ export class BaseTests {
     onProgress?.('copying');
     const snapshot = await parts.copies.snapshot({ folder: base, installed }, signal);
     const build = await parts.copies.onFiles(snapshot, (files) => neededBuild(chosen, base, files));
-    const notes = build ? [`The tests import ${build.missing}, which a build makes: "${build.script}" runs before them.`] : [];
+    const notes = [
+      ...(build ? [`The tests import ${build.missing}, which a build makes: "${build.script}" runs before them.`] : []),
+      ...(snapshot.secret.length > 0 ? [withoutSecrets(snapshot.secret)] : []),
+    ];
     const built = build ? { ...chosen, command: build.command } : chosen;
     return new BaseTests(parts, options, { snapshot, chosen: built, image, notes, sandboxed });
   }
@@ -106,6 +110,12 @@ export class BaseTests {
       return { report, flaky: differing(first.report, second.report), stayed: first.stayed || second.stayed };
     });
   }
+}
+
+function withoutSecrets([first = '', ...others]: readonly string[]): string {
+  const named = others.length > 0 ? `${first} and ${counted(others.length, 'other')}` : first;
+  return `The tests ran without files that Git does not track and whose names say that they hold secrets (${named}). `
+    + 'If they need them, set CONDUCTOR_COPY_SECRETS=1; then code that a model wrote can read these files.';
 }
 
 /** Gets a clean copy of the base (absolute) and the paths of its files. */

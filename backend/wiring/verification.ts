@@ -30,7 +30,7 @@ export async function openVerificationParts(home: string): Promise<VerificationP
   const searchPath = withInstalledPrograms(userPath(process.env), homedir());
   const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
   const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], readableFolders: readableFolders(process.env), folders, containers });
-  const copies = new CopyPool({ folders });
+  const copies = new CopyPool({ folders, withSecrets: process.env['CONDUCTOR_COPY_SECRETS'] === '1' });
   return {
     sandbox,
     folders,

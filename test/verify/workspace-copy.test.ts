@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, lstat, readdir, readFile, readlink, realpath, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LeasedCopy, WorkspaceSnapshot } from '../../backend/verify/copies/copy-pool.ts';
+import { CopyPool, type LeasedCopy, type WorkspaceSnapshot } from '../../backend/verify/copies/copy-pool.ts';
 import { Slices } from '../../backend/common/slices.ts';
 import { listWorkspace, WorkspaceCopyError } from '../../backend/verify/copies/workspace-listing.ts';
 import { makeScratch, type Scratch } from './setup.ts';
@@ -13,8 +13,8 @@ const { signal } = new AbortController();
 
 async function copied(scratch: Scratch, folder: string, installed?: string): Promise<LeasedCopy & WorkspaceSnapshot> {
   const snapshot = await scratch.copies.snapshot({ folder, ...(installed !== undefined && { installed }) }, signal);
-  const { fingerprint, paths } = snapshot;
-  return { ...(await scratch.copies.lease(snapshot, signal)), fingerprint, paths };
+  const { fingerprint, paths, secret } = snapshot;
+  return { ...(await scratch.copies.lease(snapshot, signal)), fingerprint, paths, secret };
 }
 
 /** All files and links below a folder, without what is in `node_modules` packages and the empty `.git`. */
@@ -53,6 +53,21 @@ describe('a copy of a checkout', () => {
     expect(await tree(copy.folder)).toEqual(['.gitignore', 'src/a.js', 'src/new.js', 'with space/ü.js']);
     expect([...copy.paths].sort()).toEqual(await tree(copy.folder));
     expect(await readFile(path.join(copy.folder, 'src/a.js'), 'utf8')).toBe('changed');
+  });
+
+  it('holds no file of this machine whose name says that it holds secrets, unless that is wanted', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a', 'test/server.pem': 'a fixture', '.env': 'KEY=1', 'deploy/id_rsa': 'key', 'src/secrets.js': 'no secret' });
+    git(base, 'init', '-q');
+    git(base, 'add', 'test');
+    const copy = await copied(scratch, base);
+    expect(await tree(copy.folder)).toEqual(['a.js', 'src/secrets.js', 'test/server.pem']);
+    expect([...copy.secret].sort()).toEqual(['.env', 'deploy/id_rsa']);
+    const asked = new CopyPool({ folders: scratch.folders, withSecrets: true });
+    const whole = await asked.lease(await asked.snapshot({ folder: base }, signal), signal);
+    expect(await tree(whole.folder)).toEqual(['.env', 'a.js', 'deploy/id_rsa', 'src/secrets.js', 'test/server.pem']);
+    await whole.release();
+    await asked.close();
   });
 
   it('is a repository of its own, with nothing in it: no commit, branch, remote, reflog, hook', async () => {
@@ -291,8 +306,8 @@ describe('a copy', () => {
 
   it('keeps the modes of files, but can always be written', async () => {
     await using scratch = await makeScratch();
-    const base = await scratch.project({ 'run.sh': '#!/bin/sh\n', 'key.pem': 'key', 'fixed.txt': 'x', 'shared.txt': 'x' });
-    const modes = { 'run.sh': 0o755, 'key.pem': 0o600, 'fixed.txt': 0o444, 'shared.txt': 0o666 };
+    const base = await scratch.project({ 'run.sh': '#!/bin/sh\n', 'own.txt': 'own', 'fixed.txt': 'x', 'shared.txt': 'x' });
+    const modes = { 'run.sh': 0o755, 'own.txt': 0o600, 'fixed.txt': 0o444, 'shared.txt': 0o666 };
     for (const [file, mode] of Object.entries(modes)) await chmod(path.join(base, file), mode);
     const { folder } = await copied(scratch, base);
     for (const [file, mode] of Object.entries(modes))

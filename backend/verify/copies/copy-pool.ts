@@ -26,6 +26,8 @@ export interface WorkspaceSnapshot {
   readonly fingerprint: string;
   /** The files of a copy; relative, with forward slashes. */
   readonly paths: ReadonlySet<string>;
+  /** Files that are left out because of their names: they hold secrets, and Git does not track them. */
+  readonly secret: readonly string[];
 }
 
 /** The files of a workspace at one moment. */
@@ -55,6 +57,8 @@ export interface CopyPoolOptions {
   readonly limit?: number;
   /** How long an unused copy or snapshot is kept. */
   readonly idleMs?: number;
+  /** Copies have untracked files that hold secrets, too, for tests that need them. */
+  readonly withSecrets?: boolean;
 }
 
 const IDLE_MS = 5 * 60 * 1_000;
@@ -84,14 +88,14 @@ export class CopyPool {
   #leased = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ folders, limit = Math.max(4, 2 * availableParallelism()), idleMs = IDLE_MS }: CopyPoolOptions) {
+  constructor({ folders, limit = Math.max(4, 2 * availableParallelism()), idleMs = IDLE_MS, withSecrets = false }: CopyPoolOptions) {
     this.#folders = folders;
     this.layers = new BuildLayers(folders);
     this.#limit = limit;
     this.#idleMs = idleMs;
     this.#slots = new Slots(limit);
     this.#workspaces = new PooledWorkspaces({
-      create: (base, installed) => KeptWorkspace.create(base, installed, folders, this.#slices),
+      create: (base, installed) => KeptWorkspace.create(base, installed, folders, { slices: this.#slices, withSecrets }),
       onLeft: (pooled) => {
         if (this.#isClosed && pooled.users === 0) this.#removeWorkspace(pooled);
         else this.#tidyLater();
@@ -303,12 +307,14 @@ const CLOSED = 'No more copies of workspaces are made: the backend is ending.';
 class Snapshot implements WorkspaceSnapshot {
   readonly fingerprint: string;
   readonly paths: ReadonlySet<string>;
+  readonly secret: readonly string[];
   readonly state: WorkspaceState;
   readonly pooled: PooledWorkspace;
 
   constructor(state: WorkspaceState, pooled: PooledWorkspace) {
     this.fingerprint = state.fingerprint;
     this.paths = state.paths;
+    this.secret = state.secret;
     this.state = state;
     this.pooled = pooled;
   }

@@ -31,11 +31,19 @@ export interface WorkspaceState {
   readonly tree: CopyTree;
   /** Files and links of the workspace, without what the copy adds. */
   readonly paths: ReadonlySet<string>;
+  /** See `Listing.secret`. */
+  readonly secret: readonly string[];
   readonly sharedFolders: readonly string[];
   /** SHA-256 of the whole state. */
   readonly fingerprint: string;
   /** The size of a copy. */
   readonly bytes: number;
+}
+
+export interface KeptWorkspaceOptions {
+  readonly slices: Slices;
+  /** See `ListOptions`. */
+  readonly withSecrets: boolean;
 }
 
 interface KnownFile {
@@ -56,20 +64,22 @@ export class KeptWorkspace {
   readonly #base: string;
   readonly #installed: string;
   readonly #slices: Slices;
+  readonly #withSecrets: boolean;
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #liveBytes = 0;
   #last: Fingerprinted | undefined;
 
-  private constructor(contents: ContentStore, base: string, installed: string, slices: Slices) {
+  private constructor(contents: ContentStore, base: string, installed: string, { slices, withSecrets }: KeptWorkspaceOptions) {
     this.contents = contents;
     this.#base = base;
     this.#installed = installed;
     this.#slices = slices;
+    this.#withSecrets = withSecrets;
   }
 
   /** `base` and `installed` (see `WorkspaceSource`) are absolute and without symbolic links. */
-  static async create(base: string, installed: string, folders: RunFolders, slices: Slices): Promise<KeptWorkspace> {
-    return new KeptWorkspace(await ContentStore.create(folders), base, installed, slices);
+  static async create(base: string, installed: string, folders: RunFolders, options: KeptWorkspaceOptions): Promise<KeptWorkspace> {
+    return new KeptWorkspace(await ContentStore.create(folders), base, installed, options);
   }
 
   /** Whether most stored contents are unused, so that a new store is better. */
@@ -83,7 +93,7 @@ export class KeptWorkspace {
    */
   async look(signal: AbortSignal): Promise<WorkspaceState> {
     const readAtNs = BigInt(Date.now()) * 1_000_000n;
-    const { files, links } = await listWorkspace(this.#base, { slices: this.#slices, signal, likely: this.#known.keys() });
+    const { files, links, secret } = await listWorkspace(this.#base, { slices: this.#slices, signal, likely: this.#known.keys(), withSecrets: this.#withSecrets });
     const tree = new CopyTree();
     const known = new Map<string, KnownFile>();
     let bytes = 0;
@@ -109,7 +119,7 @@ export class KeptWorkspace {
     this.#last = this.#sameAs(tree, versions) ?? { tree, versions, fingerprint: await this.#fingerprintOf(tree, paths, versions) };
     this.#known = known;
     this.#liveBytes = bytes;
-    return { tree: this.#last.tree, paths, sharedFolders: folders, fingerprint: this.#last.fingerprint, bytes };
+    return { tree: this.#last.tree, paths, secret, sharedFolders: folders, fingerprint: this.#last.fingerprint, bytes };
   }
 
   #read({ path, mode }: ListedFile): CopyEntry | undefined {

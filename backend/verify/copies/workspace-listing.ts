@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { gitArguments, gitEnvironment } from '../git/git-safety.ts';
 import { isEnvironment } from './installed-dependencies.ts';
 import { isInside, lookAt, parentOf, PlainFolders, realPathOf } from '../files/plain-folders.ts';
+import { isSecretFile } from '../../common/secrets/secret-files.ts';
 import type { Slices } from '../../common/slices.ts';
 
 const MAX_FILES = 200_000;
@@ -43,6 +44,8 @@ export interface Listing {
   readonly files: readonly ListedFile[];
   /** Symbolic links that stay inside the workspace; `target` is relative to the link. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Files that are left out because of their names: they hold secrets, and Git does not track them. */
+  readonly secret: readonly string[];
 }
 
 export interface ListOptions {
@@ -51,17 +54,19 @@ export interface ListOptions {
   readonly gitTimeoutMs?: number;
   /** Relative paths of previously listed files. They are read ahead while Git lists the files; only files that Git lists count. */
   readonly likely?: Iterable<string>;
+  /** Lists such files, too. */
+  readonly withSecrets?: boolean;
 }
 
 /**
  * Lists the files that Git does not ignore. If Git does not know the folder, lists all but the usual caches. Within `node_modules`, lists
- * only files that Git tracks; Python environments are left out. `base` is absolute and without symbolic links. Throws
+ * only files that Git tracks; Python environments are left out, and untracked files whose names say that they hold secrets. `base` is absolute and without symbolic links. Throws
  * `WorkspaceCopyError` if the workspace is too large or cannot be read.
  */
 export async function listWorkspace(
-  base: string, { slices, signal, gitTimeoutMs = GIT_TIMEOUT_MS, likely = [] }: ListOptions,
+  base: string, { slices, signal, gitTimeoutMs = GIT_TIMEOUT_MS, likely = [], withSecrets = false }: ListOptions,
 ): Promise<Listing> {
-  const collector = new Collector(base);
+  const collector = new Collector(base, withSecrets);
   const [fromGit] = await Promise.all([
     listWithGit(base, signal, gitTimeoutMs),
     slices.forEach(likely, (relative) => collector.lookAhead(relative)),
@@ -99,6 +104,8 @@ class Collector {
   readonly foldersToWalk: string[] = [];
   readonly #files: ListedFile[] = [];
   readonly #links: { path: string; target: string }[] = [];
+  readonly #secret: string[] = [];
+  readonly #withSecrets: boolean;
   readonly #seen = new Set<string>();
   readonly #folders = new Map<string, FolderKind>([['', 'own']]);
   readonly #plainFolders: PlainFolders;
@@ -106,13 +113,14 @@ class Collector {
   readonly #lookedAt = new Map<string, ReturnType<typeof lookAt>>();
   #bytes = 0;
 
-  constructor(base: string) {
+  constructor(base: string, withSecrets: boolean) {
     this.#base = base;
+    this.#withSecrets = withSecrets;
     this.#plainFolders = new PlainFolders(base);
   }
 
   listing(): Listing {
-    return { files: this.#files, links: this.#links };
+    return { files: this.#files, links: this.#links, secret: this.#secret };
   }
 
   /** Reads the status of a path before `add` needs it. */
@@ -130,7 +138,10 @@ class Collector {
     const absolute = `${this.#base}/${relative}`;
     // Git also lists files that were deleted after the last commit.
     const found = this.#lookedAt.get(relative) ?? lookAt(absolute);
-    if (found?.isFile()) {
+    // What Git tracks is in every clone. What it does not track is this machine's, and tests run code that a model wrote.
+    if (!this.#withSecrets && !isKept && found?.isFile() && isSecretFile(relative)) {
+      this.#secret.push(relative);
+    } else if (found?.isFile()) {
       const { ino, size, mtimeNs, ctimeNs, mode } = found;
       this.#addFile({ path: relative, size: Number(size), mode: Number(mode) & 0o777, version: { ino, size, mtimeNs, ctimeNs } });
     } else if (found?.isSymbolicLink()) {
