@@ -5,6 +5,7 @@ import { findBundledModel } from './wiring/bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
 import { IndexFolder } from './context/symbols/index-folder.ts';
 import { SymbolIndexes } from './context/symbols/symbol-indexes.ts';
+import { redactText } from './common/secrets/secrets.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
@@ -50,7 +51,7 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 
 const home = conductorHome();
 // Unlike `process.stderr`, the console ignores write errors: the backend survives a full disk.
-const log = (line: string): void => console.error(`${new Date().toISOString()} ${line}`);
+const log = (line: string): void => console.error(`${new Date().toISOString()} ${redactText(line)}`);
 
 /** The bundle is in the same folder as the backend's; the source is in its own folder. */
 const MATH_PROCESS = fileURLToPath(

@@ -18,7 +18,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/verify/graders/{cases-grader,reward-hacks,task-file,unittest-grader}.test.ts',
       'test/verify/{base-result,copy-pool,endurance,node-test,sandbox,verify}.test.ts',
       'test/verify/walls/walls.test.ts',
-      'test/cli/{train-command,verify-command}.test.ts',
+      'test/cli/{secrets-in-output,train-command,verify-command}.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
       'test/lab/gym/{gym-grades,learns}.test.ts',
       'test/lm/device/unzip.test.ts',

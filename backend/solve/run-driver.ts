@@ -21,7 +21,6 @@ import { RunError } from './failure.ts';
 import { answerText, asksForTests, bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { BaseRun } from './base-run.ts';
-import { redactedVerdict } from './redacted-verdict.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import { RunContexts } from './run-contexts.ts';
 import { secondReading, whatToReturn } from './returned-answer.ts';
@@ -311,7 +310,7 @@ export class RunDriver {
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
       ? await this.#verify({ base: workspace, patch, newTests, ...test, sandboxed, signal })
       : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
-    this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...redactedVerdict(verdict), runner: test.runner } });
+    this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
   }
 
   #verify(request: Parameters<Checker['verify']>[0]): Promise<Verdict> {

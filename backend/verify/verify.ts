@@ -12,6 +12,7 @@ import { controlFinding, lowered, passesAtMost, type Finding } from './judge/con
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { settle } from './judge/flaky.ts';
 import { markedLines } from './judge/marked-lines.ts';
+import { toldBase, toldVerdict } from './told-verdict.ts';
 import { counted } from '../common/counted.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
@@ -55,15 +56,15 @@ export class Verifier {
     const attempt = new Attempt(this.#parts, options);
     const found = await attempt.verdict();
     const { command, sandboxed = true } = options;
-    return { ...found, notes: attempt.notes, command, sandboxed, durationMs: performance.now() - started };
+    return toldVerdict({ ...found, notes: attempt.notes, command, sandboxed, durationMs: performance.now() - started });
   }
 
   /**
    * Runs the tests of the base and tells what fails. `verify` uses these results as long as the workspace is the same. A fault of the
    * tests or the machine is a result, too. Throws the signal's reason on abort.
    */
-  testBase(options: BaseTestsOptions): Promise<BaseResult> {
-    return testBase(this.#parts, options);
+  async testBase(options: BaseTestsOptions): Promise<BaseResult> {
+    return toldBase(await testBase(this.#parts, options));
   }
 
   /** Where the sources of tests are, by id, as far as they are found. Throws WorkspaceCopyError or the signal's reason. */

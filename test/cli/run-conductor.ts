@@ -8,6 +8,8 @@ import { afterAll, beforeAll } from 'vitest';
 import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 const cli = fileURLToPath(new URL('../../backend/cli.ts', import.meta.url));
+/** The command line as it is built, with its backend beside it. */
+export const BUILT = fileURLToPath(new URL('../../run-cli.mjs', import.meta.url));
 
 export interface Result {
   readonly code: number | null;
@@ -21,8 +23,8 @@ export interface StartOptions {
   readonly input?: string | Uint8Array;
 }
 
-/** The command line from its sources, in a process of its own, in a folder of its own with a home of its own for each file of tests. */
-export function conductorCommand() {
+/** The command line from its sources, or another script of it, in a process of its own, in a folder of its own with a home of its own for each file of tests. */
+export function conductorCommand(script = cli) {
   const places = { folder: '', home: '' };
   beforeAll(async () => {
     places.folder = await mkdtemp(path.join(tmpdir(), 'conductor-cli-'));
@@ -31,7 +33,7 @@ export function conductorCommand() {
   afterAll(() => rm(places.folder, { recursive: true, force: true }));
 
   const start = (args: readonly string[], { environment, input }: StartOptions = {}) => {
-    const child = spawn(process.execPath, [cli, ...args], {
+    const child = spawn(process.execPath, [script, ...args], {
       cwd: places.folder,
       env: { PATH: process.env['PATH'] ?? '', ...COMPILE_CACHE, HOME: places.folder, TMPDIR: places.folder, CONDUCTOR_HOME: places.home, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],

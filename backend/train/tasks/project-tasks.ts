@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { redactText } from '../../common/secrets/secrets.ts';
 import type { TestCommand } from '../../protocol/test-command.ts';
 import { projectTaskKindSchema, type TrainingConfig } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
@@ -198,7 +199,8 @@ async function admit(
   const isWhole = isEnough(verdict);
   const admitting = isWhole ? verdict : await verifier.verify({ ...asked, targets });
   if (!isEnough(admitting)) throw new NotAdmittedError(`The unchanged project is not verified: ${admitting.reason}`);
-  const question = questionOf(failureText(verdict, targets));
+  // The message of a commit may hold what nobody wants to send.
+  const question = redactText(questionOf(failureText(verdict, targets)));
   const files = edits.map(({ path: file, before, after }): BrokenFile => ({ path: file, before, after }));
   const paths = files.filter(({ after }) => after !== null).map(({ path: file }) => file);
   const { text, shown } = await verifier.onBase(base, signal, (folder) => gatherContext(folder, { question, paths }, signal));

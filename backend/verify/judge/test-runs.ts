@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { redactText } from '../../common/secrets/secrets.ts';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
 import type { LeasedLayer } from '../copies/build-layers.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../copies/copy-pool.ts';
@@ -223,9 +224,10 @@ function exceededText(limit: ExceededLimit, timeoutMs: number): string {
   }
 }
 
-/** The end of what a command printed, without colours. Errors may stand on either stream, and warnings on the other. */
+/** The end of what a command printed, without colours and secrets. Errors may stand on either stream, and warnings on the other. */
 export function lastWords({ stdout, stderr, unreadable }: SandboxOutcome): string {
-  const said = [stderr, stdout].map((text) => endOf(stripVTControlCharacters(text).trim())).filter((text) => text !== '');
+  // Secrets go before anything is cut: a part of a key does not look like one.
+  const said = [stderr, stdout].map((text) => endOf(redactText(stripVTControlCharacters(text)).trim())).filter((text) => text !== '');
   const [output] = said;
   const hidden = unreadable === undefined ? '' : ` The sandbox hides ${unreadable} from tests. If they need it, name its folder in CONDUCTOR_READABLE.`;
   return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${missingProgram(output)}${hidden}`;

@@ -1,5 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import * as z from 'zod';
+import { redactText } from '../../common/secrets/secrets.ts';
 import { ReportError, type TestReport } from './test-report.ts';
 import { readReportFile, relativeFile, ResultCollector, type ReportedTest } from './report-file.ts';
 
@@ -54,7 +55,7 @@ function addJunit(text: string, collector: ResultCollector, copy: string): void 
     roots = nodesSchema.parse(parser.parse(text));
   } catch (error) {
     if (error instanceof ReportError) throw error;
-    throw new ReportError(`The JUnit file cannot be read: ${error instanceof Error ? error.message.slice(0, 200) : String(error)}`);
+    throw new ReportError(`The JUnit file cannot be read: ${redactText(error instanceof Error ? error.message : String(error)).slice(0, 200)}`);
   }
   const suites = roots.filter((node) => ['testsuites', 'testsuite'].includes(nameOf(node)));
   if (suites.length === 0) throw new ReportError('The XML file is not a JUnit report.');

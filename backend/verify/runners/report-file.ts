@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
-import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_REPORT_BYTES, ReportError, type TestResult } from './test-report.ts';
+import { redactText } from '../../common/secrets/secrets.ts';
+import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REPORT_BYTES, ReportError, type TestResult } from './test-report.ts';
 
 /** The text of a report, which untrusted code may have written or replaced by anything. Throws `ReportError`. */
 export async function readReportFile(file: string, maxBytes = MAX_REPORT_BYTES): Promise<string> {
@@ -47,14 +48,14 @@ export class ResultCollector {
   }
 
   add({ kind, status, path: parts, message, durationMs }: ReportedTest): void {
-    const named = parts.filter((part) => part !== undefined && part !== '');
-    const name = named.filter((part, index) => part !== named[index - 1]).join(ID_SEPARATOR);
+    const named = parts.filter((part): part is string => part !== undefined && part !== '');
+    const name = named.filter((part, index) => part !== named[index - 1]).map(toldName).join(ID_SEPARATOR);
     let id = name;
     let use = this.#uses.get(name) ?? 1;
     while (this.#ids.has(id)) id = `${name} (${(use += 1)})`;
     this.#uses.set(name, use);
     this.#ids.add(id);
-    const said = message?.replaceAll(this.#copy + path.sep, '').slice(0, MAX_MESSAGE_CHARACTERS);
+    const said = message === undefined ? undefined : toldMessage(message.replaceAll(this.#copy + path.sep, ''));
     this.results.push({
       id,
       kind,
@@ -63,6 +64,16 @@ export class ResultCollector {
       ...(durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0 && { durationMs }),
     });
   }
+}
+
+/** A message without lines that look like a secret, and cut. They go first, because a part of a key does not look like one. */
+const toldMessage = (message: string): string => redactText(message.slice(0, 4 * MAX_MESSAGE_CHARACTERS)).slice(0, MAX_MESSAGE_CHARACTERS);
+
+/** A part of an id. The values of a parameter stand in it, which may be secret; its name stays, since the test is found by it. */
+function toldName(name: string): string {
+  const [, before = '', values] = /^([^[\n]{1,500})\[(.*)\]$/s.exec(name) ?? [];
+  const told = values === undefined ? redactText(name.slice(0, 4 * MAX_NAME_CHARACTERS)) : `${redactText(before)}[${redactText(values.slice(0, 4 * MAX_NAME_CHARACTERS))}]`;
+  return told.slice(0, MAX_NAME_CHARACTERS);
 }
 
 /** A file's path relative to the copy, with forward slashes; as it is where it lies outside. */
@@ -102,4 +113,4 @@ export function* reporterEvents<Event extends { readonly type: string }>(
 }
 
 export const unreadable = (text: string): ReportError =>
-  new ReportError(`The report has a part that cannot be read: ${text.slice(0, 100)}`);
+  new ReportError(`The report has a part that cannot be read: ${redactText(text.slice(0, 8_000)).slice(0, 100)}`);

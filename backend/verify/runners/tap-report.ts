@@ -1,3 +1,4 @@
+import { redactText } from '../../common/secrets/secrets.ts';
 import { ReportError } from './test-report.ts';
 
 /** A test point of a TAP report. */
@@ -27,7 +28,7 @@ export function parseTap(text: string): readonly TapPoint[] {
       if (isBlock && !/^\s+---\s*$/.test(line)) points.at(-1)?.lines.push(line.trim());
       continue;
     }
-    if (/^Bail out!/.test(line)) throw new ReportError(`The runner gave up: ${line.slice(0, 200)}`);
+    if (/^Bail out!/.test(line)) throw new ReportError(`The runner gave up: ${redactText(line.slice(0, 8_000)).slice(0, 200)}`);
     const planned = /^1\.\.(\d{1,9})\b/.exec(line);
     if (planned) {
       if (plan !== undefined) throw new ReportError('The TAP report has two plans.');

@@ -43,7 +43,7 @@ const callerFile = () => {
 
 const said = (value) => {
   try {
-    return inspect(value, { depth: 3 }).slice(0, 500);
+    return inspect(value, { depth: 3 }).slice(0, 4000);
   } catch {
     return 'a value that cannot be shown';
   }

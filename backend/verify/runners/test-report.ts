@@ -24,3 +24,6 @@ export const ID_SEPARATOR = ' > ';
 export const MAX_REPORT_BYTES = 32 * 1024 * 1024;
 
 export const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/** Of one part of an id: file, suite or name. */
+export const MAX_NAME_CHARACTERS = 2_000;
