@@ -1,5 +1,5 @@
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { ModelRequest } from '../workers/model.ts';
+import type { Message, ModelRequest } from '../workers/model.ts';
 import { conductorPrompt, endpointMessages } from './conductor-prompt.ts';
 import type { PromptInput } from './prompt-input.ts';
 import { planGrammar } from './plan-grammar.ts';
@@ -31,11 +31,16 @@ const ENDPOINT_PLAN_TOKENS = 8_192;
 /** The paper's number. The plan's grammar needs this much room to end a plan in time, whatever the worker's own limit is. */
 const LOCAL_PLAN_TOKENS = 1_024;
 
+/** A plan is asked for without tools. */
+export interface PlanRequest extends ModelRequest {
+  readonly messages: readonly Message[];
+}
+
 /**
  * The request for one plan. A policy is this request and the model that it is sent to: the planner is called like any worker. For n plans,
  * send it n times with n seeds. A model of this machine replies with token ids and log-probabilities, too.
  */
-export function planRequest(planner: Planner, input: PromptInput, sampling: PlanSampling = {}): ModelRequest {
+export function planRequest(planner: Planner, input: PromptInput, sampling: PlanSampling = {}): PlanRequest {
   const profile = profileOf(planner);
   const temperature = sampling.temperature ?? planner.temperature;
   const topP = sampling.topP ?? planner.topP;

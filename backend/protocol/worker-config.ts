@@ -56,6 +56,8 @@ const workerFields = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().gt(0).max(1).optional(),
   reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+  /** How the worker uses tools: by the tool calls of its server, or by one fenced command a turn. Without it, it only answers. */
+  hands: z.enum(['tools', 'fenced']).optional(),
   price: priceSchema.optional(),
   /** Maximum concurrent calls to the worker's server, over all runs. The lowest value of a server's workers applies. */
   concurrency: z.number().int().min(1).max(64).default(4),
@@ -73,6 +75,10 @@ export const workerConfigSchema = workerFields
   .refine(({ provider, baseUrl }) => factsOf(provider).reach !== 'server' || (baseUrl ?? factsOf(provider).baseUrl) !== undefined, {
     path: ['baseUrl'],
     error: 'an openai-compatible worker needs the address of its server, such as http://127.0.0.1:11434/v1',
+  })
+  .refine(({ provider, hands }) => factsOf(provider).reach === 'server' || hands !== 'tools', {
+    path: ['hands'],
+    error: 'only a worker at a server can have "tools" as hands; others can have "fenced"',
   })
   .refine(({ provider, adapter }) => factsOf(provider).reach === 'process' || adapter === undefined, {
     path: ['adapter'],

@@ -143,5 +143,5 @@ function promptTokens(worker: WorkerConfig, poolSize: number): number {
   const pool = Array.from({ length: poolSize }, () => ({ description: 'A general language model.' }));
   const context = ' '.repeat(Math.min(contextCharacters, MOST_CONTEXT_CHARACTERS));
   const input = { question: ' '.repeat(QUESTION_CHARACTERS), context, pool, rounds: [] };
-  return estimateInputTokens(planRequest(worker, input).messages);
+  return estimateInputTokens(planRequest(worker, input));
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { toolCallSchema, verbatimTurnSchema } from '../protocol/tool-calls.ts';
 import { usageSchema } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { ModelReply, ModelRequest } from './model.ts';
@@ -22,6 +23,8 @@ export interface AnswerQuestion {
 
 const replySchema: z.ZodType<ModelReply> = z.object({
   text: z.string(),
+  toolCalls: z.array(toolCallSchema).optional(),
+  verbatim: verbatimTurnSchema.optional(),
   finishReason: z.enum(['stop', 'length', 'content-filter']),
   usage: usageSchema,
   model: z.string(),
@@ -61,7 +64,8 @@ export function answerKey({ worker, request, sampleIndex, scope }: AnswerQuestio
   const question = {
     worker: { id, provider, model, baseUrl },
     parameters,
-    messages: messages.map(({ role, content }) => ({ role, content })),
+    // Where a prompt is marked for a provider's cache changes no answer.
+    messages: messages.map((message) => ({ ...message, sharedPrefix: undefined })),
     sampleIndex,
     scope,
   };

@@ -13,7 +13,7 @@ import { isFree } from './limits/is-free.ts';
 import type { KeySource } from './key-source.ts';
 import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './limits/ledger.ts';
 import type { LocalModelSource } from './adapters/local-adapter.ts';
-import type { Message, ModelAdapter, ModelReply, ModelRequest } from './model.ts';
+import type { ModelAdapter, ModelReply, ModelRequest } from './model.ts';
 import { costOf, upperBound, type Prices } from './limits/prices.ts';
 import type { ProviderLimits } from './limits/provider-limits.ts';
 import { decideRetry, isLoad, MAX_RETRY_AFTER_MS } from './limits/retry-policy.ts';
@@ -21,7 +21,7 @@ import { serverName } from './servers/server-of.ts';
 import { StallWatch } from './limits/stall-watch.ts';
 
 /** A request to a worker. The worker's own settings replace absent ones. */
-export type WorkerRequest = { readonly messages: readonly Message[] } & Partial<Omit<ModelRequest, 'messages'>>;
+export type WorkerRequest = Pick<ModelRequest, 'messages'> & Partial<Omit<ModelRequest, 'messages'>>;
 
 export interface CallOptions {
   readonly ledger: Ledger;
@@ -174,14 +174,16 @@ export class WorkerCaller {
           streamedBytes += Buffer.byteLength(text);
           onText(text, attempt);
         },
-        onThinking: () => watch.token(),
+        onThinking: (text) => {
+          watch.token();
+          streamedBytes += Buffer.byteLength(text);
+        },
         onActivity: () => watch.activity(),
       });
       return { reply };
     } catch (thrown) {
-      const { messages } = request;
-      const error = thrown instanceof WorkerError ? thrown : classifyError(thrown, { worker, key, messages, signal });
-      return { error, usage: error.usage ?? estimateUsage(messages, streamedBytes) };
+      const error = thrown instanceof WorkerError ? thrown : classifyError(thrown, { worker, key, messages: request.messages, signal });
+      return { error, usage: error.usage ?? estimateUsage(request, streamedBytes) };
     } finally {
       watch.stop();
     }
@@ -214,6 +216,7 @@ function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest 
   const reasoningEffort = request.reasoningEffort ?? worker.reasoningEffort;
   return {
     messages: request.messages,
+    ...(request.tools && { tools: request.tools }),
     ...(request.fillIn && { fillIn: request.fillIn }),
     ...(request.continuation && { continuation: request.continuation }),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,

@@ -1,5 +1,6 @@
 import type { Pattern } from '../lm/automaton/pattern.ts';
 import type { Sampled } from '../protocol/run-events.ts';
+import type { ToolCall, VerbatimTurn } from '../protocol/tool-calls.ts';
 import type { Usage } from '../protocol/usage.ts';
 
 /*
@@ -15,6 +16,30 @@ export interface Message {
    * the cache ends there.
    */
   readonly sharedPrefix?: number;
+  /** The tools that an assistant's message asks for. A result for each follows, before anything else is said. */
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  /** The same turn as its provider wants it back. */
+  readonly verbatim?: VerbatimTurn | undefined;
+}
+
+/** What a tool returned. */
+export interface ToolResult {
+  readonly role: 'tool';
+  /** `id` of the call, which is in an earlier message. */
+  readonly callId: string;
+  readonly content: string;
+}
+
+/** A message of a conversation in which tools may be used. */
+export type ConversationMessage = Message | ToolResult;
+
+/** A tool that a model may ask for. Whoever made the request runs it. */
+export interface Tool {
+  /** 1 to 64 letters, digits, dashes or underscores. */
+  readonly name: string;
+  readonly description: string;
+  /** A JSON schema of type `object`. */
+  readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 /** The text on both sides of a gap. */
@@ -54,7 +79,12 @@ export interface Continuation {
 }
 
 export interface ModelRequest {
-  readonly messages: readonly Message[];
+  readonly messages: readonly ConversationMessage[];
+  /**
+   * Models on servers get them in their own format; others refuse the request. A conversation with tool calls needs its tools in every
+   * request.
+   */
+  readonly tools?: readonly Tool[];
   /** Sent instead of the messages to servers that can fill gaps in text. All others get the messages. */
   readonly fillIn?: FillIn;
   /** For local models; other adapters ignore it. */
@@ -72,6 +102,13 @@ export type FinishReason = 'stop' | 'length' | 'content-filter';
 
 export interface ModelReply {
   readonly text: string;
+  /**
+   * The tools that the model asks for, in order; absent if none. Their ids are unique in the conversation. If `finishReason` is `length`,
+   * the last one may be cut off.
+   */
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  /** For the message that repeats this turn, if it has tool calls and the provider wants more back than text and calls. */
+  readonly verbatim?: VerbatimTurn | undefined;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   /** The model's name as the server reported it. */
@@ -94,8 +131,11 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   /** Called with each piece of text, in order. */
   readonly onText: (text: string) => void;
-  /** Called when the model produces output that is not text, such as reasoning. It counts as the start of the answer. */
-  readonly onThinking: () => void;
+  /**
+   * Called with output that is no part of the answer's text: reasoning, which may be hidden and then empty, and tool calls. It counts as the
+   * start of the answer.
+   */
+  readonly onThinking: (text: string) => void;
   /** Called for any data from the server, including keep-alives. It restarts the idle timer. */
   readonly onActivity: () => void;
 }

@@ -26,10 +26,19 @@ test.each<[string, Partial<AnswerQuestion>]>([
   ['parameters', { request: { ...question.request, temperature: 0 } }],
   ['messages', { request: { ...question.request, messages: [{ role: 'user', content: 'Why not?' }] } }],
   ['role', { request: { ...question.request, messages: [{ role: 'system', content: 'Why?' }] } }],
+  ['tool', { request: { ...question.request, tools: [{ name: 'read', description: 'Reads', parameters: {} }] } }],
+  ['call', { request: { ...question.request, messages: [{ role: 'user', content: 'Why?', toolCalls: [{ id: 'a', name: 'read', arguments: '{}' }] }] } }],
   ['sample', { sampleIndex: 1 }],
   ['scope', { scope: 'evaluation' }],
 ])('another %s is another question', (_name, change) => {
   expect(answerKey({ ...question, ...change })).not.toBe(answerKey(question));
+});
+
+test('a reply keeps its tool calls, and what the provider wants back', () => {
+  const cache = new AnswerCache(new Map<string, string>());
+  const called = { ...reply, toolCalls: [{ id: 'a', name: 'read', arguments: '{' }], verbatim: { by: 'served', items: [{ type: 'thinking' }] } };
+  cache.set(question, called);
+  expect(cache.get(question)).toEqual(called);
 });
 
 test('where the shared part of a message ends is no part of the question', () => {

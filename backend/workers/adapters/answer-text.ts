@@ -4,7 +4,7 @@ import { WorkerError } from '../errors.ts';
 /** The longest accepted answer: 1 MiB of UTF-8. Useful answers are much shorter; this stops runaway workers. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
-/** Collects a streamed answer up to a maximum size. */
+/** Collects a streamed answer up to a maximum size, to which its tool calls count. */
 export class AnswerText {
   readonly #worker: WorkerConfig;
   readonly #onText: (text: string) => void;
@@ -18,11 +18,17 @@ export class AnswerText {
 
   /** @throws WorkerError `too-large`; the piece that exceeds the limit is not passed on */
   append(piece: unknown): void {
-    if (typeof piece !== 'string' || piece === '') return;
+    const text = textOf(piece);
+    if (text === '') return;
+    this.count(text);
+    this.#pieces.push(text);
+    this.#onText(text);
+  }
+
+  /** Counts what is not text. @throws WorkerError `too-large` */
+  count(piece: string): void {
     this.#bytes += Buffer.byteLength(piece);
     if (this.#bytes > MAX_ANSWER_BYTES) throw answerTooLarge(this.#worker);
-    this.#pieces.push(piece);
-    this.#onText(piece);
   }
 
   get bytes(): number {
@@ -32,6 +38,11 @@ export class AnswerText {
   toString(): string {
     return this.#pieces.join('');
   }
+}
+
+/** What a server sent as text; '' if it is none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 export function answerTooLarge(worker: WorkerConfig): WorkerError {

@@ -1,17 +1,18 @@
 import { Anthropic } from '@anthropic-ai/sdk';
-import type {
-  MessageCreateParamsStreaming, MessageParam, RawMessageStreamEvent, TextBlockParam,
-} from '@anthropic-ai/sdk/resources/messages/messages';
+import type { MessageCreateParamsStreaming, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages/messages';
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
-import { AnswerText } from './answer-text.ts';
+import { AnswerText, textOf } from './answer-text.ts';
 import { classifyError, workerError, type CallContext } from './classify-error.ts';
 import { estimateUsage, tokensOfBytes } from '../limits/estimate-tokens.ts';
 import { guardedFetch } from './guarded-fetch.ts';
-import type { FinishReason, Message, ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+import { MessagesBlocks } from './messages-blocks.ts';
+import { messagesPrompt } from './messages-turns.ts';
+import type { FinishReason, ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
 import { NO_SDK_TIMEOUT_MS } from './openai-client.ts';
 import { messagesUsage } from './reported-usage.ts';
-import { baseUrlOf } from '../servers/server-of.ts';
+import { baseUrlOf, modelKey } from '../servers/server-of.ts';
+import { plainCalls, StreamedCalls } from './streamed-calls.ts';
 
 /** The version that all Anthropic-compatible servers support, and the last one in which Anthropic's API accepts sampling parameters. */
 const OLD_VERSION = '2023-06-01';
@@ -30,6 +31,8 @@ export class AnthropicAdapter implements ModelAdapter {
     const worker = this.#worker;
     const { messages } = request;
     const answer = new AnswerText(worker, onText);
+    const calls = new StreamedCalls({ worker, answer, onPiece: onThinking });
+    const blocks = new MessagesBlocks(calls);
     let model = worker.model;
     let started: unknown;
     let counted: unknown;
@@ -44,9 +47,13 @@ export class AnthropicAdapter implements ModelAdapter {
             started = event.message.usage;
             if (typeof event.message.model === 'string' && event.message.model !== '') model = event.message.model;
             break;
+          case 'content_block_start':
+            blocks.start(event);
+            break;
           case 'content_block_delta':
+            blocks.delta(event);
             if (event.delta.type === 'text_delta') answer.append(event.delta.text);
-            else onThinking();
+            else if (event.delta.type !== 'input_json_delta') onThinking(event.delta.type === 'thinking_delta' ? textOf(event.delta.thinking) : '');
             break;
           case 'message_delta':
             counted = event.usage;
@@ -58,6 +65,7 @@ export class AnthropicAdapter implements ModelAdapter {
           default:
         }
       }
+      blocks.end();
       // An aborted or interrupted stream ends this loop without an error, like a complete one.
       if (!complete) throw workerError('incomplete', { worker }, { usage: partialUsage(started, answer.bytes) });
     } catch (error) {
@@ -65,10 +73,13 @@ export class AnthropicAdapter implements ModelAdapter {
       const context: CallContext = { worker, key: this.#key, messages, signal, usage };
       throw classifyError(error, context);
     }
+    const called = calls.calls(messages);
     return {
       text: answer.toString(),
+      toolCalls: plainCalls(called),
+      verbatim: blocks.verbatim(modelKey(worker), called),
       finishReason: finishReasonOf(stopReason),
-      usage: messagesUsage(started, counted) ?? estimateUsage(messages, answer.bytes),
+      usage: messagesUsage(started, counted) ?? estimateUsage(request, answer.bytes),
       model,
     };
   }
@@ -100,33 +111,16 @@ export class AnthropicAdapter implements ModelAdapter {
 type Parameters = MessageCreateParamsStreaming & { temperature?: number; top_p?: number };
 
 function parameters(worker: WorkerConfig, request: ModelRequest): Parameters {
-  const { messages, maxOutputTokens, temperature, topP } = request;
-  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n\n');
+  const { maxOutputTokens, temperature, topP } = request;
   return {
     model: worker.model,
     max_tokens: maxOutputTokens,
     stream: true,
-    ...(system !== '' && { system: [cached(system)] }),
-    messages: messages.flatMap(turn),
+    ...messagesPrompt(request, modelKey(worker)),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...effort(request.reasoningEffort),
   };
-}
-
-/**
- * A block at whose end the provider caches the prompt for five minutes. Reading costs at most a tenth of the input price, writing 1.25 times
- * (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Prompts that are too short are not cached and cost no more.
- */
-function cached(text: string): TextBlockParam {
-  return { type: 'text', text, cache_control: { type: 'ephemeral' } };
-}
-
-function turn({ role, content, sharedPrefix = 0 }: Message): MessageParam[] {
-  if (role === 'system') return [];
-  const [shared, rest] = [content.slice(0, sharedPrefix), content.slice(sharedPrefix)];
-  if (shared === '') return [{ role, content }];
-  return [{ role, content: rest === '' ? [cached(shared)] : [cached(shared), { type: 'text', text: rest }] }];
 }
 
 function effort(reasoningEffort: ModelRequest['reasoningEffort']): Pick<Parameters, 'thinking' | 'output_config'> {

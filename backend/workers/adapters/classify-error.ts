@@ -7,14 +7,14 @@ import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from '../errors.ts';
 import { failureSentence, type FailureDetails } from '../failure-sentences.ts';
 import { NotAStreamError, RedirectRefusedError, ResponseTooLargeError } from './guarded-fetch.ts';
-import type { Message } from '../model.ts';
+import type { ConversationMessage } from '../model.ts';
 import { quotable } from '../redact.ts';
 import { parseRetryAfter } from '../limits/retry-after.ts';
 
 export interface CallContext {
   readonly worker: WorkerConfig;
   readonly key?: string | undefined;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ConversationMessage[];
   readonly signal: AbortSignal;
   /** The usage that the provider reported before the attempt failed. */
   readonly usage?: Usage | undefined;
@@ -186,7 +186,12 @@ export function workerError(kind: WorkerErrorKind, { worker }: Pick<CallContext,
 
 function quoteOf(error: ProviderError | undefined, { key, messages }: CallContext): string | undefined {
   if (!error?.message) return undefined;
-  return quotable(error.message, { key, prompts: messages.map(({ content }) => content) });
+  return quotable(error.message, { key, prompts: messages.flatMap(textsIn) });
+}
+
+function textsIn(message: ConversationMessage): string[] {
+  const calls = message.role === 'tool' ? [] : message.toolCalls ?? [];
+  return [message.content, ...calls.map((call) => call.arguments)];
 }
 
 /** The error object of a response. OpenAI's SDK unwraps it, Anthropic's does not, and Google wraps it in a list. */

@@ -3,6 +3,7 @@ import { AnswerText } from './answer-text.ts';
 import { abortError, classifyError, type CallContext } from './classify-error.ts';
 import { estimateUsage } from '../limits/estimate-tokens.ts';
 import type { ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+import { withoutTools } from './no-tools.ts';
 
 export interface ClientModelCall {
   readonly model: string;
@@ -36,8 +37,10 @@ export class ClientModelAdapter implements ModelAdapter {
     this.#model = model;
   }
 
-  async stream({ messages, maxOutputTokens }: ModelRequest, { signal, onText, onActivity }: StreamOptions): Promise<ModelReply> {
+  async stream(request: ModelRequest, { signal, onText, onActivity }: StreamOptions): Promise<ModelReply> {
     const worker = this.#worker;
+    const { maxOutputTokens } = request;
+    const messages = withoutTools(worker, request);
     const context: CallContext = { worker, messages, signal };
     const answer = new AnswerText(worker, onText);
     const tooLarge = Promise.withResolvers<never>();
@@ -70,7 +73,7 @@ export class ClientModelAdapter implements ModelAdapter {
       // The reply contains the whole text, even if the client streamed only a part of it.
       if (reply.text.startsWith(streamed)) answer.append(reply.text.slice(streamed.length));
       const text = answer.toString();
-      const estimate = estimateUsage(messages, answer.bytes);
+      const estimate = estimateUsage({ messages }, answer.bytes);
       return {
         text,
         finishReason: 'stop',

@@ -82,7 +82,7 @@ export class FillInAdapter implements ModelAdapter {
     } catch (error) {
       throw classifyError(error, { worker, key, messages, signal, usage });
     }
-    return { text: answer.toString(), finishReason, usage: usage ?? estimateUsage(messages, answer.bytes), model };
+    return { text: answer.toString(), finishReason, usage: usage ?? estimateUsage(request, answer.bytes), model };
   }
 }
 

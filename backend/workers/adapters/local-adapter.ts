@@ -6,6 +6,7 @@ import { AnswerText } from './answer-text.ts';
 import { abortError } from './classify-error.ts';
 import { classifyLocalError } from './classify-local-error.ts';
 import type { ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+import { withoutTools } from './no-tools.ts';
 
 /** Returns the local model of a worker with provider `local`. The model is loaded on its first request. */
 export type LocalModelSource = (worker: WorkerConfig) => LanguageModel;
@@ -33,7 +34,8 @@ export class LocalAdapter implements ModelAdapter {
 
   async stream(request: ModelRequest, { signal, onText, onActivity }: StreamOptions): Promise<ModelReply> {
     const worker = this.#worker;
-    const { messages, maxOutputTokens, continuation: { prefill, topK = LOCAL_SAMPLING.topK, grammar, adapter } = {}, seed = randomSeed() } = request;
+    const { maxOutputTokens, continuation: { prefill, topK = LOCAL_SAMPLING.topK, grammar, adapter } = {}, seed = randomSeed() } = request;
+    const messages = withoutTools(worker, request);
     // In addition to the caller's signal, an answer that is too large aborts the generation.
     const ended = new AbortController();
     const answer = new AnswerText(worker, onText);

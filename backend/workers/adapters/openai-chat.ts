@@ -3,12 +3,16 @@ import type { ChatCompletionChunk, ChatCompletionCreateParamsStreaming } from 'o
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { AnswerText } from './answer-text.ts';
+import { chatMessage, chatTool, chatVerbatim } from './chat-messages.ts';
+import { ChatThoughts } from './chat-thoughts.ts';
 import { dialectAfter, type ChatDialect, type ChatDialects } from './chat-dialect.ts';
 import { classifyError, workerError, type CallContext } from './classify-error.ts';
 import { estimateUsage } from '../limits/estimate-tokens.ts';
 import type { FinishReason, ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
 import { openAiClient } from './openai-client.ts';
 import { chatUsage } from './reported-usage.ts';
+import { modelKey } from '../servers/server-of.ts';
+import { plainCalls, StreamedCalls, type CallPiece } from './streamed-calls.ts';
 
 /** Servers with the wire format of OpenAI's Chat Completions: Ollama, LM Studio, vLLM, OpenRouter, Gemini, DeepSeek, … */
 export class OpenAiChatAdapter implements ModelAdapter {
@@ -26,6 +30,8 @@ export class OpenAiChatAdapter implements ModelAdapter {
     const worker = this.#worker;
     const { messages } = request;
     const answer = new AnswerText(worker, onText);
+    const calls = new StreamedCalls({ worker, answer, onPiece: onThinking });
+    const thoughts = new ChatThoughts();
     let thoughtBytes = 0;
     let usage: Usage | undefined;
     let finishReason: FinishReason | undefined;
@@ -38,13 +44,14 @@ export class OpenAiChatAdapter implements ModelAdapter {
         usage = chatUsage(chunk.usage) ?? usage;
         const choice = chunk.choices?.[0];
         if (!choice) continue;
-        const thought = thoughtIn(choice.delta);
+        const thought = thoughts.take(choice.delta);
         if (thought !== '') {
           thoughtBytes += Buffer.byteLength(thought);
-          onThinking();
+          onThinking(thought);
         }
         answer.append(choice.delta?.content);
         answer.append(choice.delta?.refusal);
+        for (const piece of callPiecesIn(choice.delta)) calls.append(piece);
         finishReason = finishReasonOf(choice.finish_reason) ?? finishReason;
       }
       // An aborted or interrupted stream ends this loop without an error, like a complete one.
@@ -55,23 +62,28 @@ export class OpenAiChatAdapter implements ModelAdapter {
       // After the finish reason only the usage can be missing, so the answer is kept.
       if (finishReason === undefined || failure.kind === 'cancelled' || failure.kind === 'too-large') throw failure;
     }
+    const text = answer.toString();
+    const called = calls.calls(messages);
     return {
-      text: answer.toString(),
+      text,
+      toolCalls: plainCalls(called),
+      verbatim: chatVerbatim(modelKey(worker), text, called, thoughts.fields()),
       finishReason,
-      usage: usage ?? estimateUsage(messages, answer.bytes + thoughtBytes),
+      usage: usage ?? estimateUsage(request, answer.bytes + thoughtBytes),
       model,
     };
   }
 
   /** Opens the stream. If the server rejects the dialect, tries the next one; a rejected request costs nothing. */
   async #open(client: OpenAI, request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ChatCompletionChunk>> {
+    const hasThoughts = request.messages.some((message) => message.role !== 'tool' && message.verbatim !== undefined);
     for (let dialect = this.#dialects.of(this.#worker); ;) {
       try {
         const stream = await client.chat.completions.create(parameters(this.#worker, request, dialect), { signal });
         this.#dialects.learn(this.#worker, dialect);
         return stream;
       } catch (error) {
-        const next = dialectAfter(error, dialect);
+        const next = dialectAfter(error, dialect, { hasThoughts });
         if (next === undefined) throw error;
         dialect = next;
       }
@@ -80,10 +92,12 @@ export class OpenAiChatAdapter implements ModelAdapter {
 }
 
 function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDialect): ChatCompletionCreateParamsStreaming {
-  const { messages, maxOutputTokens, temperature, topP, seed, reasoningEffort } = request;
+  const { messages, tools, maxOutputTokens, temperature, topP, seed, reasoningEffort } = request;
+  const by = dialect.takesThoughts ? modelKey(worker) : undefined;
   return {
     model: worker.model,
-    messages: messages.map(({ role, content }) => ({ role, content })),
+    messages: messages.map((message) => chatMessage(message, by)),
+    ...(tools && tools.length > 0 && { tools: tools.map(chatTool) }),
     [dialect.limit]: maxOutputTokens,
     stream: true,
     ...(dialect.asksForUsage && { stream_options: { include_usage: true } }),
@@ -94,11 +108,16 @@ function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDi
   };
 }
 
-/** Reasoning in a chunk: `reasoning_content` (DeepSeek, vLLM) or `reasoning` (OpenRouter, Ollama). */
-function thoughtIn(delta: unknown): string {
-  if (typeof delta !== 'object' || delta === null) return '';
-  const thought: unknown = Reflect.get(delta, 'reasoning_content') ?? Reflect.get(delta, 'reasoning');
-  return typeof thought === 'string' ? thought : '';
+function callPiecesIn(delta: unknown): CallPiece[] {
+  const pieces: unknown = typeof delta === 'object' && delta !== null ? Reflect.get(delta, 'tool_calls') : undefined;
+  return Array.isArray(pieces) ? pieces.flatMap(callPieceIn) : [];
+}
+
+function callPieceIn(piece: unknown): CallPiece[] {
+  if (typeof piece !== 'object' || piece === null) return [];
+  const { index, id, function: called, extra_content: extra } = piece as Record<string, unknown>;
+  const { name, arguments: written } = (typeof called === 'object' ? called ?? {} : {}) as Record<string, unknown>;
+  return [{ index, id, name, arguments: written, extra: extra ?? undefined }];
 }
 
 /** Servers have different names for a normal end, so every unknown reason counts as `stop`. */

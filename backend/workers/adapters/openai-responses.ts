@@ -1,12 +1,17 @@
-import type { Response, ResponseCreateParamsStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import type {
+  Response, ResponseCreateParamsStreaming, ResponseFunctionToolCall, ResponseOutputItem, ResponseStreamEvent,
+} from 'openai/resources/responses/responses';
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
-import { AnswerText } from './answer-text.ts';
+import { AnswerText, textOf } from './answer-text.ts';
 import { classifyError, classifyProviderError, workerError, type CallContext } from './classify-error.ts';
 import { estimateUsage } from '../limits/estimate-tokens.ts';
 import type { FinishReason, ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
 import { openAiClient } from './openai-client.ts';
 import { responsesUsage } from './reported-usage.ts';
+import { responsesInput, responsesTool, responsesVerbatim } from './responses-input.ts';
+import { modelKey } from '../servers/server-of.ts';
+import { plainCalls, StreamedCalls, type CallPiece } from './streamed-calls.ts';
 
 /** The smallest `max_output_tokens` that the API accepts. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -25,6 +30,8 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
     const worker = this.#worker;
     const { messages } = request;
     const answer = new AnswerText(worker, onText);
+    const calls = new StreamedCalls({ worker, answer, onPiece: onThinking });
+    const output = new Map<number, ResponseOutputItem>();
     let usage: Usage | undefined;
     const context = (): CallContext => ({ worker, key: this.#key, messages, signal, usage });
     try {
@@ -39,7 +46,20 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
             break;
           case 'response.reasoning_text.delta':
           case 'response.reasoning_summary_text.delta':
-            onThinking();
+            onThinking(textOf(event.delta));
+            break;
+          case 'response.output_item.added':
+            if (event.item.type === 'function_call') calls.append({ ...callIn(event.item), index: event.output_index });
+            break;
+          case 'response.function_call_arguments.delta':
+            calls.append({ index: event.output_index, arguments: event.delta });
+            break;
+          case 'response.output_item.done':
+            output.set(event.output_index, event.item);
+            // A server that streams no arguments sends them here.
+            if (event.item.type === 'function_call' && !calls.hasArguments(event.output_index)) {
+              calls.append({ ...callIn(event.item), index: event.output_index });
+            }
             break;
           case 'response.completed':
           case 'response.incomplete':
@@ -54,10 +74,13 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
       }
       // An aborted or interrupted stream ends this loop without an error, like a complete one.
       if (ended === undefined) throw workerError('incomplete', { worker }, { usage });
+      const called = calls.calls(messages);
       return {
         text: answer.toString(),
+        toolCalls: plainCalls(called),
+        verbatim: responsesVerbatim(modelKey(worker), output, called),
         finishReason: ended.finishReason,
-        usage: usage ?? estimateUsage(messages, answer.bytes),
+        usage: usage ?? estimateUsage(request, answer.bytes),
         model: typeof ended.model === 'string' ? ended.model : worker.model,
       };
     } catch (error) {
@@ -67,10 +90,11 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
 }
 
 function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreateParamsStreaming {
-  const { messages, maxOutputTokens, temperature, topP, reasoningEffort } = request;
+  const { messages, tools, maxOutputTokens, temperature, topP, reasoningEffort } = request;
   return {
     model: worker.model,
-    input: messages.map(({ role, content }) => ({ role, content })),
+    input: messages.flatMap((message) => responsesInput(message, modelKey(worker))),
+    ...(tools && tools.length > 0 && { tools: tools.map(responsesTool) }),
     max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxOutputTokens),
     stream: true,
     // Questions contain the user's code. Do not let the provider store them.
@@ -79,6 +103,10 @@ function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreate
     ...(topP !== undefined && { top_p: topP }),
     ...(reasoningEffort !== undefined && { reasoning: { effort: reasoningEffort } }),
   };
+}
+
+function callIn({ call_id: id, name, arguments: written }: ResponseFunctionToolCall): CallPiece {
+  return { id, name, arguments: written };
 }
 
 function finishReasonOf({ status, incomplete_details }: Response): FinishReason {

@@ -1,5 +1,5 @@
 import type { Usage } from '../../protocol/usage.ts';
-import type { Message } from '../model.ts';
+import type { ConversationMessage, ModelRequest } from '../model.ts';
 
 /**
  * Bytes of UTF-8 per token, a low value so that the estimate is high. English and code have about four bytes per token, Chinese and
@@ -19,14 +19,26 @@ export function estimateTokens(text: string): number {
   return tokensOfBytes(Buffer.byteLength(text));
 }
 
-export function estimateInputTokens(messages: readonly Message[]): number {
-  return messages.reduce((sum, { content }) => sum + estimateTokens(content) + TOKENS_PER_MESSAGE, 0);
+/** What a request puts before a model. */
+export type ModelInput = Pick<ModelRequest, 'messages' | 'tools'>;
+
+export function estimateInputTokens({ messages, tools = [] }: ModelInput): number {
+  const ofTools = tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)) + TOKENS_PER_MESSAGE, 0);
+  return messages.reduce((sum, message) => sum + estimateTokens(writtenIn(message)) + TOKENS_PER_MESSAGE, ofTools);
+}
+
+/** All text of a message. A verbatim turn repeats the text and the calls. */
+function writtenIn(message: ConversationMessage): string {
+  if (message.role === 'tool') return message.callId + message.content;
+  const { content, toolCalls, verbatim } = message;
+  if (verbatim) return JSON.stringify(verbatim.items);
+  return toolCalls ? content + JSON.stringify(toolCalls) : content;
 }
 
 /** The usage of a call whose provider reported none. */
-export function estimateUsage(messages: readonly Message[], outputBytes: number): Usage {
+export function estimateUsage(input: ModelInput, outputBytes: number): Usage {
   return {
-    uncachedInput: estimateInputTokens(messages),
+    uncachedInput: estimateInputTokens(input),
     cacheRead: 0,
     cacheWrite: 0,
     output: tokensOfBytes(outputBytes),

@@ -82,7 +82,7 @@ export function costOf(worker: WorkerConfig, usage: Usage, prices: Prices): Cost
 
 /** The maximum expected cost of a call: all input is written to a cache and the whole output limit is used. */
 export function upperBound(worker: WorkerConfig, request: ModelRequest, prices: Prices): Reserved {
-  const inputTokens = estimateInputTokens(request.messages);
+  const inputTokens = estimateInputTokens(request);
   const tokens = inputTokens + request.maxOutputTokens;
   const modelPrice = prices.of(worker);
   if (modelPrice === undefined) return { tokens };

@@ -26,6 +26,11 @@ export function serverKey(worker: WorkerConfig): string {
   return factsOf(provider).reach === 'server' ? `${provider} ${new URL(baseUrlOf(worker)).origin}` : provider;
 }
 
+/** Identifies a model by its server and its name there. */
+export function modelKey(worker: WorkerConfig): string {
+  return `${serverKey(worker)} ${worker.model}`;
+}
+
 /** The maximum number of concurrent calls to the worker's server, as far as this worker decides it. */
 export function concurrencyOf({ provider, concurrency }: WorkerConfig): number {
   return Math.min(concurrency, factsOf(provider).maxConcurrency ?? concurrency);

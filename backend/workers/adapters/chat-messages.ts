@@ -1,0 +1,39 @@
+import type { ChatCompletionFunctionTool, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { ToolCall, VerbatimTurn } from '../../protocol/tool-calls.ts';
+import type { ConversationMessage, Tool } from '../model.ts';
+import type { ChatThoughtFields } from './chat-thoughts.ts';
+import { sentCallText } from './sent-call.ts';
+import type { StreamedCall } from './streamed-calls.ts';
+import { verbatimItems, verbatimTurn } from './verbatim.ts';
+
+/** A message in the format of Chat Completions. A turn that `by` wrote is given back as it was. */
+export function chatMessage(message: ConversationMessage, by: string | undefined): ChatCompletionMessageParam {
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
+  const { role, content, toolCalls = [] } = message;
+  if (role !== 'assistant' || toolCalls.length === 0) return { role, content };
+  return verbatimItems<ChatCompletionMessageParam>(message, by)?.[0] ?? assistantTurn(content, toolCalls);
+}
+
+export function chatTool({ name, description, parameters }: Tool): ChatCompletionFunctionTool {
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+/** A turn with its reasoning and thought signatures; `undefined` if it has none or calls no tool. */
+export function chatVerbatim(
+  by: string, content: string, calls: readonly StreamedCall[], thoughts: ChatThoughtFields | undefined,
+): VerbatimTurn | undefined {
+  const isPlain = thoughts === undefined && calls.every(({ extra }) => extra === undefined);
+  return isPlain || calls.length === 0 ? undefined : verbatimTurn(by, [{ ...assistantTurn(content, calls), ...thoughts }]);
+}
+
+function assistantTurn(content: string, calls: readonly (ToolCall & Partial<StreamedCall>)[]): ChatCompletionMessageParam {
+  return {
+    role: 'assistant',
+    content: content === '' ? null : content,
+    tool_calls: calls.map((call) => {
+      const { id, name, arguments: written } = sentCallText(call);
+      // Gemini's thought signature, without which it refuses to go on.
+      return { id, type: 'function', function: { name, arguments: written }, ...(call.extra !== undefined && { extra_content: call.extra }) };
+    }),
+  };
+}
