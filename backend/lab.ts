@@ -5,6 +5,7 @@ import './cli/require-node.ts';
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   'mini': () => import('./lab/commands/train-mini.ts'),
   'gym-train': () => import('./lab/commands/gym-train.ts'),
+  'gym-mean': () => import('./lab/commands/gym-mean.ts'),
   'gym-compare': () => import('./lab/commands/gym-compare.ts'),
   'gym-results': () => import('./lab/commands/gym-results.ts'),
   'gym-wants': () => import('./lab/commands/gym-wants.ts'),

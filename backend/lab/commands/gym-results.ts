@@ -1,13 +1,13 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BASELINES } from '../../eval/contestants.ts';
+import { BASELINES, isAlone } from '../../eval/contestants.ts';
 import { drawLearning } from '../gym/draw-learning.ts';
 import { BEST_ALONE, standingsTable, withVariantsApart } from '../../eval/standings.ts';
 import { gymStandings, poolsTable, readGymResult } from '../gym/gym-result.ts';
 import { TRAINING_POOL } from '../gym/gym-pools.ts';
 
-/* What trainings on the gym came to: reads docs/gym/seed-N.json, writes docs/gym/README.md and pictures beside it. */
+/* What trainings on the gym came to: reads docs/gym/seed-N*.json, writes docs/gym/README.md and pictures beside it. */
 
 const folder = fileURLToPath(new URL('../../../docs/gym', import.meta.url));
 const names = await readdir(folder);
@@ -29,6 +29,7 @@ async function tell(): Promise<void> {
   }));
   const others = await Promise.all(names.filter((name) => /^seed-\d+-(?:fixed|random)-pools\.json$/.test(name)).sort()
     .map((name) => readGymResult(path.join(folder, name))));
+  const withWants = await Promise.all(names.filter((name) => /^seed-\d+-wants\.json$/.test(name)).sort().map((name) => readGymResult(path.join(folder, name))));
   const ofSameSeeds = results.filter(({ seed }) => others.some((other) => other.seed === seed));
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'learning.svg'), drawLearning(trainings, levels, TRAINING_POOL.map(({ name }) => name)));
@@ -65,6 +66,15 @@ async function tell(): Promise<void> {
     standingsTable(withVariantsApart(unseen).variants, unseen),
     ...(others.length === 0 ? [] : [
       '## What pools teach', '', 'Trainings of one seed whose tasks were planned for one pool, for drawn ones, or for both in turn.', '', poolsTable([...others, ...ofSameSeeds]),
+    ]),
+    ...(withWants.length === 0 ? [] : [
+      '## With other wants among the tasks', '',
+      `${withWants.length} trainings of ${String(withWants[0]?.options['steps'])} steps with 180 tasks of other wants beside the 360 that want code (\`--steps 150 --wants 180\`), and workers`,
+      'that mind what they are told. The bundled model is the mean of these: [wants.md](wants.md) has its figures. Held-out tasks that want code, on the pool that was',
+      'trained on:', '',
+      standingsTable(withVariantsApart(gymStandings(withWants, 'fixed')).contestants.filter(({ name }) => !isAlone(name))),
+      'On the pools whose workers no training has met:', '',
+      standingsTable(withVariantsApart(gymStandings(withWants, 'unseen')).contestants.filter(({ name }) => !isAlone(name))),
     ]),
   ].join('\n'));
   process.stdout.write(`${standingsTable(withVariantsApart(fixed).contestants)}\n${standingsTable(withVariantsApart(unseen).contestants)}`);

@@ -109,7 +109,7 @@ if (values.help || !isUsable) {
   process.stdout.write(USAGE);
   process.exitCode = values.help ? 0 : 2;
 } else if (!existsSync(values.model)) {
-  process.stderr.write(`There is no model in ${values.model}: "npm run train:mini" makes it, in its first half, or name another with --model.\n`);
+  process.stderr.write(`There is no model in ${values.model}: "npm run train:mini" makes it, in its first part, or name another with --model.\n`);
   process.exitCode = 2;
 } else {
   const interrupt = new AbortController();

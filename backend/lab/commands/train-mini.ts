@@ -15,8 +15,9 @@ import { unseenInputs } from '../mini/unseen.ts';
 import { CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 
 /*
- * The first half of training conductor-mini, the bundled model: it starts with random weights, learns to write plans, and is evaluated. The
- * second half is a training on the gym (gym-train.ts), starting from this result. A killed training resumes from its last checkpoint.
+ * The first part of training conductor-mini, the bundled model: it starts with random weights, learns to write plans, and is evaluated. The
+ * second part is five trainings on the gym (gym-train.ts) that start from this result, the third their mean (gym-mean.ts). A killed
+ * training resumes from its last checkpoint.
  */
 
 const USAGE = `usage: node with-node.mjs node backend/lab.ts mini [options]
