@@ -3,14 +3,14 @@ import path from 'node:path';
 import { isTestPath } from '../../backend/context/file-names.ts';
 import { languageOf } from '../../backend/verify/syntax/language.ts';
 import { changedFiles, git, isProductSource } from '../bench/context/historic-fix.ts';
-import type { PinnedFix } from './pinned-fix.ts';
+import { readPinnedFixes, type PinnedFix } from './pinned-fix.ts';
 
 /*
  * Picks fixes from the histories of repositories by rules alone, the latest first, so that they still install:
  *
  *     node with-node.mjs node test/real/pick-fixes.ts REPOSITORIES owner/name …
  *
- * There are more candidates than fixes are wanted: whether the tests notice a fix is seen only when they run.
+ * Candidates of other repositories stay. There are more candidates than fixes are wanted: whether the tests notice a fix is seen only when they run.
  */
 
 const FIX = /\bfix(?:es|ed)?\b|\bbugs?\b|\bcorrect(?:s|ed)?\b|\bhandle[sd]?\b/i;
@@ -21,7 +21,8 @@ const MAX_CHANGED_LINES = 80;
 const CANDIDATES = 5;
 
 const [repositories = '', ...names] = process.argv.slice(2);
-const picked: PinnedFix[] = [];
+const pinned = readPinnedFixes();
+const picked: PinnedFix[] = [...pinned].flatMap(([repository, fixes]) => (names.includes(repository) ? [] : fixes));
 for (const repository of names) {
   const folder = path.join(repositories, repository.replace('/', '+'), 'repo');
   const log = await git(folder, 'log', '--no-merges', '--no-renames', '--name-status', `--max-count=${MAX_COMMITS}`, '--format=%x01%H%x02%s%x02');
