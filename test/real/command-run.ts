@@ -15,18 +15,23 @@ export interface CommandRun {
 
 const MAX_SAID = 4_000;
 
+/** Root may write what is closed to everybody, and tests of such errors fail; without its capabilities it is like anybody. */
+const AS_ANYBODY = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all'] : [];
+
 /** Runs a command line as the person would in this folder: with their PATH, and with a Python environment of the folder active. */
 export async function runCommand(folder: string, command: string, limitMs: number): Promise<CommandRun> {
   const environment = path.join(folder, '.venv');
   const searchPath = withInstalledPrograms(userPath(process.env), homedir());
   const started = performance.now();
-  const child = spawn('/bin/sh', ['-c', command], {
+  const [program = '', ...args] = [...AS_ANYBODY, '/bin/sh', '-c', command];
+  const child = spawn(program, args, {
     cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
-      PATH: `${path.join(environment, 'bin')}${path.delimiter}${searchPath}`,
+      // As npm runs scripts: with the programs of the project, and of the folder that the command goes to.
+      PATH: [path.join(environment, 'bin'), 'node_modules/.bin', path.join(folder, 'node_modules', '.bin'), searchPath].join(path.delimiter),
       VIRTUAL_ENV: environment,
       // A checkout has no tags that a version could be taken from.
       SETUPTOOLS_SCM_PRETEND_VERSION: '99.0.0',

@@ -18,9 +18,12 @@ export async function install(folder: string, limitMs: number): Promise<void> {
   if ((await has('pyproject.toml')) || (await has('setup.py'))) await installPython(folder, run, has);
   if (await has('go.mod')) await run('go mod download');
   if (await has('Cargo.toml')) await run('cargo fetch');
-  if (await has('pom.xml')) await run('mvn --batch-mode --quiet dependency:go-offline || mvn --batch-mode --quiet test-compile');
+  if (await has('pom.xml')) await run(MAVEN);
   if (await has('package.json')) await run(await javascriptCommand(folder, has));
 }
+
+/** `dependency:go-offline` misses what plugins load while they run, such as surefire's provider, so that the tests' own goal runs once. */
+const MAVEN = 'mvn --batch-mode --quiet -Dmaven.test.failure.ignore=true test';
 
 type Run = (command: string) => Promise<void>;
 type Has = (file: string) => Promise<boolean>;
@@ -28,16 +31,16 @@ type Has = (file: string) => Promise<boolean>;
 const TEST_REQUIREMENTS = ['tests/requirements.txt', 'requirements/tests.txt', 'requirements/testing.txt', 'requirements-dev.txt', 'requirements.txt'];
 
 async function installPython(folder: string, run: Run, has: Has): Promise<void> {
-  await run('python3 -m venv .venv && pip install --quiet --upgrade pip');
-  await run('pip install --quiet --editable . pytest');
+  await run('uv venv --quiet --python python3 .venv');
+  await run('uv pip install --quiet --editable . pytest');
   const [group] = await namesIn(folder, 'dependency-groups');
-  if (group !== undefined) return await run(`pip install --quiet --group ${group}`);
+  if (group !== undefined) return await run(`uv pip install --quiet --group ${group}`);
   const [extra] = await namesIn(folder, 'project.optional-dependencies');
-  if (extra !== undefined) return await run(`pip install --quiet --editable '.[${extra}]'`);
+  if (extra !== undefined) return await run(`uv pip install --quiet --editable '.[${extra}]'`);
   const poetry = await tableOf(folder, 'tool.poetry.dev-dependencies');
   const names = [...poetry.matchAll(/^"?(\w[\w.-]*)"?\s*=/gm)].map(([, name]) => name);
-  if (names.length > 0) return await run(`pip install --quiet ${names.join(' ')}`);
-  for (const file of TEST_REQUIREMENTS) if (await has(file)) return await run(`pip install --quiet --requirement ${file}`);
+  if (names.length > 0) return await run(`uv pip install --quiet ${names.join(' ')}`);
+  for (const file of TEST_REQUIREMENTS) if (await has(file)) return await run(`uv pip install --quiet --requirement ${file}`);
 }
 
 const TEST_GROUPS = ['tests', 'test', 'testing', 'dev'];
@@ -55,15 +58,26 @@ async function tableOf(folder: string, name: string): Promise<string> {
   return body.split(/^\[/m)[0] ?? '';
 }
 
+/** Each manager holds to the lock file if it can: an old one does not suit every version of the manager that reads it. */
 async function javascriptCommand(folder: string, has: Has): Promise<string> {
-  if (await has('pnpm-lock.yaml')) return `npx --yes ${await packageManager(folder, 'pnpm', '10')} install --frozen-lockfile --ignore-scripts`;
-  if (await has('yarn.lock')) return `npx --yes ${await packageManager(folder, 'yarn', '1')} install --frozen-lockfile --ignore-scripts`;
-  return `npm ${(await has('package-lock.json')) ? 'ci' : 'install'} --ignore-scripts --no-audit --no-fund`;
+  const read = (file: string): Promise<string> => readFile(path.join(folder, file), 'utf8');
+  const named = /"packageManager"\s*:\s*"(\w+)@([\d.]+)/.exec(await read('package.json'));
+  const version = (name: string): string | undefined => (named?.[1] === name ? named[2] : undefined);
+  if (await has('pnpm-lock.yaml')) {
+    const [, format = ''] = /^lockfileVersion: '?(\d)/m.exec(await read('pnpm-lock.yaml')) ?? [];
+    const pnpm = `npx --yes pnpm@${version('pnpm') ?? PNPM_OF_LOCK[format] ?? '10'} install --ignore-scripts`;
+    return `${pnpm} --frozen-lockfile || ${pnpm} --no-frozen-lockfile`;
+  }
+  if (await has('yarn.lock')) {
+    const isClassic = (await read('yarn.lock')).includes('yarn lockfile v1');
+    return isClassic ?
+        'npx --yes yarn@1 install --frozen-lockfile --ignore-scripts --ignore-engines'
+      : `npx --yes --package @yarnpkg/cli-dist@${version('yarn') ?? '4'} yarn install --mode=skip-build`;
+  }
+  const rest = '--ignore-scripts --no-audit --no-fund';
+  const loose = `npm install --legacy-peer-deps ${rest}`;
+  return (await has('package-lock.json')) ? `npm ci ${rest} || ${loose}` : `npm install ${rest} || ${loose}`;
 }
 
-/** The manager in the version that the project names. */
-async function packageManager(folder: string, name: string, version: string): Promise<string> {
-  const text = await readFile(path.join(folder, 'package.json'), 'utf8');
-  const named = /"packageManager"\s*:\s*"(\w+)@([\d.]+)/.exec(text);
-  return `${name}@${named?.[1] === name ? named[2] : version}`;
-}
+/** The version of pnpm that writes a version of `pnpm-lock.yaml`. */
+const PNPM_OF_LOCK: Readonly<Record<string, string>> = { 5: '7', 6: '8', 9: '10' };

@@ -3,6 +3,7 @@ import { availableParallelism, cpus, tmpdir, type } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Judge } from './judge.ts';
+import { addPersonPrograms } from './person-programs.ts';
 import { readPinnedFixes } from './pinned-fix.ts';
 import { isJudged, type Results } from './result.ts';
 import { page } from './table.ts';
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     work: { type: 'string', default: path.join(tmpdir(), 'conductor-real') },
     only: { type: 'string', multiple: true },
     minutes: { type: 'string', default: '15' },
+    wrong: { type: 'string', default: '5' },
     table: { type: 'string' },
     note: { type: 'string' },
   },
@@ -37,6 +39,7 @@ const save = async (): Promise<void> => {
   await writeFile(values.table, page(results, { date, command, note: values.note, pinned: pinned.size }));
 };
 
+addPersonPrograms(path.join(work, 'programs'));
 for (const [repository, candidates] of pinned) {
   const isNamed = values.only?.some((name) => repository === name || repository.endsWith(`/${name}`));
   if (isNamed === false || (isNamed === undefined && results.repositories[repository] !== undefined)) continue;
@@ -44,7 +47,7 @@ for (const [repository, candidates] of pinned) {
   await using judge = await Judge.open(path.join(work, 'home'));
   const limitMs = Number(values.minutes) * 60_000;
   const repositories = values.repositories === undefined ? undefined : path.resolve(values.repositories);
-  const result = await tryRepository(repository, candidates, { work, repositories, judge, limitMs, tell: console.log });
+  const result = await tryRepository(repository, candidates, { work, repositories, judge, limitMs, wrongPatches: Number(values.wrong), tell: console.log });
   for (const { commit, notTried } of result.fixes) if (notTried !== undefined) console.log(`  ${commit.slice(0, 8)} not tried: ${notTried}`);
   console.log(`  judged: ${result.fixes.filter(isJudged).length}${result.stopped === undefined ? '' : `, ${result.stopped}`}`);
   results = { ...results, repositories: { ...results.repositories, [repository]: result } };

@@ -18,6 +18,8 @@ export interface Trial {
   readonly judge: Judge;
   /** For the whole repository. */
   readonly limitMs: number;
+  /** The most wrong patches of each fix. */
+  readonly wrongPatches: number;
   readonly tell: (line: string) => void;
 }
 
@@ -89,7 +91,7 @@ class Attempt {
     const [first, second] = [await this.#bare(test), await this.#bare(test)];
     const red = [first, second].find(({ exitCode }) => exitCode !== 0);
     if (red) return { test, tried: not(`the bare command is not green with it: ${red.exitCode === null ? 'it did not end in time' : lastSaid(red)}`) };
-    const patches = await wrongPatches(this.#workspace);
+    const patches = (await wrongPatches(this.#workspace)).slice(0, this.#trial.wrongPatches);
     const honest = await this.#judge(test, 'the fix');
     const wrong: JudgedPatch[] = [];
     let unnoticed = 0;

@@ -16,7 +16,7 @@ export interface WrongPatch {
 
 const MAX_OF_A_KIND = 2;
 
-/** Expects the checkout with the fix. One comment; of hunks and tokens at most two each, from all over the fix. */
+/** Expects the checkout with the fix. One comment; of hunks and tokens at most two each, from all over the fix. Of each kind one comes first. */
 export async function wrongPatches(workspace: Workspace): Promise<readonly WrongPatch[]> {
   const hunks: WrongPatch[] = [];
   const tokens: WrongPatch[] = [];
@@ -38,7 +38,8 @@ export async function wrongPatches(workspace: Workspace): Promise<readonly Wrong
   }
   // Without its only hunk a fix is no change at all.
   const parts = hunks.length > 1 ? spread(hunks) : [];
-  return [...comments.slice(0, 1), ...parts, ...spread(tokens)];
+  const kinds = [spread(tokens), parts, comments.slice(0, 1)];
+  return Array.from({ length: MAX_OF_A_KIND }, (_, index) => kinds.flatMap((kind) => kind.slice(index, index + 1))).flat();
 }
 
 /** Lines of the fixed file that the fix added, from 1. */
