@@ -8,13 +8,14 @@ import { fillGap, gapIn } from './gaps.ts';
 import { BodyTooLargeError, readBody, writeEvents } from './http-body.ts';
 import { piecesOf, waitForFirstToken, waitForText } from './pace.ts';
 import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type SimulatedWorker, type Wire } from './pool.ts';
-import { countTokens, type AnswerRule } from './simulated-model.ts';
-import { answerAsWorker, type WorkerRule } from './worker-model.ts';
+import { countTokens, type AnswerRule, type SimulatedCall, type SimulatedTurn } from './simulated-model.ts';
+import { answerAsWorker, type HandsRule, type WorkerRule } from './worker-model.ts';
 import { chatCompletions } from './wires/chat-completions.ts';
 import { completions } from './wires/completions.ts';
 import { messages } from './wires/messages.ts';
 import { responses } from './wires/responses.ts';
-import type { Answer, ErrorKind, WireFormat, WireRequest } from './wires/wire-format.ts';
+import { InvalidRequestError } from './wires/tool-requests.ts';
+import type { Answer, CallStream, ErrorKind, WireFormat, WireRequest } from './wires/wire-format.ts';
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
@@ -32,6 +33,8 @@ export interface SimulatorOptions {
   readonly workers?: readonly SimulatedWorker[];
   /** How workers answer; default: they know the demo's modules. The gym passes workers that know its tasks. */
   readonly rule?: WorkerRule;
+  /** What workers do when they are offered tools; default: they answer with text alone. */
+  readonly hands?: HandsRule;
   /** The preferred port; default: any free port. */
   readonly port?: number | undefined;
 }
@@ -103,7 +106,7 @@ export class SimulatorServer {
   readonly #open = new Set<Promise<void>>();
   #asked = 0;
 
-  private constructor(server: Server, { seed, latency = 1, key, workers = WORKERS, rule = answerAsWorker }: SimulatorOptions) {
+  private constructor(server: Server, { seed, latency = 1, key, workers = WORKERS, rule = answerAsWorker, hands }: SimulatorOptions) {
     this.#server = server;
     this.#latency = latency;
     this.#key = key;
@@ -111,9 +114,15 @@ export class SimulatorServer {
     this.#models = new Map<string, ServedModel>([
       ...workers.map(({ name, skills, ...model }): [string, ServedModel] => [
         name,
-        { ...model, rule: (request) => rule({ name, skills, seed }, request) },
+        {
+          ...model,
+          rule: (request) => {
+            const character = { name, skills, seed };
+            return hands && request.tools ? hands(character, request) : said(rule(character, request));
+          },
+        },
       ]),
-      [CONDUCTOR.name, { ...CONDUCTOR, rule: (request) => answerAsConductor({ name: CONDUCTOR.name, seed }, request) }],
+      [CONDUCTOR.name, { ...CONDUCTOR, rule: (request) => said(answerAsConductor({ name: CONDUCTOR.name, seed }, request)) }],
     ]);
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on('request', (request, response) => this.#accept(request, response));
@@ -219,16 +228,24 @@ export class SimulatorServer {
     const answer = answerOf(request, model.rule);
     await waitForFirstToken(model.latency, this.#latency, signal);
     if (!request.stream) {
-      await waitForText(answer.text, model.latency, this.#latency, signal);
+      await waitForText(writtenIn(answer), model.latency, this.#latency, signal);
       sendJson(response, 200, format.reply(answer));
       return;
     }
     const stream = format.stream(answer);
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
-    await writeEvents(response, stream.opening(), signal);
-    for (const piece of piecesOf(answer.text)) {
-      await waitForText(piece, model.latency, this.#latency, signal);
-      await writeEvents(response, stream.piece(piece), signal);
+    const write = async (part: CallStream, text: string): Promise<void> => {
+      await writeEvents(response, part.opening(), signal);
+      for (const piece of piecesOf(text)) {
+        await waitForText(piece, model.latency, this.#latency, signal);
+        await writeEvents(response, part.piece(piece), signal);
+      }
+    };
+    await write(stream, answer.text);
+    for (const [index, call] of answer.calls.entries()) {
+      const part = stream.call(call, index);
+      await write(part, call.arguments);
+      await writeEvents(response, part.closing(), signal);
     }
     await writeEvents(response, stream.closing(), signal);
     response.end();
@@ -258,28 +275,49 @@ export class SimulatorServer {
   }
 }
 
-/** Truncates the text at the request's token limit, as real models do. */
+/** Truncates the turn at the request's token limit, as real models do. */
 function answerOf(request: WireRequest, rule: AnswerRule): Answer {
-  const { model, messages: asked, gap, stop = [], sample, maxOutputTokens, streamUsage } = request;
+  const { model, messages: asked, tools, gap, stop = [], sample, maxOutputTokens, streamUsage } = request;
   const toFill = gap ?? gapIn(asked);
-  const said = toFill ? fillGap(toFill) : rule({ messages: asked, sample });
-  const whole = stop.reduce((text, end) => text.split(end)[0] ?? '', said);
-  const isCut = maxOutputTokens !== undefined && countTokens(whole) > maxOutputTokens;
-  const text = isCut ? whole.slice(0, maxOutputTokens * 4) : whole;
+  const turn = toFill ? said(fillGap(toFill)) : rule({ messages: asked, tools, sample });
+  const whole = { ...turn, text: stop.reduce((text, end) => text.split(end)[0] ?? '', turn.text) };
+  const isCut = maxOutputTokens !== undefined && countTokens(writtenIn(whole)) > maxOutputTokens;
+  let left = isCut ? maxOutputTokens * 4 : Infinity;
+  const cut = (written: string): string => {
+    const kept = written.slice(0, left);
+    left -= kept.length;
+    return kept;
+  };
+  const text = cut(whole.text);
+  const calls: SimulatedCall[] = [];
+  for (const { name, arguments: written } of whole.calls) {
+    if (left > name.length) calls.push({ id: `call_${randomUUID().replaceAll('-', '')}`, name: cut(name), arguments: cut(written) });
+  }
   return {
     id: randomUUID(),
     model,
     createdAt: new Date(),
     text,
+    calls,
     finish: isCut ? 'length' : 'stop',
-    inputTokens: asked.reduce((sum, { content }) => sum + countTokens(content), 0),
-    outputTokens: countTokens(text),
+    inputTokens: asked.reduce((sum, { content, toolCalls = [] }) => sum + countTokens(content + writtenIn({ text: '', calls: toolCalls })), 0) +
+      (tools ? countTokens(JSON.stringify(tools)) : 0),
+    outputTokens: countTokens(writtenIn({ text, calls })),
     streamUsage,
   };
 }
 
+function said(text: string): SimulatedTurn {
+  return { text, calls: [] };
+}
+
+function writtenIn({ text, calls }: SimulatedTurn): string {
+  return text + calls.map((call) => call.name + call.arguments).join('');
+}
+
 function explain(error: unknown): { kind: ErrorKind; message: string } {
   if (error instanceof RequestError) return error;
+  if (error instanceof InvalidRequestError) return { kind: 'invalid-request', message: error.message };
   if (error instanceof BodyTooLargeError) return { kind: 'too-large', message: error.message };
   if (error instanceof SyntaxError) return { kind: 'invalid-request', message: 'The request is not valid JSON.' };
   if (error instanceof ZodError) {

@@ -1,17 +1,43 @@
-/** A message of either wire format, with its parts joined to one text. */
+/** A message of any wire format, with its parts joined to one text. */
 export interface SimulatedMessage {
-  readonly role: 'system' | 'user' | 'assistant';
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
+  /** The tools that an assistant asked for. */
+  readonly toolCalls?: readonly SimulatedCall[] | undefined;
+  /** The call that a tool answers. */
+  readonly callId?: string | undefined;
+}
+
+export interface SimulatedCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON. */
+  readonly arguments: string;
+}
+
+export interface SimulatedTool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** A JSON schema. */
+  readonly parameters?: unknown;
+}
+
+/** What a model says in a conversation with tools. */
+export interface SimulatedTurn {
+  readonly text: string;
+  readonly calls: readonly Omit<SimulatedCall, 'id'>[];
 }
 
 export interface SimulatedRequest {
   readonly messages: readonly SimulatedMessage[];
+  /** The tools that the model may ask for. */
+  readonly tools?: readonly SimulatedTool[] | undefined;
   /** The request's `seed`, if the wire format has one. Another seed gives another sample. */
   readonly sample?: number | undefined;
 }
 
 /** Answers requests to a model: a pure function of the request and the constructor's arguments. */
-export type AnswerRule = (request: SimulatedRequest) => string;
+export type AnswerRule = (request: SimulatedRequest) => SimulatedTurn;
 
 /** Tokens of a text, by the rule of thumb of four characters a token (https://help.openai.com/en/articles/4936856). */
 export function countTokens(text: string): number {
@@ -23,7 +49,9 @@ export function countTokens(text: string): number {
  * runs. So runs are reproducible.
  */
 export function keyOf({ messages, sample }: SimulatedRequest): unknown {
-  return [sample ?? null, messages.map(({ role, content }) => [role, withoutChance(content)])];
+  return [sample ?? null, messages.map(({ role, content, toolCalls = [] }) => [
+    role, withoutChance(content), ...toolCalls.map((call) => [call.name, withoutChance(call.arguments)]),
+  ])];
 }
 
 function withoutChance(text: string): string {

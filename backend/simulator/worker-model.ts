@@ -11,7 +11,7 @@ import {
 import { KeyedRandom } from '../common/keyed-random.ts';
 import { moduleFileIn, recogniseModule, type SeenFile, type SeenModule } from './recognise.ts';
 import { readRole, type Role } from './roles.ts';
-import { keyOf, type SimulatedRequest } from './simulated-model.ts';
+import { keyOf, type SimulatedRequest, type SimulatedTurn } from './simulated-model.ts';
 import { diagnosesIn, plansIn, situationOf } from './situation.ts';
 import type { Skills } from './skills.ts';
 import { readView, type SeenStep, type View } from './view.ts';
@@ -25,6 +25,9 @@ export interface WorkerCharacter {
 
 /** How simulated workers answer. */
 export type WorkerRule = (character: WorkerCharacter, request: SimulatedRequest) => string;
+
+/** What simulated workers do when they are offered tools. */
+export type HandsRule = (character: WorkerCharacter, request: SimulatedRequest) => SimulatedTurn;
 
 /**
  * Simulates a worker. It knows only its messages: it recognises the module by its code and its role by the subtask. Its hidden skill and

@@ -35,6 +35,7 @@ export const completions: WireFormat = {
     return {
       opening: () => [],
       piece: (text) => [{ data: { ...headOf(answer), choices: [choiceOf(text, null)] } }],
+      call: () => ({ opening: () => [], piece: () => [], closing: () => [] }),
       closing: () => [
         { data: { ...headOf(answer), choices: [choiceOf('', answer.finish)] } },
         ...(answer.streamUsage ? [{ data: { ...headOf(answer), choices: [], usage: usageOf(answer) } }] : []),

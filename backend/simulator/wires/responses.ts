@@ -1,15 +1,29 @@
-import type { Response, ResponseOutputMessage, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import type {
+  Response, ResponseFunctionToolCallItem, ResponseOutputMessage, ResponseStreamEvent,
+} from 'openai/resources/responses/responses';
 import * as z from 'zod';
+import type { SimulatedCall, SimulatedMessage } from '../simulated-model.ts';
 import { openAiError } from './openai-error.ts';
 import { textSchema } from './text-parts.ts';
+import { checkResults, jsonSchemaSchema, offeredTools, toolNameSchema } from './tool-requests.ts';
 import type { Answer, AnswerStream, ServerEvent, WireFormat, WireRequest } from './wire-format.ts';
+
+const itemSchema = z.union([
+  z.object({ type: z.literal('message').optional(), role: z.enum(['system', 'developer', 'user', 'assistant']), content: textSchema }),
+  z.object({ type: z.literal('function_call'), call_id: z.string().min(1).max(64), name: toolNameSchema, arguments: z.string() }),
+  z.object({ type: z.literal('function_call_output'), call_id: z.string().min(1).max(64), output: textSchema }),
+  z.object({ type: z.literal('reasoning'), summary: z.array(z.unknown()), encrypted_content: z.string().nullish() }),
+]);
 
 const requestSchema = z.object({
   model: z.string().min(1),
-  input: z.union([
-    z.string().transform((content) => [{ role: 'user' as const, content }]),
-    z.array(z.object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: textSchema })).min(1),
-  ]),
+  input: z.union([z.string().transform((content) => [{ role: 'user' as const, content }]), z.array(itemSchema).min(1)]),
+  tools: z.array(z.union([
+    z.object({ type: z.literal('function'), name: toolNameSchema, description: z.string().nullish(), parameters: jsonSchemaSchema.nullish() }),
+    // Tools that the provider itself runs, and others that no simulated model asks for.
+    z.object({ type: z.string() }),
+  ])).nullish(),
+  tool_choice: z.unknown().optional(),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),
   max_output_tokens: z.number().int().positive().nullish(),
@@ -19,13 +33,13 @@ const requestSchema = z.object({
 export const responses: WireFormat = {
   read(body): WireRequest {
     const request = requestSchema.parse(body);
-    const turns = request.input.map(({ role, content }) => ({
-      role: role === 'developer' ? ('system' as const) : role,
-      content,
-    }));
+    const turns = turnsOf(request.input);
+    checkResults(turns);
+    const tools = (request.tools ?? []).flatMap((tool) => ('name' in tool ? { ...tool, description: tool.description ?? undefined } : []));
     return {
       model: request.model,
       messages: request.instructions ? [{ role: 'system', content: request.instructions }, ...turns] : turns,
+      ...offeredTools(tools, request.tool_choice === 'none'),
       stream: request.stream ?? false,
       maxOutputTokens: request.max_output_tokens ?? undefined,
       sample: undefined,
@@ -46,22 +60,44 @@ export const responses: WireFormat = {
     });
     const numbered = (...events: Unnumbered[]): ServerEvent[] =>
       events.map((event) => ({ event: event.type, data: { ...event, sequence_number: sequence++ } }));
+    const textEnd: Unnumbered[] = hasText(answer)
+      ? [
+          { type: 'response.output_text.done', ...place, text: answer.text, logprobs: [] },
+          { type: 'response.content_part.done', ...place, part: part(answer.text) },
+          { type: 'response.output_item.done', output_index: 0, item: messageOf(answer, statusOf(answer)) },
+        ]
+      : [];
+    const itemOf = (call: SimulatedCall, index: number) => ({ item_id: `fc_${call.id}`, output_index: index + (hasText(answer) ? 1 : 0) });
     return {
       opening: () =>
         numbered(
           { type: 'response.created', response: started(answer) },
           { type: 'response.in_progress', response: started(answer) },
-          { type: 'response.output_item.added', output_index: 0, item: messageOf(answer, 'in_progress') },
-          { type: 'response.content_part.added', ...place, part: part('') },
+          ...(hasText(answer)
+            ? [
+                { type: 'response.output_item.added' as const, output_index: 0, item: messageOf(answer, 'in_progress') },
+                { type: 'response.content_part.added' as const, ...place, part: part('') },
+              ]
+            : []),
         ),
       piece: (delta) => numbered({ type: 'response.output_text.delta', ...place, delta, logprobs: [] }),
+      call: (call, index) => {
+        const at = itemOf(call, index);
+        const { output_index } = at;
+        return {
+          opening: () => numbered(
+            ...(index === 0 ? textEnd : []),
+            { type: 'response.output_item.added', output_index, item: { ...callItem(call, 'in_progress'), arguments: '' } },
+          ),
+          piece: (delta) => numbered({ type: 'response.function_call_arguments.delta', ...at, delta }),
+          closing: () => numbered(
+            { type: 'response.function_call_arguments.done', ...at, arguments: call.arguments },
+            { type: 'response.output_item.done', output_index, item: callItem(call, statusOf(answer)) },
+          ),
+        };
+      },
       closing: () =>
-        numbered(
-          { type: 'response.output_text.done', ...place, text: answer.text, logprobs: [] },
-          { type: 'response.content_part.done', ...place, part: part(answer.text) },
-          { type: 'response.output_item.done', output_index: 0, item: messageOf(answer, statusOf(answer)) },
-          { type: `response.${statusOf(answer)}`, response: finished(answer) },
-        ),
+        numbered(...(answer.calls.length === 0 ? textEnd : []), { type: `response.${statusOf(answer)}`, response: finished(answer) }),
     };
   },
 
@@ -74,6 +110,32 @@ type Unnumbered = ResponseStreamEvent extends infer Event
     ? Omit<Event, 'sequence_number'>
     : never
   : never;
+
+/** The turns of a conversation. Calls belong to the assistant's message before them. */
+function turnsOf(items: readonly z.infer<typeof itemSchema>[]): SimulatedMessage[] {
+  const turns: SimulatedMessage[] = [];
+  for (const item of items) {
+    if ('role' in item) turns.push({ role: item.role === 'developer' ? 'system' : item.role, content: item.content });
+    else if (item.type === 'function_call_output') turns.push({ role: 'tool', content: item.output, callId: item.call_id });
+    else if (item.type === 'function_call') {
+      const call = { id: item.call_id, name: item.name, arguments: item.arguments };
+      const last = turns.at(-1);
+      if (last?.role === 'assistant') turns.splice(-1, 1, { ...last, toolCalls: [...(last.toolCalls ?? []), call] });
+      else turns.push({ role: 'assistant', content: '', toolCalls: [call] });
+    }
+  }
+  return turns;
+}
+
+/** A turn that only calls has no message. */
+function hasText({ text, calls }: Answer): boolean {
+  return text !== '' || calls.length === 0;
+}
+
+function callItem(call: SimulatedCall, status: ResponseFunctionToolCallItem['status']): ResponseFunctionToolCallItem {
+  const { id, name, arguments: written } = call;
+  return { type: 'function_call', id: `fc_${id}`, call_id: id, name, arguments: written, status };
+}
 
 function statusOf({ finish }: Answer): 'completed' | 'incomplete' {
   return finish === 'length' ? 'incomplete' : 'completed';
@@ -123,7 +185,10 @@ function finished(answer: Answer): Response {
     ...started(answer),
     status: statusOf(answer),
     incomplete_details: answer.finish === 'length' ? { reason: 'max_output_tokens' } : null,
-    output: [messageOf(answer, statusOf(answer))],
+    output: [
+      ...(hasText(answer) ? [messageOf(answer, statusOf(answer))] : []),
+      ...answer.calls.map((call) => callItem(call, statusOf(answer))),
+    ],
     usage: {
       input_tokens: answer.inputTokens,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
