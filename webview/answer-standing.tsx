@@ -6,9 +6,10 @@ import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified, passesOnly } from '../backend/protocol/verdict-facts.ts';
 import { Icon } from './controls.tsx';
 import { verdictStage, type Stage } from './run-stage.ts';
+import { VerdictReason } from './verdict-reason.tsx';
 
 /**
- * The answer's round and why it was chosen; undefined if there is only one round. The verdict directly above may belong to another round.
+ * The answer's round and why it was chosen; undefined if there is only one round.
  */
 export function answerRoundWords(run: RunSnapshot): string | undefined {
   const answer = answerOf(run);
@@ -19,16 +20,19 @@ export function answerRoundWords(run: RunSnapshot): string | undefined {
   return l10n.t('of round {0}, the best of {1} by the tests', index + 1, judged);
 }
 
-/** The test result of the offered answer, or that there is none. */
+/** The test result of the offered answer and why it is not verified, or that there is none. */
 export function AnswerStanding({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const { round } = answerOf(run) ?? {};
   if (!round || (!round.verdict && (round.answer?.edits.length ?? 0) === 0 && run.state === 'completed')) return null;
   const { stage, words } = standingOf(run, round);
   return (
-    <p class="standing" dir="auto">
-      <Icon name={stage.icon} tone={stage.tone} /> <strong class={`tone-${stage.tone}`}>{stage.text}</strong>
-      {words.map((one) => <span key={one}> · {one}</span>)}
-    </p>
+    <>
+      <p class="standing" dir="auto">
+        <Icon name={stage.icon} tone={stage.tone} /> <strong class={`tone-${stage.tone}`}>{stage.text}</strong>
+        {words.map((one) => <span key={one}> · {one}</span>)}
+      </p>
+      {round.verdict && <VerdictReason verdict={round.verdict} />}
+    </>
   );
 }
 

@@ -46,13 +46,6 @@ export const AnswerView = memo(function AnswerView({ run, applied, undoable, els
         {again && <Again run={run} what={again} />}
       </div>
       <AnswerStanding run={run} />
-      {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
-      {refused.map(({ path, reason }) => (
-        <Notice key={path} icon="circle-slash" tone="caution" title={l10n.t('Not part of the change: {0}', visibleText(path))}>
-          {reason}
-        </Notice>
-      ))}
-      {edits.length === 0 && <Markdown text={text} />}
       {isApplied && undoable && <Applied undoable={undoable} outcome={applied} />}
       <div class="actions">
         {edits.length > 0 && !elsewhere && <Review run={run} isApplied={isApplied} trusted={trusted} />}
@@ -68,6 +61,13 @@ export const AnswerView = memo(function AnswerView({ run, applied, undoable, els
         <p class="note quiet">{l10n.t('Nothing is applied in Restricted Mode: trust this workspace first.')}</p>
       )}
       {!isApplied && applied?.runId === run.runId && <Outcome outcome={applied} />}
+      {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
+      {refused.map(({ path, reason }) => (
+        <Notice key={path} icon="circle-slash" tone="caution" title={l10n.t('Not part of the change: {0}', visibleText(path))}>
+          {reason}
+        </Notice>
+      ))}
+      {edits.length === 0 && <Markdown text={text} />}
       {edits.length > 0 && (
         <Disclosure id={`${run.runId}/answer-text`} title={l10n.t('The answer in words')}>
           <Markdown text={text} />

@@ -25,6 +25,8 @@ interface RoundProps {
   readonly revised: boolean;
   /** The Conductor kept an answer that the tests rejected. */
   readonly gaveUp: boolean;
+  /** Its answer is the one that the run offers. */
+  readonly isOffered: boolean;
   /** When the round began and, once it is over, ended; milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
@@ -33,7 +35,7 @@ interface RoundProps {
 
 /** One plan and its result. */
 export const RoundView = memo(function RoundView({
-  round, pool, context, runGoesOn, isLast, revised, gaveUp, startedAt, endedAt, id,
+  round, pool, context, runGoesOn, isLast, revised, gaveUp, isOffered, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
   const isWide = useIsWide();
   const { pausedMs = 0 } = round;
@@ -68,10 +70,10 @@ export const RoundView = memo(function RoundView({
           {round.steps.length > 0
             ? (
                 <PlanView steps={round.steps} pool={pool} runGoesOn={runGoesOn} round={round.index} isLast={isLast} id={id}>
-                  <Verification round={round} id={id} />
+                  <Verification round={round} id={id} isOffered={isOffered} />
                 </PlanView>
               )
-            : <Verification round={round} id={id} />}
+            : <Verification round={round} id={id} isOffered={isOffered} />}
         </>
       )}
     </section>
@@ -83,7 +85,7 @@ function titleOf({ index, planKeptFrom }: Round): string {
 }
 
 /** The running tests, and their result. */
-function Verification({ round: { verifying, verdict }, id }: { readonly round: Round; readonly id: string }): JSX.Element {
+function Verification({ round: { verifying, verdict }, id, isOffered }: { readonly round: Round; readonly id: string; readonly isOffered: boolean }): JSX.Element {
   return (
     <>
       {verifying && (
@@ -96,7 +98,7 @@ function Verification({ round: { verifying, verdict }, id }: { readonly round: R
           </div>
         </div>
       )}
-      {verdict && <VerdictView verdict={verdict} id={id} />}
+      {verdict && <VerdictView verdict={verdict} id={id} isOffered={isOffered} />}
     </>
   );
 }

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
-import { gaveUpIn, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, gaveUpIn, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
 
 /** The rounds of a run: one below the other, or side by side if their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const goesOn = !isOver(run.state);
+  const offered = goesOn ? undefined : answerOf(run)?.round.index;
   return (
     <RunContext.Provider value={run}>
       <div class="rounds">
@@ -20,6 +21,7 @@ export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element 
               isLast={next === undefined}
               revised={next !== undefined && run.answerRound !== round.index}
               gaveUp={gaveUpIn(run, round)}
+              isOffered={round.index === offered}
               startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}
               endedAt={next?.planAttempt?.startedAt ?? (goesOn ? undefined : run.updatedAt)}
             />

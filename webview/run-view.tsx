@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
 import type { PanelState, ViewOf } from '../backend/protocol/panel-messages.ts';
 import { answerOf, elapsedOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
@@ -49,6 +49,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
   useEffect(() => {
     host.remember({ takenDraft: '', ...(host.view.draft.trim() === run.request.question && { draft: '' }) });
   }, [host, run.runId, run.request.question]);
+  useTopAtEnd(goesOn);
 
   return (
     <>
@@ -63,10 +64,11 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
       <StatusLine run={run} />
       <ModelLines models={models} conductor={run.policy.worker?.id ?? run.policy.model} />
       <RunNotice run={run} />
-      <RoundsView run={run} />
+      {/* Until the run is over there is no answer, and its plan stands here. */}
       <AnswerView
         run={run} applied={applied} undoable={undoable} elsewhere={elsewhere} trusted={trusted} again={againOf(run, pool)}
       />
+      <RoundsView run={run} />
       {!goesOn && (
         <section class="after-run" aria-label={l10n.t('This run')}>
           <div class="actions">
@@ -77,6 +79,15 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
       )}
     </>
   );
+}
+
+/** The answer stands above the plan that was watched until then. */
+function useTopAtEnd(goesOn: boolean): void {
+  const wentOn = useRef(goesOn);
+  useEffect(() => {
+    if (wentOn.current && !goesOn) window.scrollTo(0, 0);
+    wentOn.current = goesOn;
+  }, [goesOn]);
 }
 
 /** A demonstration can be repeated while there is no enabled worker. Any other question goes back into the text box. */

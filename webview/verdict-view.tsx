@@ -6,18 +6,20 @@ import { formatDuration } from '../backend/protocol/figures.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
-import { Icon, ToolButton } from './controls.tsx';
-import { useHost } from './host.ts';
+import { Icon } from './controls.tsx';
 import { visibleText } from './markdown/visible-text.ts';
 import { passesOf, verdictStage } from './run-stage.ts';
 import { TestList } from './test-list.tsx';
 import { TestTable } from './test-table.tsx';
+import { VerdictReason } from './verdict-reason.tsx';
 import { countOf, verdictRows } from './verdict-rows.ts';
 
 /** The project's test results before and after the change. */
-export const VerdictView = memo(function VerdictView({ verdict, id }: {
+export const VerdictView = memo(function VerdictView({ verdict, id, isOffered }: {
   readonly verdict: Verdict;
   readonly id: string;
+  /** The answer that it judges is shown, with the reason beside it. */
+  readonly isOffered: boolean;
 }): JSX.Element {
   const stage = verdictStage(verdict);
   const passes = passesOf(verdict);
@@ -41,8 +43,7 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
             : <TestCommand {...verdict} />}
         </span>
       </div>
-      {!verified && <p class="note" dir="auto">{visibleText(reasonOf(verdict))}</p>}
-      {verdict.remedy !== undefined && <Remedy command={verdict.remedy} />}
+      {!isOffered && <VerdictReason verdict={verdict} />}
       {verdict.outcome === 'infrastructure' && <p class="note">{l10n.t('This says nothing about the answer: it is neither right nor wrong.')}</p>}
       {verdict.notes.length > 0 && (
         <ul class="verdict-notes" aria-label={l10n.t('Notes')}>
@@ -75,20 +76,5 @@ export function TestRunFigures({ sandboxed, ...test }: Pick<Verdict, 'command' |
       <TestCommand {...test} /> ·{' '}
       {sandboxed ? l10n.t('in the sandbox') : <span class="tone-caution"><Icon name="warning" /> {l10n.t('without a sandbox')}</span>}
     </>
-  );
-}
-
-/** The reason without the command: it is shown below with a Copy button. */
-function reasonOf({ reason, remedy }: Verdict): string {
-  return remedy !== undefined && reason.endsWith(remedy) ? reason.slice(0, -remedy.length).trimEnd() : reason;
-}
-
-function Remedy({ command }: { readonly command: string }): JSX.Element {
-  const host = useHost();
-  return (
-    <p class="remedy">
-      <code>{visibleText(command)}</code>
-      <ToolButton icon="copy" label={l10n.t('Copy the install command')} onClick={() => host.post({ type: 'copy', text: command })} />
-    </p>
   );
 }

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   cancelledCheckRun, demonstrationRun, infrastructureRun, notVerifiedRun, POOL_SUMMARY, retriedRun, secondRoundRun, stateWith, uncheckedRun,
   untestedRun, verifiedRun, worseRun, type StateChange,
@@ -37,6 +37,30 @@ describe('the button to the review', () => {
     panel.click('Review and apply');
     expect(panel.posted).toEqual([]);
     expect(answer(panel)).toContain('Nothing is applied in Restricted Mode');
+  });
+});
+
+describe('the place of the answer', () => {
+  const inOrder = (panel: RenderedPanel, ...selectors: string[]): string[] => {
+    const found = [...panel.root.querySelectorAll(selectors.join())];
+    return selectors.filter((selector) => panel.root.querySelector(selector)).sort((a, b) =>
+      found.findIndex((element) => element.matches(a)) - found.findIndex((element) => element.matches(b)));
+  };
+
+  it('is above the plan and the tests once the run is over: its verdict, then its buttons, then the change', () => {
+    const wanted = ['.status', '.answer .standing', '.answer .actions', '.answer .diff', '.plan', '.verdict'];
+    expect(inOrder(show({ run: verifiedRun() }), ...[...wanted].reverse())).toEqual(wanted);
+  });
+
+  it('is where the page begins when a run ends that was watched', () => {
+    const scrolled = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined);
+    const running = { ...verifiedRun(), state: 'running' as const, outcome: undefined };
+    const panel = show({ run: running });
+    scrolled.mockClear();
+    panel.show(stateWith({ run: verifiedRun() }));
+    expect(scrolled).toHaveBeenCalledExactlyOnceWith(0, 0);
+    panel.show(stateWith({ run: { ...verifiedRun(), updatedAt: verifiedRun().updatedAt + 1 } }));
+    expect(scrolled).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -259,7 +259,7 @@ describe('the verdict', () => {
   it('never calls tests that prove nothing verified, and says why', () => {
     const panel = renderPanel(stateWith({ run: notedRun() }));
     expect(headline(panel)).toMatch(/^Tests pass, not verified 14 of 14/);
-    expect(panel.root.querySelector('.verdict .note')?.textContent).toContain('no test that was fixed has an expected value that can be altered');
+    expect(panel.root.querySelector('.answer .note')?.textContent).toContain('no test that was fixed has an expected value that can be altered');
   });
 
   it('tells flaky tests apart, which count neither for nor against, and shows what else should be known', () => {
@@ -289,7 +289,7 @@ describe('the verdict', () => {
   it('has the command that brings a sandbox to copy, and claims no time for tests that were not run', () => {
     const panel = renderPanel(stateWith({ run: noSandboxRun() }));
     expect(headline(panel)).toMatch(/npm test · vitest$/);
-    expect(panel.root.querySelector('.verdict .note')?.textContent).toMatch(/Install it with:$/);
+    expect(panel.root.querySelector('.answer .note')?.textContent).toMatch(/Install it with:$/);
     panel.click('Copy the install command');
     expect(panel.posted).toEqual([{ type: 'copy', text: 'sudo apt-get install bubblewrap' }]);
   });
