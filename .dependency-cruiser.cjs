@@ -9,7 +9,8 @@ const ROOMS = {
   'backend/server': ['protocol', 'solve', 'suggest', 'train', 'context', 'workers', 'journal', 'common'],
   'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
   'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'protocol', 'common'],
-  'backend/solve': ['context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
+  'backend/hands': ['context', 'verify', 'protocol', 'common'],
+  'backend/solve': ['hands', 'context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
   'backend/suggest': ['context', 'conductor', 'solve', 'workers', 'journal', 'protocol', 'common'],
   'backend/conductor': ['workflow', 'workers', 'lm', 'protocol', 'common'],
   'backend/workflow': ['workers', 'common'],
@@ -21,7 +22,7 @@ const ROOMS = {
   'backend/simulator': ['verify', 'common'],
   'backend/cli': ['protocol', 'simulator', 'lm', 'verify', 'common'],
   'backend/lab': ['eval', 'simulator', 'train', 'conductor', 'workers', 'workflow', 'verify', 'journal', 'lm', 'protocol', 'common'],
-  'backend/wiring': ['server', 'solve', 'train', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
+  'backend/wiring': ['server', 'solve', 'hands', 'train', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
 };
 const folder = (room) => (/^(extension|webview|backend)(\/|$)/.test(room) ? room : `backend/${room}`);
 

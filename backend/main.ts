@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { findBundledModel } from './wiring/bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
+import { StepCopies } from './hands/step-copies.ts';
 import { IndexFolder } from './context/symbols/index-folder.ts';
 import { SymbolIndexes } from './context/symbols/symbol-indexes.ts';
 import { redactText } from './common/secrets/secrets.ts';
@@ -85,7 +86,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const caller = new WorkerCaller({ limits, prices, localModel: models.localModel });
 
   const verification = await openVerificationParts(home);
-  const { verifier, sandbox, folders } = verification;
+  const { verifier, sandbox, folders, copies } = verification;
   const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
   // The bundled model cannot plan if onnxruntime does not load. The check runs in the background; until it ends, onnxruntime is assumed to load.
   let modelsRun = true;
@@ -112,6 +113,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     },
     gatherContext: (request) => context.gather(request),
     supply: (request) => context.supply(request),
+    hands: { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) },
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     adapterVersion: models.adapterVersion,

@@ -18,6 +18,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/verify/graders/{cases-grader,reward-hacks,task-file,unittest-grader}.test.ts',
       'test/verify/{base-result,copy-pool,endurance,node-test,sandbox,verify}.test.ts',
       'test/verify/walls/walls.test.ts',
+      'test/hands/{step-copy,hostile-worker}.test.ts',
       'test/cli/{secrets-in-output,train-command,verify-command}.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
       'test/lab/gym/{gym-grades,learns}.test.ts',
@@ -30,7 +31,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/cli/{command-line,generate-command,grad-command,logprobs-command,model-command,run-again,run-model}.test.ts',
       'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
       'test/server/backend-process.test.ts',
-      'test/solve/{crash-matrix,local-run}.test.ts',
+      'test/solve/{crash-matrix,hands-run,local-run}.test.ts',
     ],
   },
   {

@@ -96,6 +96,7 @@ export class RunPrinter {
         return this.#line('', style('dim', `· step ${event.step + 1}: ${oneLine(event.text, 80)}`));
       case 'run.accepted':
       case 'attempt.started':
+      case 'step.begun':
       case 'step.observed':
       case 'run.stopped':
       case 'run.completed':

@@ -17,6 +17,7 @@ const OPTIONS = {
   key: { type: 'string' },
   adapter: { type: 'string' },
   description: { type: 'string' },
+  hands: { type: 'string' },
   conductor: { type: 'boolean' },
   'no-try': { type: 'boolean' },
   json: { type: 'boolean' },
@@ -127,6 +128,7 @@ async function workerFrom(id: string, values: Values, currentFolder: string): Pr
     key: values.key,
     adapter: values.adapter === undefined ? undefined : path.resolve(currentFolder, values.adapter),
     description: values.description,
+    hands: values.hands === 'none' ? undefined : values.hands,
   });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -143,7 +145,7 @@ function printPool({ file, conductor, planner, workers }: Pool, terminal: Termin
     return;
   }
   for (const { worker, ready, reason, priced } of allPrintable(workers)) {
-    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', !priced && 'unpriced', worker.simulated && 'simulated'];
+    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', !priced && 'unpriced', worker.hands && `hands: ${worker.hands}`, worker.simulated && 'simulated'];
     terminal.result([
       terminal.resultStyle(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
       worker.id.padEnd(16), worker.provider.padEnd(18), worker.model.padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',

@@ -112,8 +112,10 @@ function example({ question, reasoning, plan }: PlanExample, index: number): str
   return `EXAMPLE ${index + 1}\nQuestion: ${question}\n${reasoning}\n${renderPlan(plan)}`;
 }
 
-const worker = ({ description }: PoolEntry, ordinal: number): string =>
-  description ? `Worker ${ordinal}: ${description.replace(/\s+/g, ' ')}` : `Worker ${ordinal}`;
+const worker = ({ description, hasHands }: PoolEntry, ordinal: number): string =>
+  [`Worker ${ordinal}`, [description?.replace(/\s+/g, ' '), hasHands && HANDS].filter(Boolean).join(' ')].filter(Boolean).join(': ');
+
+const HANDS = '[reads, edits and runs the code and its tests before it answers]';
 
 function revisionTurn({ answer, feedback }: PastRound, profile: PromptProfile): string {
   return [

@@ -4,6 +4,8 @@ import type { WorkerRecord } from '../protocol/worker-record.ts';
 /** A worker as the Conductor sees it. Its ordinal is its position in the pool; names are withheld, so that no name is favoured. */
 export interface PoolEntry {
   readonly description?: string | undefined;
+  /** It can look around, edit and run commands in the project before it answers. */
+  readonly hasHands?: boolean | undefined;
   /** What it did in this project; absent if it did nothing yet, and in trainings. */
   readonly record?: WorkerRecord | undefined;
 }

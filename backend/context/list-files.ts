@@ -6,7 +6,7 @@ import { RipgrepUnavailableError, type Ripgrep } from './ripgrep.ts';
 const MAX_LISTED_FILES = 200_000;
 
 /** Lists, in the syntax of .gitignore in the workspace's root, the files that Conductor never reads. */
-const OWN_IGNORE_FILE = '.conductorignore';
+export const OWN_IGNORE_FILE = '.conductorignore';
 /** Never read, regardless of ignore files. */
 const SKIPPED_FOLDERS = ['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__'];
 

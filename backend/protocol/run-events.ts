@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DEVICES } from './devices.ts';
+import { fileChangeSchema } from './file-change.ts';
 import { planMendSchema } from './plan-mend.ts';
 import { planSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
@@ -248,10 +249,14 @@ export const runEventSchema = z.discriminatedUnion('type', [
     attemptId,
     output: z.string(),
     finishReason: z.enum(['stop', 'length', 'content-filter']),
+    /** What a step with hands changed of the workspace; the output shows it as a diff. */
+    changes: z.array(fileChangeSchema).optional(),
     keptFrom,
     ...sampled,
     ...spent,
   }),
+  /** The copy of a step with hands begins with the changes of the steps that it reads. `text`: what its worker is told of them. */
+  z.object({ type: z.literal('step.begun'), round, step, text: z.string(), changes: z.array(fileChangeSchema) }),
   /** A reply that is not yet the step's output, in a step of several turns. */
   z.object({ type: z.literal('step.turned'), round, step, attemptId, text: z.string(), ...sampled, ...spent }),
   /** What the worker is given for its last reply. */
@@ -259,6 +264,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
     type: z.literal('step.observed'), round, step, text: z.string(),
     /** The pieces of the workspace in the text. */
     pieces: z.array(contextPieceSchema).optional(),
+    /** The files that the turn changed in the step's copy, each compared with the workspace. */
+    changes: z.array(fileChangeSchema).optional(),
+    /** A limit is reached: the next reply is the output, whatever it says. */
+    isLast: z.literal(true).optional(),
   }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
   z.object({ type: z.literal('step.skipped'), round, step, reason: z.string() }),

@@ -1,6 +1,7 @@
 import type {
   Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
 } from './run-events.ts';
+import type { FileChange } from './file-change.ts';
 import type { PlanMend } from './plan-mend.ts';
 import type { Plan } from './plan.ts';
 import type { ProjectFacts } from './project-facts.ts';
@@ -52,6 +53,10 @@ export interface TurnView {
   readonly observation?: string;
   /** The pieces of the workspace in the observation. */
   readonly pieces?: readonly ContextPiece[];
+  /** The files that it changed in the copy of a step with hands, each compared with the workspace. */
+  readonly changes?: readonly FileChange[];
+  /** The reply after it is the output. */
+  readonly isLast?: true;
 }
 
 /** What was sent of the workspace. */
@@ -88,6 +93,10 @@ export interface StepView {
   /** Turns before the output. */
   readonly turns?: readonly TurnView[];
   readonly output?: string;
+  /** What a step with hands changed of the workspace. */
+  readonly changes?: readonly FileChange[];
+  /** What the copy of a step with hands began with. */
+  readonly begun?: { readonly text: string; readonly changes: readonly FileChange[] };
   /** Its first output could not be read. `isAnswered`: the output is what the worker wrote then. */
   readonly returned?: { readonly text: string; readonly isAnswered: boolean };
   readonly finishReason?: RunEventOf<'step.completed'>['finishReason'];
@@ -296,6 +305,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           ...step,
           state: 'completed',
           output: event.output,
+          ...(event.changes && { changes: event.changes }),
           ...(step.returned && { returned: { ...step.returned, isAnswered: true } }),
           finishReason: event.finishReason,
           durationMs: event.durationMs,
@@ -303,6 +313,9 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           spent: spend(step.spent, event),
           ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
         })));
+    case 'step.begun':
+      return inRound(next, event.round, (round) =>
+        inStep(round, event.step, (step) => ({ ...step, begun: { text: event.text, changes: event.changes } })));
     case 'step.turned':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) =>
         inStep(round, event.step, (step) => ({
@@ -372,8 +385,8 @@ function withOutput({ failure: _failure, ...step }: StepView): StepView {
   return { ...step, state: 'completed' };
 }
 
-function observedIn({ text, pieces = [] }: RunEventOf<'step.observed'>): Pick<TurnView, 'observation' | 'pieces'> {
-  return { observation: text, ...(pieces.length > 0 && { pieces }) };
+function observedIn({ text, pieces = [], changes = [], isLast }: RunEventOf<'step.observed'>): Omit<TurnView, 'reply'> {
+  return { observation: text, ...(pieces.length > 0 && { pieces }), ...(changes.length > 0 && { changes }), ...(isLast && { isLast }) };
 }
 
 /** Adds streamed text. Text of an inactive attempt, or after a gap, is dropped. */

@@ -16,6 +16,8 @@ import { RunKeys, waitingForKey, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { RunListener } from './run-service.ts';
+import { handsOf } from './step-prompt.ts';
+import { workWithHands, type HandsParts } from './work-with-hands.ts';
 import { workWithNeeds, type Supply } from './work-with-needs.ts';
 
 export interface ActiveRunsOptions {
@@ -25,6 +27,8 @@ export interface ActiveRunsOptions {
   readonly checker: Checker;
   readonly gatherContext: RunDriverOptions['gatherContext'];
   readonly supply: Supply;
+  /** Private copies for workers with hands; absent where there are none to be had. */
+  readonly hands?: Omit<HandsParts, 'checker'> | undefined;
   readonly baseWaitMs?: number | undefined;
   /** Starts a simulated worker again that an earlier process began a demonstration with. */
   readonly awakenSimulated?: ((worker: WorkerConfig) => Promise<void>) | undefined;
@@ -196,7 +200,7 @@ export class ActiveRuns {
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, keySource: KeySourceOptions): RunDriver {
-    const { journal, clients, caller, checker, gatherContext, supply, baseWaitMs, awakenSimulated } = this.#options;
+    const { journal, clients, caller, checker, gatherContext, supply, hands, baseWaitMs, awakenSimulated } = this.#options;
     const { runId, request: { workspace } } = recorder.snapshot;
     const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (name) => recorder.waiting('secret', waitingForKey(name, 'conductor runs resume')) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
@@ -211,7 +215,9 @@ export class ActiveRuns {
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#options.now }),
       call,
       gatherContext,
-      ...(workspace !== undefined && { workOf: () => workWithNeeds(workspace, supply) }),
+      ...(workspace !== undefined && {
+        workOf: (_worker, place) => (hands && handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : workWithNeeds(workspace, supply)),
+      }),
       checker,
       failureOf: (error) => this.failureOf(error),
       baseWaitMs,

@@ -12,6 +12,8 @@ export interface CasterOptions {
   readonly bundledConductor: () => WorkerConfig | undefined;
   readonly adapterVersion: CastSources['adapterVersion'];
   readonly recordOf?: CastSources['recordOf'];
+  /** Whether workers can work in copies of the project here; by default they cannot. */
+  readonly hasHands?: () => Promise<boolean>;
 }
 
 /** The workers of a run with the keys that were found, or the reason why it cannot begin. */
@@ -23,7 +25,7 @@ export interface Casting {
 
 /** Decides who takes part in a run. Never rejects: a run that cannot begin is journalled with its refusal. */
 export async function castRun(request: RunRequest, loadWorkers: () => Promise<WorkersFile>, options: CasterOptions): Promise<Casting> {
-  const { clients, bundledConductor, ...sources } = options;
+  const { clients, bundledConductor, hasHands, ...sources } = options;
   const fallback = (budget = budgetSchema.parse({})): Cast => emptyCast({ ...budget, ...request.budget });
   const file = await loadWorkers().catch((error: unknown) => error as Error);
   if (file instanceof Error) return { cast: fallback(), refusal: new RunError('workers-file', file.message) };
@@ -35,8 +37,12 @@ export async function castRun(request: RunRequest, loadWorkers: () => Promise<Wo
       if (value) keys.set(name, value);
       return Boolean(value);
     };
-    return { cast: await castFor(request, { ...sources, file, hasKey, bundledConductor: bundledConductor() }), keys };
+    const cast = await castFor(request, { ...sources, file, hasKey, bundledConductor: bundledConductor() });
+    const keepsHands = cast.pool.some(({ hands }) => hands !== undefined) && (await hasHands?.()) === true;
+    return { cast: keepsHands ? cast : { ...cast, pool: cast.pool.map(withoutHands) }, keys };
   } catch (error) {
     return { cast: fallback(file.budget), refusal: error };
   }
 }
+
+const withoutHands = ({ hands: _hands, ...worker }: WorkerConfig): WorkerConfig => worker;

@@ -17,7 +17,7 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
     shown: [...new Set(context?.pieces.map(({ path }) => path))],
     project,
     failing: context?.failing,
-    pool: pool.map(({ id, description }) => ({ description, record: records.find(({ worker }) => worker === id) })),
+    pool: pool.map(({ id, description, hands }) => ({ description, ...(hands && isInProject(run) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
     rounds: rounds.slice(0, round).map((past) => pastRound(past, wants)),
     rejection: rounds[round]?.rejections.at(-1),
   };

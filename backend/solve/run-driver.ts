@@ -14,6 +14,7 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
+import { answerPatch } from './answer-patch.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
@@ -25,9 +26,8 @@ import { RunAttemptLog } from './run-calls.ts';
 import { RunContexts } from './run-contexts.ts';
 import { secondReading, whatToReturn } from './returned-answer.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import { shownFiles } from './shown-files.ts';
 import { stepPrompt } from './step-prompt.ts';
-import { ONE_CALL, type StepWork, type Turn } from './step-work.ts';
+import { ONE_CALL, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
 import { judgingCommand } from './test-command.ts';
 
 /** Calls a model for this run, with retries, limits and keys. */
@@ -49,7 +49,7 @@ export interface RunDriverOptions {
   readonly ledger: Ledger;
   readonly call: RunCall;
   /** How a worker does a step; by default with one call. */
-  readonly workOf?: ((worker: WorkerConfig) => StepWork) | undefined;
+  readonly workOf?: ((worker: WorkerConfig, place: WorkPlace) => StepWork) | undefined;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** The failure to report for an error. */
@@ -233,8 +233,7 @@ export class RunDriver {
   }
 
   async #read(answer: string): Promise<Patch | undefined> {
-    const { workspace } = this.#run.request;
-    return workspace === undefined ? undefined : await this.#options.checker.parsePatch(answer, workspace, shownFiles(this.#run, this.#round), { newTests: asksForTests(this.#run) });
+    return this.#run.request.workspace === undefined ? undefined : await answerPatch(this.#options.checker, this.#run, this.#round, answer);
   }
 
   /** Gives an answer back to its worker. @returns the next one; undefined if there is none, and the first one stays */
@@ -252,22 +251,34 @@ export class RunDriver {
   async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
     const worker = this.#run.pool[step.worker] as WorkerConfig;
     const { call, ledger, workOf = () => ONE_CALL } = this.#options;
-    const work = workOf(worker);
+    const work = workOf(worker, { run: this.#run, round: this.#round, step });
     try {
+      await this.#begin(step, work, signal);
       const context = await this.#contextOf(step);
       const messages = stepPrompt(this.#run, this.#round, step, inputs, this.#run.contexts[context]);
       const attempts = this.#attempts({ kind: 'step', step: step.index }, context, (...reply) => this.#stepEvent(step, work, ...reply));
       for (;;) {
         const turns = await this.#turns(step, work, signal);
-        const reply = await call(worker, work.request(messages, turns), { ledger, attempts, signal });
-        if (work.isOutput(reply, turns)) return reply.text;
+        const reply = await call(worker, work.request(messages, turns), { ledger, attempts, signal }).catch((error: unknown) => {
+          if (signal.aborted || !work.shorten?.(error)) throw error;
+          return undefined;
+        });
+        if (reply && work.isOutput(reply, turns)) return this.#view.steps[step.index]?.output ?? reply.text;
       }
     } catch (error) {
       if (!signal.aborted && !(error instanceof BudgetSpentError || error instanceof JournalUnavailableError)) {
         this.#record({ type: 'step.failed', round: this.#round, step: step.index, failure: this.#options.failureOf(error) });
       }
       throw error;
+    } finally {
+      await work.end?.();
     }
+  }
+
+  async #begin({ index }: Step, work: StepWork, signal: AbortSignal): Promise<void> {
+    const { begun } = this.#view.steps[index] ?? {};
+    const beginning = await work.begin?.({ begun, turns: this.#taken(index) }, signal);
+    if (beginning && !begun) this.#record({ type: 'step.begun', round: this.#round, step: index, text: beginning.text, changes: [...beginning.changes] });
   }
 
   /** A step keeps its context: its next turn continues a conversation. */
@@ -279,19 +290,26 @@ export class RunDriver {
   #stepEvent({ index }: Step, work: StepWork, { attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const common = { round: this.#round, step: index, attemptId, ...sampledIn(reply), ...spent };
     return work.isOutput(reply, this.#view.steps[index]?.turns ?? [])
-      ? { type: 'step.completed', ...common, output: reply.text, finishReason: reply.finishReason }
+      ? { type: 'step.completed', ...common, output: reply.text, ...work.output?.(reply), finishReason: reply.finishReason }
       : { type: 'step.turned', ...common, text: reply.text };
   }
 
   /** The journalled turns. If the last one has no observation, it is made first. */
   async #turns({ index }: Step, work: StepWork, signal: AbortSignal): Promise<Turn[]> {
-    const turns = this.#view.steps[index]?.turns ?? [];
-    const last = turns.at(-1);
+    const last = this.#view.steps[index]?.turns?.at(-1);
     if (last && last.observation === undefined) {
-      const { text, pieces = [] } = await work.observe(last.reply, signal);
-      this.#record({ type: 'step.observed', round: this.#round, step: index, text, ...(pieces.length > 0 && { pieces: [...pieces] }) });
+      const { text, pieces = [], changes = [], isLast } = await work.observe(last.reply, signal, this.#taken(index));
+      this.#record({
+        type: 'step.observed', round: this.#round, step: index, text,
+        ...(pieces.length > 0 && { pieces: [...pieces] }), ...(changes.length > 0 && { changes: [...changes] }), ...(isLast && { isLast }),
+      });
     }
-    return (this.#view.steps[index]?.turns ?? []).map(({ reply, observation = '' }) => ({ reply, observation }));
+    return this.#taken(index);
+  }
+
+  /** The turns with what was given for them. */
+  #taken(index: number): Turn[] {
+    return (this.#view.steps[index]?.turns ?? []).flatMap(({ observation, ...turn }) => (observation === undefined ? [] : [{ ...turn, observation }]));
   }
 
   /** Runs the project's tests on the round's answer, if it changes files and there is a test command. */
@@ -301,7 +319,7 @@ export class RunDriver {
     const text = answerText(this.#view);
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
     const newTests = asksForTests(this.#run);
-    const patch = await checker.parsePatch(text, workspace, shownFiles(this.#run, this.#round), { newTests });
+    const patch = await answerPatch(checker, this.#run, this.#round, text);
     if (patch.edits.length === 0) return;
     const test = await judgingCommand(this.#run.request, checker);
     if (!test) return;

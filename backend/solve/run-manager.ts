@@ -11,7 +11,7 @@ import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.t
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
-import { ActiveRuns, LEASE_TTL_MS } from './active-runs.ts';
+import { ActiveRuns, LEASE_TTL_MS, type ActiveRunsOptions } from './active-runs.ts';
 import { admit } from './admit.ts';
 import { isInProject } from './asked-question.ts';
 import { castRun, type Casting } from './cast-run.ts';
@@ -34,6 +34,8 @@ export interface RunManagerOptions {
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   /** Gives a step the code that it asks for. */
   readonly supply: Supply;
+  /** Private copies for workers with hands; absent where there are none to be had. */
+  readonly hands?: ActiveRunsOptions['hands'];
   /** How long a plan waits for the tests on the code as it is; see `BASE_WAIT_MS`. */
   readonly baseWaitMs?: number | undefined;
   /** Reads workers.json. @throws with a sentence that names the file and the field. */
@@ -80,11 +82,11 @@ export class RunManager implements RunService {
   readonly #toCancel = new Set<string>();
 
   constructor(options: RunManagerOptions) {
-    const { journal, clients, caller, checker, gatherContext, supply, baseWaitMs, awakenSimulated, holder, log, now = Date.now } = options;
+    const { journal, clients, caller, checker, gatherContext, supply, hands, baseWaitMs, awakenSimulated, holder, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
     this.#active = new ActiveRuns({
-      journal, clients, caller, checker, gatherContext, supply, baseWaitMs, awakenSimulated, holder, log, now,
+      journal, clients, caller, checker, gatherContext, supply, hands, baseWaitMs, awakenSimulated, holder, log, now,
       onStalled: (runId, isCancelled) => {
         if (isCancelled) this.#toCancel.add(runId);
         this.#resumeLater();
@@ -266,9 +268,10 @@ export class RunManager implements RunService {
   }
 
   #cast(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<Casting> {
-    const { clients, priced, adapterVersion } = this.#options;
+    const { clients, priced, adapterVersion, hands, checker } = this.#options;
     return castRun(request, loadWorkers, {
-      clients, priced, adapterVersion, bundledConductor: () => this.#options.bundledConductor, recordOf: planningRecords(this.#options.journal),
+      clients, priced, adapterVersion,
+      hasHands: async () => hands !== undefined && request.workspace !== undefined && (await checker.sandboxAvailability(request.testImage)).available, bundledConductor: () => this.#options.bundledConductor, recordOf: planningRecords(this.#options.journal),
     });
   }
 }

@@ -4,6 +4,7 @@ import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import { admit } from './admit.ts';
+import { answerPatch } from './answer-patch.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunRefusedError } from './errors.ts';
@@ -11,9 +12,7 @@ import { exportedRun } from './export/exported-run.ts';
 import { runMarkdown } from './export/run-markdown.ts';
 import { planPromptOf } from './plan-prompt.ts';
 import { contextRequestOf } from './run-contexts.ts';
-import { asksForTests } from './round.ts';
 import type { ContextPreview, RunQuestions } from './run-service.ts';
-import { shownFiles } from './shown-files.ts';
 import { promptOf } from './step-prompt.ts';
 import { judgingCommand } from './test-command.ts';
 
@@ -58,7 +57,7 @@ export class RunReader implements RunQuestions {
     const answer = answerOf(run);
     if (!answer) throw new RunRefusedError(`Run "${runId}" has no answer yet.`);
     if (run.request.workspace === undefined) return { edits: [], refused: [] };
-    const { edits, refused } = await this.#options.checker.parsePatch(answer.text, run.request.workspace, shownFiles(run, answer.round.index), { newTests: asksForTests(run) });
+    const { edits, refused } = await answerPatch(this.#options.checker, run, answer.round.index, answer.text);
     return { edits: [...edits], refused: [...refused] };
   }
 

@@ -1,9 +1,11 @@
+import { handsWords } from '../hands/hands-words.ts';
 import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Message } from '../workers/model.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
-import { askedQuestion } from './asked-question.ts';
+import { askedQuestion, isInProject } from './asked-question.ts';
 import { NEED_WORDS } from './needs.ts';
 import { asksForTests, feedbackOf, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
@@ -18,18 +20,27 @@ export function stepPrompt(
   run: RunSnapshot, round: number, step: Step, inputs: readonly ReadableOutput[], context: ContextView | undefined,
 ): Message[] {
   const { request, kind } = run;
+  const hands = handsOf(run, step.worker);
+  const begun = run.rounds[round]?.steps[step.index]?.begun?.text;
   return workerMessages({
     question: askedQuestion(request),
     context: context?.text ?? '',
     editsFiles: request.workspace !== undefined,
     wantsTests: asksForTests(run),
     // The context of a training's task is fixed.
-    howToAsk: request.workspace !== undefined && kind === 'solve' ? NEED_WORDS : undefined,
+    howToAsk: request.workspace !== undefined && kind === 'solve' && !hands ? NEED_WORDS : undefined,
+    hands: hands && { how: handsWords(hands), begins: begun },
     failing: context?.failing,
     inputs,
     previousRound: step.readsPreviousRound && round > 0 ? outcomeOf(run, round - 1) : undefined,
     subtask: step.subtask,
   });
+}
+
+/** How a worker uses its hands in this run; undefined if it has none here. Only a person's project has a copy to work in. */
+export function handsOf(run: RunSnapshot, worker: number): WorkerConfig['hands'] {
+  const { hands } = run.pool[worker] ?? {};
+  return isInProject(run) && hands === 'fenced' ? hands : undefined;
 }
 
 /** The prompt of a step, with the turns that it took so far; undefined if there is no such step or an output that it reads is missing. */

@@ -1,11 +1,32 @@
+import type { FileChange } from '../protocol/file-change.ts';
 import type { ContextPiece } from '../protocol/run-events.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message, ModelReply } from '../workers/model.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
+import type { Step } from '../workflow/plan.ts';
+
+/** The step that is to be done, in its run as it stands. */
+export interface WorkPlace {
+  readonly run: RunSnapshot;
+  readonly round: number;
+  readonly step: Step;
+}
 
 /** A reply that was not yet the step's output, and what the worker is given for it. */
 export interface Turn {
   readonly reply: string;
   readonly observation: string;
+  /** The files that it changed in the step's copy, each compared with the workspace. */
+  readonly changes?: readonly FileChange[];
+  /** A limit was reached: the reply after it is the output. */
+  readonly isLast?: true;
+}
+
+/** What the copy of a step begins with. */
+export interface Beginning {
+  /** What the worker is told of it. */
+  readonly text: string;
+  readonly changes: readonly FileChange[];
 }
 
 /** What a worker is given for a reply. */
@@ -13,6 +34,8 @@ export interface Observation {
   readonly text: string;
   /** The pieces of the workspace in it. */
   readonly pieces?: readonly ContextPiece[];
+  readonly changes?: readonly FileChange[];
+  readonly isLast?: true;
 }
 
 /**
@@ -20,15 +43,23 @@ export interface Observation {
  * and `isOutput` must depend on their arguments alone.
  */
 export interface StepWork {
+  /** Called before the first request, with what is journalled of the step. @returns what it begins with, for the journal */
+  begin?(before: { readonly begun?: Beginning | undefined; readonly turns: readonly Turn[] }, signal: AbortSignal): Promise<Beginning | undefined>;
   /** The next turn's request. `messages` state the task; `turns` are those that came before. */
   request(messages: readonly Message[], turns: readonly Turn[]): WorkerRequest;
   /**
    * Whether a reply is the step's output; otherwise another turn follows. Asked in the transaction that pays for the reply.
    * @param turns the replies before it
    */
-  isOutput(reply: ModelReply, turns: readonly Pick<Turn, 'reply'>[]): boolean;
-  /** Does what a reply asks for. @returns what the next turn is given. It may be done again after a crash. */
-  observe(reply: string, signal: AbortSignal): Promise<Observation>;
+  isOutput(reply: ModelReply, turns: readonly Pick<Turn, 'reply' | 'isLast'>[]): boolean;
+  /** The step's output, if it is more than the text of the reply. */
+  output?(reply: ModelReply): { readonly output: string; readonly changes?: FileChange[] };
+  /** Does what a reply asks for. @param turns those before it. @returns what the next turn is given. It may be done again after a crash. */
+  observe(reply: string, signal: AbortSignal, turns: readonly Turn[]): Promise<Observation>;
+  /** Whether a request that failed can be made shorter; the next one then is. */
+  shorten?(error: unknown): boolean;
+  /** Called once at the end of the step, however it ended. */
+  end?(): Promise<void>;
 }
 
 /** The messages of a step with the turns so far, as a conversation. */

@@ -11,6 +11,7 @@ import { broken, checkNotes, failsOnBase, mended, runChecks, type CheckOutcome }
 import { controlFinding, lowered, passesAtMost, type Finding } from './judge/control-finding.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { settle } from './judge/flaky.ts';
+import { tryTests, type TriedTests, type TryTestsOptions } from './try-tests.ts';
 import { markedLines } from './judge/marked-lines.ts';
 import { toldBase, toldVerdict } from './told-verdict.ts';
 import { counted } from '../common/counted.ts';
@@ -65,6 +66,11 @@ export class Verifier {
    */
   async testBase(options: BaseTestsOptions): Promise<BaseResult> {
     return toldBase(await testBase(this.#parts, options));
+  }
+
+  /** Runs the tests once with a change that is not finished; see `tryTests`. */
+  tryTests(options: TryTestsOptions): Promise<TriedTests> {
+    return tryTests(this.#parts, options);
   }
 
   /** Where the sources of tests are, by id, as far as they are found. Throws WorkspaceCopyError or the signal's reason. */

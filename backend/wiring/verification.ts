@@ -16,6 +16,7 @@ export interface VerificationParts {
   readonly verifier: Verifier;
   readonly sandbox: Sandbox;
   readonly folders: RunFolders;
+  readonly copies: CopyPool;
   close(): Promise<void>;
 }
 
@@ -34,6 +35,7 @@ export async function openVerificationParts(home: string): Promise<VerificationP
   return {
     sandbox,
     folders,
+    copies,
     verifier: new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() }),
     close: () => copies.close(),
   };

@@ -11,6 +11,8 @@ export interface WorkerBriefing {
   readonly wantsTests?: boolean;
   /** How to ask for code that is not shown, where that can be given. */
   readonly howToAsk?: string | undefined;
+  /** For a worker that works in a copy of the project: how, and what the copy begins with. */
+  readonly hands?: { readonly how: string; readonly begins?: string | undefined } | undefined;
   /** The project's tests that fail now; absent or empty if none is known to. */
   readonly failing?: string | undefined;
   /** Outputs of this round that the step may read, in the order of the steps. */
@@ -56,11 +58,11 @@ function stepSection({ step, output }: ReadableOutput): string {
  * The question and the context come first and are equal for all steps, so that providers can cache this prefix.
  */
 export function workerMessages(
-  { question, context, editsFiles, wantsTests = false, howToAsk, failing, inputs, previousRound, subtask }: WorkerBriefing,
+  { question, context, editsFiles, wantsTests = false, howToAsk, hands, failing, inputs, previousRound, subtask }: WorkerBriefing,
 ): Message[] {
   const shared = [
     PREAMBLE,
-    editsFiles && EDITS + (wantsTests ? ADD_TESTS : LEAVE_TESTS),
+    editsFiles && (hands ? `${hands.how} ` : EDITS) + (wantsTests ? ADD_TESTS : LEAVE_TESTS),
     howToAsk,
     section('question', question),
     context && section('context', context),
@@ -70,6 +72,7 @@ export function workerMessages(
     previousRound && section('previous_round', previousRound.outputs.map(stepSection).join('\n')),
     previousRound?.feedback && section('feedback', previousRound.feedback),
     ...inputs.map(stepSection),
+    hands?.begins && section('your_copy', hands.begins),
     `Your subtask: ${subtask}`,
   ];
   const [prefix, rest] = [shared, own].map((parts) => parts.filter(Boolean).join('\n\n')) as [string, string];

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ContextGatherer } from '../../backend/context/gather-context.ts';
 import { rgPath } from '@vscode/ripgrep';
+import { StepCopies } from '../../backend/hands/step-copies.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import { holderName } from '../../backend/journal/leases.ts';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
@@ -83,6 +84,7 @@ const runs = new RunManager({
   },
   gatherContext: (request) => context.gather(request),
   supply: (request) => context.supply(request),
+  hands: { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) },
   // Whether a plan is told of failing tests must not depend on the load of the machine: simulated models would answer otherwise.
   baseWaitMs: 600_000,
   loadWorkers: () => loadWorkersFile(path.join(home, 'workers.json')),

@@ -103,6 +103,11 @@ export class CopyPool {
     });
   }
 
+  /** The largest number of copies, leased and idle together. */
+  get limit(): number {
+    return this.#limit;
+  }
+
   /** Reads the workspace as it is now. Throws `WorkspaceCopyError`, or the signal's reason. */
   async snapshot(source: WorkspaceSource, signal: AbortSignal): Promise<WorkspaceSnapshot> {
     signal.throwIfAborted();

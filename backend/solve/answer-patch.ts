@@ -1,0 +1,20 @@
+import { patchOfChanges } from '../hands/patch-of-changes.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { Patch } from '../verify/patch/patch.ts';
+import type { Checker } from './checker.ts';
+import { asksForTests } from './round.ts';
+import { shownFiles } from './shown-files.ts';
+
+/**
+ * The changes of a plan's last output: what its step changed with its hands, or else what its text says. A worker with hands that used none
+ * may still have written files.
+ * @param output the text of the last step
+ */
+export async function answerPatch(checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number, output: string): Promise<Patch> {
+  const { workspace = '' } = run.request;
+  const newTests = asksForTests(run);
+  const changes = run.rounds[round]?.steps.at(-1)?.changes ?? [];
+  return changes.length > 0
+    ? await patchOfChanges(changes, workspace, { newTests })
+    : await checker.parsePatch(output, workspace, shownFiles(run, round), { newTests });
+}

@@ -1,0 +1,212 @@
+import { tokensOf } from '../context/tokens.ts';
+import { beginWith, type ReadChange } from '../hands/begin-with.ts';
+import type { Command } from '../hands/command.ts';
+import { fencedCommands, MAX_COMMANDS } from '../hands/fenced-commands.ts';
+import { lastOfEach } from '../hands/file-changes.ts';
+import { lastMessage } from '../hands/hands-words.ts';
+import { HANDS_LIMITS } from '../hands/limits.ts';
+import { patchOfChanges } from '../hands/patch-of-changes.ts';
+import { clipMiddle } from '../hands/show.ts';
+import type { StepCopies } from '../hands/step-copies.ts';
+import { changesOf, type Done, type StepCopy } from '../hands/step-copy.ts';
+import type { FileChange } from '../protocol/file-change.ts';
+import type { StepView } from '../protocol/run-snapshot.ts';
+import { WorkspaceCopyError } from '../verify/copies/workspace-listing.ts';
+import { unifiedDiff } from '../verify/patch/unified-diff.ts';
+import { SandboxUnavailableError } from '../verify/sandbox/sandbox.ts';
+import { WorkerError } from '../workers/errors.ts';
+import type { Message, ModelReply } from '../workers/model.ts';
+import type { Checker } from './checker.ts';
+import { asksForTests } from './round.ts';
+import { shownFiles } from './shown-files.ts';
+import { conversation, type Beginning, type Observation, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
+import { judgingCommand } from './test-command.ts';
+
+export interface HandsParts {
+  readonly copies: StepCopies;
+  readonly checker: Checker;
+  readonly limits?: Partial<typeof HANDS_LIMITS>;
+}
+
+/** Of a diff that goes with the last message of a step. The whole change is journalled beside it. */
+const MAX_DIFF = 30_000;
+const LEFT_OUT = '[This result is left out here, because the conversation grew long. Ask again if you need it.]';
+
+/** A step whose worker looks, edits and runs commands in a private copy of the workspace before it answers. */
+export function workWithHands(parts: HandsParts, place: WorkPlace): StepWork {
+  return new WorkWithHands(parts, place);
+}
+
+class WorkWithHands implements StepWork {
+  readonly #parts: HandsParts;
+  readonly #place: WorkPlace;
+  readonly #limits: typeof HANDS_LIMITS;
+  readonly #startedAt = performance.now();
+  #begun: Beginning | undefined;
+  #copy: StepCopy | undefined;
+  #messageTokens = 0;
+  #conversationTokens: number;
+
+  constructor(parts: HandsParts, place: WorkPlace) {
+    this.#parts = parts;
+    this.#place = place;
+    this.#limits = { ...HANDS_LIMITS, ...parts.limits };
+    this.#conversationTokens = this.#limits.conversationTokens;
+  }
+
+  async begin({ begun, turns }: { readonly begun?: Beginning | undefined; readonly turns: readonly Turn[] }, signal: AbortSignal): Promise<Beginning | undefined> {
+    this.#begun = begun;
+    // The copy shows what was changed; without a change none is needed yet.
+    if (begun || turns.some(({ changes }) => changes)) return void (await this.#opened(turns, signal));
+    const read = turns.length === 0 ? await this.#changesRead() : [];
+    if (read.length === 0) return undefined;
+    const copy = await this.#opened([], signal);
+    const text = await beginWith(copy, read);
+    return (this.#begun = { text, changes: changesOf(copy.edits) });
+  }
+
+  request(messages: readonly Message[], turns: readonly Turn[]): { messages: Message[] } {
+    this.#messageTokens = sum(messages.map(({ content }) => tokensOf(content)));
+    const all = conversation(messages, this.#fitting(turns));
+    const last = all.at(-1) as Message;
+    // The next turn repeats all of it.
+    return { messages: turns.length === 0 ? all : [...all.slice(0, -1), { ...last, sharedPrefix: last.content.length }] };
+  }
+
+  isOutput({ text }: Pick<ModelReply, 'text'>, turns: readonly Pick<Turn, 'isLast'>[]): boolean {
+    return turns.at(-1)?.isLast === true || fencedCommands(text).length === 0;
+  }
+
+  output({ text }: ModelReply): { output: string; changes?: FileChange[] } {
+    const edits = this.#copy?.edits ?? [];
+    if (edits.length === 0) return { output: text };
+    const diff = clipMiddle(edits.map(unifiedDiff).join('\n'), MAX_DIFF);
+    const fence = '`'.repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+    return { output: `${text.trim()}\n\nMy change, as a diff:\n\n${fence}diff\n${diff.trimEnd()}\n${fence}`, changes: changesOf(edits) };
+  }
+
+  async observe(reply: string, signal: AbortSignal, turns: readonly Turn[]): Promise<Observation> {
+    const commands = fencedCommands(reply);
+    const results: Done[] = [];
+    let changes: FileChange[] = [];
+    let problem: string | undefined;
+    try {
+      const copy = await this.#opened(turns, signal);
+      const before = new Map(changesOf(copy.edits).map((change) => [change.path, change]));
+      for (const command of commands.slice(0, MAX_COMMANDS)) results.push(resultOf(command, await doIn(copy, command, signal)));
+      changes = differing(before, changesOf(copy.edits));
+    } catch (error) {
+      if (!(error instanceof WorkspaceCopyError)) throw error;
+      problem = `There is no copy to work in: ${error.message}`;
+    }
+    const more = commands.length - MAX_COMMANDS;
+    if (more > 0) results.push({ text: `Not done: ${more} more commands. Write one a message.` });
+    const ending = problem ?? this.#limitReached(reply, results, turns);
+    const text = [...results.map((result) => result.text), ...(ending === undefined ? [] : [lastMessage(ending)])].join('\n\n');
+    const pieces = results.flatMap((result) => result.pieces ?? []);
+    return { text, ...(pieces.length > 0 && { pieces }), ...(changes.length > 0 && { changes }), ...(ending !== undefined && { isLast: true as const }) };
+  }
+
+  shorten(error: unknown): boolean {
+    if (!(error instanceof WorkerError) || error.kind !== 'context-overflow' || this.#conversationTokens < 500) return false;
+    this.#conversationTokens = Math.floor(this.#conversationTokens / 2);
+    return true;
+  }
+
+  async end(): Promise<void> {
+    const copy = this.#copy;
+    this.#copy = undefined;
+    await copy?.release();
+  }
+
+  async #opened(turns: readonly Turn[], signal: AbortSignal): Promise<StepCopy> {
+    if (this.#copy) return this.#copy;
+    const { run } = this.#place;
+    const test = await judgingCommand(run.request, this.#parts.checker);
+    const copy = await this.#parts.copies.open({ workspace: run.request.workspace ?? '', test, newTests: asksForTests(run) }, signal);
+    this.#copy = copy;
+    await copy.redo(latest([this.#begun?.changes ?? [], ...turns.map(({ changes = [] }) => changes)]));
+    return copy;
+  }
+
+  /** The changes that the step begins with: the last answer's if it revises it, then those of the steps that it reads. */
+  async #changesRead(): Promise<ReadChange[]> {
+    const { run, round, step } = this.#place;
+    const steps = run.rounds[round]?.steps ?? [];
+    const reads = step.reads.flatMap((index) => steps[index] ?? []);
+    // A later one of them that began with an earlier one holds its change already.
+    const own = reads.filter(({ index }) => !reads.some((later) => later.reads.includes(index) && later.begun));
+    const previous = step.readsPreviousRound && round > 0 ? run.rounds[round - 1] : undefined;
+    const last = previous?.answer && previous.steps[previous.answer.step];
+    return [
+      ...(last ? await this.#changeOf(last, round - 1, 'the previous round') : []),
+      ...(await Promise.all(own.map((view) => this.#changeOf(view, round, `step ${view.index}`)))).flat(),
+    ];
+  }
+
+  async #changeOf({ changes, output = '' }: StepView, round: number, of: string): Promise<ReadChange[]> {
+    const { run } = this.#place;
+    const { workspace = '' } = run.request;
+    const newTests = asksForTests(run);
+    const { edits, refused } = changes
+      ? await patchOfChanges(changes, workspace, { newTests })
+      : await this.#parts.checker.parsePatch(output, workspace, shownFiles(run, round), { newTests });
+    // Text of which a part cannot be read is no change that others can build on.
+    return edits.length > 0 && (changes || refused.length === 0) ? [{ of, edits }] : [];
+  }
+
+  /** Leaves the oldest results out of a conversation that is too long, many at once, so that what stays can be cached for some turns. */
+  #fitting(turns: readonly Turn[]): Turn[] {
+    let left = 0;
+    const size = (from: number, to: number): number => sum(turns.slice(0, to).map((turn, index) =>
+      tokensOf(turn.reply) + (index < from ? tokensOf(LEFT_OUT) : tokensOf(turn.observation))));
+    for (let count = 1; count <= turns.length; count += 1) {
+      if (size(left, count) <= this.#conversationTokens) continue;
+      while (left < count - 1 && size(left, count) > this.#conversationTokens * 0.6) left += 1;
+    }
+    return turns.map((turn, index) => (index < left ? { ...turn, observation: LEFT_OUT } : turn));
+  }
+
+  /** Why the worker is asked for its last message. */
+  #limitReached(reply: string, results: readonly Done[], turns: readonly Turn[]): string | undefined {
+    const count = turns.length + 1;
+    if (count >= this.#limits.turns - 1) return `You have used ${count} of your ${this.#limits.turns} messages.`;
+    if (performance.now() - this.#startedAt > this.#limits.ms) return 'The time for your subtask is over.';
+    const sizes = [...turns.map((turn) => tokensOf(turn.reply) + Math.min(tokensOf(turn.observation), this.#conversationTokens)),
+      tokensOf(reply) + sum(results.map(({ text }) => tokensOf(text)))];
+    const sent = sizes.reduce(({ all, so }, size) => ({ all: all + this.#messageTokens + Math.min(so, this.#conversationTokens), so: so + size }), { all: 0, so: 0 });
+    return sent.all > this.#limits.tokens ? 'Your conversation has used the tokens of your subtask.' : undefined;
+  }
+}
+
+async function doIn(copy: StepCopy, command: Command, signal: AbortSignal): Promise<Done> {
+  try {
+    return await copy.do(command, signal);
+  } catch (error) {
+    if (error instanceof SandboxUnavailableError) return { text: `Not done: ${error.message}` };
+    throw error;
+  }
+}
+
+const MAX_NAME = 120;
+
+function resultOf(command: Command, { text, pieces }: Done): Done {
+  const of = nameOf(command);
+  return { text: `Result of ${of}:\n${text}`, ...(pieces && { pieces }) };
+}
+
+function nameOf(command: Command): string {
+  const about = 'path' in command ? command.path : command.kind === 'run' ? command.command : command.kind === 'search' ? command.pattern : '';
+  const name = command.kind === 'unreadable' ? command.name : command.kind;
+  return `${name.slice(0, MAX_NAME)} ${about?.split('\n', 1)[0]?.slice(0, MAX_NAME) ?? ''}`.trim();
+}
+
+/** The files whose change differs; one that is as in the workspace again has an empty one. */
+function differing(before: ReadonlyMap<string, FileChange>, now: readonly FileChange[]): FileChange[] {
+  const same = (a: FileChange | undefined, b: FileChange): boolean => a !== undefined && JSON.stringify(a) === JSON.stringify(b);
+  const gone = [...before.keys()].filter((path) => !now.some((change) => change.path === path));
+  return [...now.filter((change) => !same(before.get(change.path), change)), ...gone.map((path) => ({ path, line: 1, removed: '', inserted: '' }))];
+}
+
+const latest = (changes: readonly (readonly FileChange[])[]): FileChange[] => lastOfEach(changes.flat());
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,0 +1,46 @@
+import { applyPatch } from './patch/apply-patch.ts';
+import type { Patch } from './patch/patch.ts';
+import { BaseTests, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
+import { faultIn, unreadableCommand } from './base-result.ts';
+import { chooseRunner } from './runners/choose-runner.ts';
+import { protectedReason } from './files/protected-paths.ts';
+import type { TestResult } from './runners/test-report.ts';
+
+/** What the tests say of a change that is not finished: results, and no verdict. */
+export interface TriedTests {
+  readonly results: readonly TestResult[];
+  /** Null if the command did not end by itself. */
+  readonly exitCode: number | null;
+  /** The end of what the command printed. */
+  readonly said: string;
+  /** Why there are no results, if there are none. */
+  readonly problem?: string;
+}
+
+export interface TryTestsOptions extends Omit<BaseTestsOptions, 'baseEdits'> {
+  readonly patch: Pick<Patch, 'edits'>;
+  /** Files with new tests may be among the edits. */
+  readonly newTests?: boolean;
+}
+
+/**
+ * Runs the tests once with a change, on a clean copy of the workspace. A fault of the change, the tests or the machine is a result, too.
+ * Throws PatchNotApplicableError if the change does not fit the workspace any more, or the signal's reason.
+ */
+export async function tryTests(parts: BaseTestsParts, { patch, newTests = false, ...options }: TryTestsOptions): Promise<TriedTests> {
+  const { base, command, signal } = options;
+  const without = (problem: string): TriedTests => ({ results: [], exitCode: null, said: '', problem });
+  try {
+    const chosen = await chooseRunner(options, base);
+    if (!chosen) return without(unreadableCommand(command));
+    const edits = patch.edits.filter(({ path, before }) => (newTests && before === null) || protectedReason(path, chosen.runner.configuration) === undefined);
+    const tests = await BaseTests.open(parts, options, chosen);
+    const { report, exitCode, said } = await tests.runs.run((copy) => applyPatch(copy, { edits }, { newTests }));
+    return { results: report.results, exitCode, said };
+  } catch (error) {
+    signal.throwIfAborted();
+    const problem = faultIn(error);
+    if (problem === undefined) throw error;
+    return without(problem);
+  }
+}

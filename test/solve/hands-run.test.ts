@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { expect, it, onTestFinished } from 'vitest';
+import { ContextGatherer } from '../../backend/context/gather-context.ts';
+import { Journal } from '../../backend/journal/journal.ts';
+import { holderName } from '../../backend/journal/leases.ts';
+import { runRequestSchema } from '../../backend/protocol/run-request.ts';
+import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { workersFileSchema } from '../../backend/protocol/worker-config.ts';
+import { RunManager } from '../../backend/solve/run-manager.ts';
+import type { HandsParts } from '../../backend/solve/work-with-hands.ts';
+import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
+import { chooseRunner } from '../../backend/verify/runners/choose-runner.ts';
+import { findTestCommands } from '../../backend/verify/runners/find-tests.ts';
+import { WorkerCaller } from '../../backend/workers/call-worker.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
+import { withHands, PROJECT } from '../hands/setup.ts';
+import { NO_ADAPTER } from '../support/no-adapter.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+
+/* Runs whose workers have hands: real workers' wire, a real journal, real copies, the real sandbox and real verdicts. */
+
+const fence = (info: string, body = ''): string => `\`\`\`${info}\n${body}${body === '' ? '' : '\n'}\`\`\``;
+const edit = (file: string, search: string, replace: string): string => fence(`edit ${file}`, `<<<<<<< SEARCH\n${search}\n=======\n${replace}\n>>>>>>> REPLACE`);
+const plan = (steps: readonly (readonly [number, string, readonly number[]])[]): string =>
+  `model_id = [${steps.map(([worker]) => worker).join(', ')}]\nsubtasks = [${steps.map(([, text]) => JSON.stringify(text)).join(', ')}]\n` +
+  `access_list = [${steps.map(([, , reads]) => `[${reads.join(', ')}]`).join(', ')}]`;
+
+type Replies = Readonly<Record<string, readonly (ScriptedAnswer | ((request: ScriptedRequest) => ScriptedAnswer))[]>>;
+
+interface HandsRun {
+  readonly run: RunSnapshot;
+  readonly server: ScriptedServer;
+  readonly manager: RunManager;
+  readonly workspace: string;
+}
+
+/** @param replies by worker, in their order; those with hands are called `hands…` */
+async function solve(replies: Replies, { files = PROJECT, limits = {} }: { files?: Readonly<Record<string, string>>; limits?: HandsParts['limits'] } = {}): Promise<HandsRun> {
+  const { workspace, home, copies, verifier } = await withHands(files);
+  const asked = new Map<string, number>();
+  const server = await ScriptedServer.start((request) => {
+    const count = asked.get(request.model) ?? 0;
+    asked.set(request.model, count + 1);
+    const answer = replies[request.model]?.[count] ?? 'I have nothing more to say.';
+    return typeof answer === 'function' ? answer(request) : answer;
+  });
+  onTestFinished(() => server.close());
+  const journal = Journal.open(path.join(home, 'journal.sqlite'));
+  onTestFinished(() => journal.close());
+  const context = new ContextGatherer({ ripgrepPath: rgPath });
+  const done = Promise.withResolvers<void>();
+  const manager = new RunManager({
+    journal,
+    clients: { secret: async () => 'key', confirm: async () => false, model: () => Promise.reject(new Error('no client')), changed: () => new Promise(() => {}) },
+    caller: new WorkerCaller({ limits: new ProviderLimits(), prices: await loadPrices() }),
+    checker: {
+      findTestCommands,
+      runnerOf: async (test, folder) => (await chooseRunner(test, folder))?.runner.name,
+      sandboxAvailability: async () => ({ available: true }),
+      parsePatch: (answer, base, candidates, asks) => parsePatch(answer, base, { candidates, ...asks }),
+      verify: (request) => verifier.verify(request),
+      testBase: (request) => verifier.testBase(request),
+    },
+    gatherContext: (request) => context.gather(request),
+    supply: (request) => context.supply(request),
+    hands: { copies, limits },
+    baseWaitMs: 600_000,
+    loadWorkers: async () => workersFileSchema.parse({
+      version: 1, conductor: 'planner',
+      workers: Object.keys(replies).map((id) => ({
+        id, provider: 'openai-compatible', model: id, baseUrl: server.baseUrl, enabled: id !== 'planner', maxOutputTokens: 500, ...(id.startsWith('hands') && { hands: 'fenced' }),
+      })),
+    }),
+    priced: (worker) => worker,
+    adapterVersion: NO_ADAPTER,
+    holder: holderName(),
+    log: (line) => console.error(line),
+  });
+  manager.listen({ onEvent: () => {}, onText: () => {}, onChanged: ({ state }) => isOver(state) && done.resolve(), onRemoved: () => {} });
+  const runId = await manager.start(runRequestSchema.parse({ question: 'area() of shapes is wrong, please mend it.', workspace, rounds: 1 }));
+  await done.promise;
+  const run = manager.snapshot(runId);
+  await manager.close();
+  return { run, server, manager, workspace };
+}
+
+it('a step looks, edits, sees a red test and mends its change; the next ones build on it, and its change is the answer', async () => {
+  const { run, server, manager, workspace } = await solve({
+    planner: [plan([[0, 'Mend area.', []], [1, 'Review it.', [0]], [2, 'Finish it.', [0, 1]]])],
+    'hands-a': [
+      `I look first.\n${fence('read src/shapes.js')}`,
+      edit('src/shapes.js', '  return width + height;', '  return width - height;'),
+      fence('test'),
+      edit('src/shapes.js', '  return width - height;', '  return width * height;'),
+      fence('test'),
+      'The sum was wrong: it is a product now.',
+    ],
+    reviewer: ['The change is right.'],
+    'hands-b': [fence('run', 'cat src/shapes.js && echo "export const c = 3;" > src/c.js'), 'Done.'],
+  });
+  expect(run.message).toMatch(/passed/);
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  const [mend, review, finish] = run.rounds[0]?.steps ?? [];
+  expect(mend?.turns?.map(({ observation }) => observation?.split('\n')[1])).toEqual([
+    'src/shapes.js, lines 1 to 3 of 3:', 'Done: src/shapes.js is changed.', expect.stringMatching(/^0 tests passed, 2|^1 test passed, 1 failed/),
+    'Done: src/shapes.js is changed.', '2 tests passed, 0 failed.',
+  ]);
+  expect(mend?.output).toMatch(/^The sum was wrong: it is a product now\.\n\nMy change, as a diff:[\s\S]*\+ {2}return width \* height;/);
+  expect(mend?.changes).toEqual([{ path: 'src/shapes.js', line: 2, removed: '  return width + height;\n', inserted: '  return width * height;\n' }]);
+  expect(server.of('reviewer')[0]?.text).toContain('+  return width * height;');
+  expect(server.of('reviewer')[0]?.text).toContain('NEED:');
+  expect(review?.turns).toBeUndefined();
+  expect(finish?.begun?.changes).toEqual(mend?.changes);
+  expect(server.of('hands-b')[0]?.text).toContain('Your copy begins with changes that were made before: src/shapes.js (step 0).');
+  expect(finish?.turns?.[0]?.observation).toContain('return width * height;');
+  expect(finish?.changes?.map(({ path: file }) => file)).toEqual(['src/c.js', 'src/shapes.js']);
+  expect(server.of('planner')[0]?.text).toContain('Worker 0: [reads, edits and runs the code and its tests before it answers]\nWorker 1\n');
+  const { edits } = await manager.questions.edits(run.runId);
+  expect(edits.map(({ path: file, after }) => [file, after])).toEqual([
+    ['src/c.js', 'export const c = 3;\n'], ['src/shapes.js', PROJECT['src/shapes.js'].replace('+', '*')],
+  ]);
+  expect(await readFile(path.join(workspace, 'src/shapes.js'), 'utf8')).toBe(PROJECT['src/shapes.js']);
+});
+
+it('two changes of one file in different places are both in the copy of their reader, and one of the same lines is told and shown', async () => {
+  const files = { ...PROJECT, 'src/shapes.js': `${PROJECT['src/shapes.js']}\n\n\n\n\n\nexport const tail = 1;\n` };
+  const { run, server } = await solve({
+    planner: [plan([[0, 'Mend area.', []], [1, 'Mend tail.', []], [2, 'Mend area, too.', []], [3, 'Finish.', [0, 1, 2]]])],
+    'hands-a': [edit('src/shapes.js', '  return width + height;', '  return width * height;'), 'Mended.'],
+    'hands-b': [edit('src/shapes.js', 'export const tail = 1;', 'export const tail = 2;'), 'Mended.'],
+    plain: [`Here:\n${edit('src/shapes.js', '  return width + height;', '  return height * width;').replace('edit ', 'js ')}`],
+    'hands-c': ['All is well.'],
+  }, { files });
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  const asked = server.of('hands-c')[0]?.text ?? '';
+  expect(asked).toContain('src/shapes.js (step 0), src/shapes.js (step 1)');
+  expect(asked).toMatch(/could not be applied[\s\S]*src\/shapes\.js of step 2: Another step changed the same lines\.[\s\S]*\+ {2}return height \* width;/);
+  expect(run.rounds[0]?.steps[3]).toMatchObject({ changes: [{ removed: expect.stringContaining('tail = 1'), inserted: expect.stringContaining('tail = 2') }] });
+});
+
+it('a worker with hands that writes files into its last message instead has still answered', async () => {
+  const { run } = await solve({
+    planner: [plan([[0, 'Mend area.', []]])],
+    'hands-a': [fence('read src/shapes.js'), `Here:\n${fence('js src/shapes.js', PROJECT['src/shapes.js'].replace('+', '*').trimEnd())}`],
+  });
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  expect(run.rounds[0]?.steps[0]?.changes).toBeUndefined();
+});
+
+it('at a limit a worker is asked once for what it has', async () => {
+  const { run, server } = await solve({
+    planner: [plan([[0, 'Mend area.', []]])],
+    'hands-a': [edit('src/shapes.js', 'width + height', 'width * height'), fence('read src/shapes.js'), fence('read src/circle.js'), fence('test'), fence('test')],
+  }, { limits: { turns: 4 } });
+  expect(server.of('hands-a')).toHaveLength(4);
+  expect(server.of('hands-a')[3]?.text).toContain('You have used 3 of your 4 messages. No more commands are done.');
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  expect(run.rounds[0]?.steps[0]?.output).toContain('```test');
+});
