@@ -124,17 +124,17 @@ export class VsCodeWindow {
   /**
    * Types `text` into the palette and clicks `row`.
    * Extensions contribute their commands after the first paint, which an open palette does not notice, and a view that takes the
-   * focus closes the palette: it is opened again until the row is clicked.
+   * focus closes the palette: it is opened again until the row is clicked, with twice the patience each time.
    */
-  async #pick(text: string, row: Locator, timeoutMs = 30_000): Promise<void> {
-    for (const endsAt = Date.now() + timeoutMs; ; ) {
+  async #pick(text: string, row: Locator): Promise<void> {
+    for (let timeout = 1_500; ; timeout *= 2) {
       try {
-        await this.#fillPalette(text);
-        await row.waitFor({ timeout: 3_000 });
-        await row.click({ timeout: 3_000 });
+        await this.#fillPalette(text, timeout);
+        await row.waitFor({ timeout });
+        await row.click({ timeout });
         return;
       } catch (error) {
-        if (Date.now() > endsAt) throw error;
+        if (timeout > 20_000) throw error;
         await this.page.keyboard.press('Escape');
       }
     }
@@ -144,10 +144,10 @@ export class VsCodeWindow {
    * Opens the palette by the title bar: a key press reaches nobody while VS Code starts, changes its trust, or has left the focus
    * in a frame of a webview.
    */
-  async #fillPalette(text: string): Promise<void> {
+  async #fillPalette(text: string, timeout = 30_000): Promise<void> {
     const titleBar = this.page.locator('.command-center').locator('.agent-status-input-area, .command-center-quick-pick');
     await titleBar.locator('visible=true').first().click();
-    await this.quickInputBox.fill(text, { timeout: 3_000 });
+    await this.quickInputBox.fill(text, { timeout });
   }
 
   /** Types into the input that asks `prompt` and confirms. */
