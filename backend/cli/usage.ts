@@ -73,7 +73,7 @@ conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
       --conductor        make it the Conductor
       --no-try           add it without a test call
       --json             print the pool as JSON
-conductor worker try ID  test a worker with one small real call
+conductor worker try ID  test a worker with one or two small real calls
 conductor worker plan ID|conductor-mini|auto [--json]
                          choose who plans: a worker; conductor-mini, which costs nothing; or auto, the worker that
                          plans best for its price

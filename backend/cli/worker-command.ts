@@ -54,6 +54,9 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
     const tryOut = (worker: WorkerConfig): Promise<Tried> => client.request('worker/try', { worker });
     const tell = ({ ok, message, durationMs }: Tried, where = ''): void =>
       terminal.say(ok ? `✓ "${id}" answered${where} in ${formatDuration(durationMs)}.` : `✗ ${printable(message)}`);
+    /** The worker with the hands that the test showed, unless the user chose them. */
+    const withHands = (worker: WorkerConfig, { hands }: Tried): WorkerConfig =>
+      hands === undefined || values.hands !== undefined ? worker : { ...worker, hands };
     /** The worker if it answers; without a path in its address, also where OpenAI's API usually is. */
     const answering = async (worker: WorkerConfig): Promise<WorkerConfig | undefined> => {
       const tried = await tryOut(worker);
@@ -61,7 +64,8 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
       const again = below && (await tryOut(below));
       if (again?.ok) tell(again, ` at ${below?.baseUrl}`);
       else tell(tried);
-      return tried.ok ? worker : again?.ok ? below : undefined;
+      if (tried.ok) return withHands(worker, tried);
+      return below && again?.ok ? withHands(below, again) : undefined;
     };
     switch (action) {
       case 'add': {
@@ -71,6 +75,7 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
           return EXIT.failed;
         }
         print(await client.request('worker/save', { worker, conductor: values.conductor ?? false }));
+        if (worker.hands !== undefined && values.hands === undefined) terminal.say(handsFound(worker));
         if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`The worker "${worker.id}" already existed; it was replaced.`);
         return EXIT.ok;
       }
@@ -104,6 +109,12 @@ function withUsualPath(worker: WorkerConfig): WorkerConfig | undefined {
   const { provider, baseUrl } = worker;
   if (provider !== 'openai-compatible' || baseUrl === undefined || new URL(baseUrl).pathname !== '/') return undefined;
   return { ...worker, baseUrl: new URL('/v1', baseUrl).href };
+}
+
+function handsFound({ id, hands }: WorkerConfig): string {
+  const how = hands === 'tools' ? 'calls tools' : 'writes commands as text';
+  return `"${id}" ${how}: in a project it may look, edit and run in a private copy before it answers, which takes more calls. ` +
+    'To let it only answer, add it with --hands none.';
 }
 
 function conductorGone(removed: string, { planner }: Pool): string {

@@ -14,7 +14,7 @@ import {
   wholeRolloutSchema,
 } from './training.ts';
 import { costSchema, usageSchema } from './usage.ts';
-import { budgetOverrideSchema, budgetSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
+import { budgetOverrideSchema, budgetSchema, handsSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
  * Every message on the socket. Each request has a row with the schemas of its parameters and its result. Both ends validate received
@@ -166,11 +166,15 @@ export const clientRequests = {
   'servers/find': { params: nothing, result: foundServersSchema },
   /** Lists the models of a named server. Sends no other request. */
   'servers/models': { params: z.object({ server: namedServerSchema }), result: listedModelsSchema },
-  /** Tests a worker with one small real call. The worker need not be saved yet. `kind` classifies a failure. */
+  /**
+   * Tests a worker with one or two small real calls. The worker need not be saved yet. `kind` classifies a failure. `hands` says how it can
+   * use tools; absent if it cannot.
+   */
   'worker/try': {
     params: z.object({ worker: workerConfigSchema }),
     result: z.object({
-      ok: z.boolean(), kind: z.string().optional(), message: z.string(), text: z.string(), durationMs: z.number(), usage: usageSchema, cost: costSchema,
+      ok: z.boolean(), kind: z.string().optional(), message: z.string(), text: z.string(), hands: handsSchema.optional(),
+      durationMs: z.number(), usage: usageSchema, cost: costSchema,
     }),
   },
   /** The installed models, the models known to work, and the one recommended for this machine. */

@@ -5,6 +5,9 @@ import { factsOf, PROVIDER_NAMES } from './providers.ts';
 /** The `model` of a worker that uses the bundled model. It is a name, because the model's path changes with each version. */
 export const BUNDLED_MODEL = 'conductor-mini';
 
+/** How a worker uses tools: by the tool calls of its server, or by one fenced command a turn. */
+export const handsSchema = z.enum(['tools', 'fenced']);
+
 /** How a worker is reached. */
 export const providerSchema = z.enum(PROVIDER_NAMES);
 
@@ -56,8 +59,8 @@ const workerFields = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().gt(0).max(1).optional(),
   reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
-  /** How the worker uses tools: by the tool calls of its server, or by one fenced command a turn. Without it, it only answers. */
-  hands: z.enum(['tools', 'fenced']).optional(),
+  /** Without hands, the worker only answers. */
+  hands: handsSchema.optional(),
   price: priceSchema.optional(),
   /** Maximum concurrent calls to the worker's server, over all runs. The lowest value of a server's workers applies. */
   concurrency: z.number().int().min(1).max(64).default(4),

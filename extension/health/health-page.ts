@@ -120,7 +120,7 @@ export class HealthPage {
     await this.#look({ asked: true });
   }
 
-  /** Makes one small real call at the user's request. */
+  /** Makes one or two small real calls at the user's request. */
   async #try(id: string): Promise<void> {
     const { connection } = this.#options;
     const worker = this.#facts?.pool?.workers.find((status) => status.worker.id === id)?.worker;

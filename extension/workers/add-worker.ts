@@ -5,6 +5,7 @@ import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { AddFromServer } from './add-from-server.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { suggestPool } from './first-pool.ts';
+import { letHands } from './let-hands.ts';
 import { modelsOf, notInPool, workerOf, type FoundWorker } from './found-models.ts';
 import type { KeyStore } from './keys.ts';
 import { offeredLanguageModels } from './language-models.ts';
@@ -110,7 +111,7 @@ export class AddWorkerCommand {
   /** @returns their ids */
   async #save(workers: readonly WorkerConfig[]): Promise<string[]> {
     const { connection, poolStore } = this.#options;
-    for (const worker of workers) poolStore.set(await connection.request('worker/save', { worker, conductor: false }));
+    for (const worker of await letHands(workers)) poolStore.set(await connection.request('worker/save', { worker, conductor: false }));
     return workers.map(({ id }) => id);
   }
 

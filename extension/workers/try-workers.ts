@@ -5,7 +5,7 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import { withProgressNotice } from '../common/progress-notice.ts';
 
 export interface TriedWorker {
-  /** With the address that answered. */
+  /** With the address that answered, and with the hands that the try showed. */
   readonly worker: WorkerConfig;
   /** Why it failed, in one sentence; undefined if it answered. */
   readonly problem: string | undefined;
@@ -15,7 +15,7 @@ export interface TriedWorker {
 const MAY_LACK_VERSION = new Set(['not-found', 'invalid-response']);
 
 /**
- * Tests workers one after another with one small real call: a local server has room for one model at a time. An address without a version
+ * Tests workers one after another with one or two small real calls: a local server has room for one model at a time. An address without a version
  * that does not answer is also tried with `/v1`.
  */
 export async function tryWorkers(
@@ -39,16 +39,21 @@ export async function tryWorkers(
 async function tryOne(connection: Pick<BackendConnection, 'request'>, worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker> {
   if (signal.aborted) return { worker, problem: vscode.l10n.t('The try was cancelled.') };
   try {
-    const { ok, kind, message } = await connection.request('worker/try', { worker }, signal);
-    if (ok) return { worker, problem: undefined };
+    const { ok, kind, message, hands } = await connection.request('worker/try', { worker }, signal);
+    if (ok) return { worker: withHands(worker, hands), problem: undefined };
     const baseUrl = worker.provider === 'openai-compatible' && worker.baseUrl !== undefined ? withVersion(worker.baseUrl) : undefined;
     if (baseUrl !== undefined && MAY_LACK_VERSION.has(kind ?? '')) {
       const versioned = { ...worker, baseUrl };
-      if ((await connection.request('worker/try', { worker: versioned }, signal)).ok) return { worker: versioned, problem: undefined };
+      const again = await connection.request('worker/try', { worker: versioned }, signal);
+      if (again.ok) return { worker: withHands(versioned, again.hands), problem: undefined };
     }
     return { worker, problem: message };
   } catch (error) {
     if (signal.aborted) return { worker, problem: vscode.l10n.t('The try was cancelled.') };
     throw error;
   }
+}
+
+function withHands(worker: WorkerConfig, hands: WorkerConfig['hands']): WorkerConfig {
+  return hands === undefined ? worker : { ...worker, hands };
 }

@@ -4,7 +4,6 @@ import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { BudgetSpentError, WorkerError } from '../../backend/workers/errors.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
-import { tryWorker } from '../../backend/workers/try-worker.ts';
 import { FaultServer, faults } from './fault-server.ts';
 import { HELLO, rejection, setUp, workerOf, workersAt } from './harness.ts';
 
@@ -216,25 +215,5 @@ describe('a model of VS Code', () => {
     const error = await rejection(caller.call(editor, HELLO, options));
     expect((error as WorkerError).kind).toBe('not-found');
     expect((error as WorkerError).message).toContain('open VS Code');
-  });
-});
-
-describe('trying a worker', () => {
-  test('tells what it said and cost', async () => {
-    server.script(faults.answer('ready'));
-    const { caller, keys, controller } = await setUp();
-    const result = await tryWorker(worker, { caller, keys, signal: controller.signal });
-    expect(result).toMatchObject({ ok: true, text: 'ready', usage: { uncachedInput: 20, output: 7 } });
-    expect(result.message).toMatch(/^Worker "ada" works \(served, \d+\.\d s\)\.$/);
-    expect(server.requests[0]?.body).toMatchObject({ max_tokens: 1_024 });
-  });
-
-  test('asks once and passes the failure on in words', async () => {
-    server.script(faults.refuse(500, {}));
-    const { caller, keys, controller } = await setUp();
-    const result = await tryWorker(worker, { caller, keys, signal: controller.signal });
-    expect(result).toMatchObject({ ok: false, kind: 'server', text: '' });
-    expect(result.message).toContain('failed');
-    expect(server.requests).toHaveLength(1);
   });
 });

@@ -16,7 +16,7 @@ export type TriedWorker = Result<ClientRequests, 'worker/try'>;
 export interface WorkersAccess {
   /** Absolute path of `workers.json`. */
   readonly file: string;
-  /** Tests a worker with one small real call. */
+  /** Tests a worker with one or two small real calls. */
   tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
   /** Whether a price is known for the worker. */
   isPriced(worker: WorkerConfig): boolean;
