@@ -84,6 +84,7 @@ const PARTS = {
     copies: ['files', 'git'],
     sandbox: ['files'],
     runners: ['files', 'sandbox'],
+    tools: ['files', 'sandbox', 'runners'],
     control: ['files', 'syntax', 'runners'],
     closure: ['files', 'runners'],
     judge: ['files', 'syntax', 'copies', 'sandbox', 'runners'],

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { formatDuration } from '../backend/protocol/figures.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
+import { toolText } from '../backend/protocol/tool-text.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import { Icon } from './controls.tsx';
@@ -39,7 +40,7 @@ export const VerdictView = memo(function VerdictView({ verdict, id, isOffered }:
         <span class="figures">
           {/* Tests that were not allowed to run took no time. */}
           {verdict.durationMs > 0
-            ? <><TestRunFigures {...verdict} /> · {formatDuration(verdict.durationMs)}</>
+            ? <><TestRunFigures {...verdict} /> · {verdict.tools?.map((tool) => `${visibleText(toolText(tool))} · `)}{formatDuration(verdict.durationMs)}</>
             : <TestCommand {...verdict} />}
         </span>
       </div>

@@ -9,6 +9,7 @@ import { answerOf, gaveUpIn, type RoundView, type RunSnapshot, type StepView } f
 import { tellingLine } from '../protocol/telling-line.ts';
 import { passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
+import { toolText } from '../protocol/tool-text.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { pieceLines, shortPath } from './piece-lines.ts';
 import { allPrintable, oneLine, printable, type Terminal } from './terminal.ts';
@@ -212,13 +213,14 @@ export class RunPrinter {
     this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
   }
 
-  #verdict({ tests, notes, sandboxed, durationMs }: Verdict): void {
+  #verdict({ tests, notes, tools = [], sandboxed, durationMs }: Verdict): void {
     const { style } = this.#terminal;
     for (const line of testLines(tests, style)) this.#line('', line);
     for (const note of notes) this.#line('', this.#dim(`note: ${note}`));
     const { passed, total } = passCount(tests);
     const where = sandboxed ? 'in the sandbox' : 'without a sandbox';
-    if (total > 0) this.#line('', this.#dim(`${passed} of ${total} pass · ${where} · ${formatDuration(durationMs)}`));
+    const facts = [`${passed} of ${total} pass`, where, ...tools.map(toolText), formatDuration(durationMs)];
+    if (total > 0) this.#line('', this.#dim(facts.join(' · ')));
   }
 
   #dim(text: string): string {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { toolVersionSchema } from './tool-version.ts';
 
 export const testStatusSchema = z.enum(['passed', 'failed', 'skipped', 'missing']);
 export type TestStatus = z.infer<typeof testStatusSchema>;
@@ -35,6 +36,8 @@ export const verdictSchema = z.object({
   command: z.string(),
   /** The runner whose report was read. */
   runner: z.string().optional(),
+  /** The programs that the tests ran with. Absent where they ran in a container, with what its image has. */
+  tools: z.array(toolVersionSchema).readonly().optional(),
   sandboxed: z.boolean(),
   durationMs: z.number().nonnegative(),
   /** A command line that would make the tests run here, if known. */

@@ -9,6 +9,7 @@ import { hasEvidence } from './judge/judge.ts';
 import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
 import type { ChosenRunner, TestCommand } from './runners/choose-runner.ts';
+import { NO_TOOLS, type ChosenTools, type ToolVersions } from './tools/tool-versions.ts';
 
 export type VerifyProgress =
   'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again'
@@ -36,6 +37,7 @@ export interface BaseTestsOptions extends Base, TestCommand {
 
 export interface BaseTestsParts extends TestRunsParts {
   readonly baseRuns: BaseRunCache;
+  readonly tools: ToolVersions;
 }
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
@@ -46,6 +48,8 @@ export class BaseTests {
   readonly chosen: ChosenRunner;
   /** The pinned image, if the tests run in a container. */
   readonly image: string | undefined;
+  /** The programs on this machine that the tests run with. */
+  readonly tools: ChosenTools;
   readonly runs: TestRuns;
   /** What people should know of how the tests are run. */
   readonly notes: readonly string[];
@@ -53,14 +57,15 @@ export class BaseTests {
   readonly #options: BaseTestsOptions;
   readonly #sandboxed: boolean;
 
-  private constructor(parts: BaseTestsParts, options: BaseTestsOptions, opened: Pick<BaseTests, 'snapshot' | 'chosen' | 'image' | 'notes'> & { sandboxed: boolean }) {
+  private constructor(parts: BaseTestsParts, options: BaseTestsOptions, opened: Pick<BaseTests, 'snapshot' | 'chosen' | 'image' | 'tools' | 'notes'> & { sandboxed: boolean }) {
     const { base, installed = base, reports, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
-    const { snapshot, chosen, image, notes, sandboxed } = opened;
+    const { snapshot, chosen, image, tools, notes, sandboxed } = opened;
     this.snapshot = snapshot;
     this.chosen = chosen;
     this.image = image;
+    this.tools = tools;
     this.notes = notes;
-    this.runs = new TestRuns(parts, { snapshot, chosen, base, installed, reports, image, sandboxed, timeoutMs, signal });
+    this.runs = new TestRuns(parts, { snapshot, chosen, base, installed, reports, image, tools, sandboxed, timeoutMs, signal });
     this.#parts = parts;
     this.#options = options;
     this.#sandboxed = sandboxed;
@@ -75,14 +80,19 @@ export class BaseTests {
     // even if its name is reassigned in the meantime.
     const image = sandboxed && options.image !== undefined ? await parts.sandbox.pinnedImage(options.image) : undefined;
     onProgress?.('copying');
-    const snapshot = await parts.copies.snapshot({ folder: base, installed }, signal);
+    const { runner, command } = chosen;
+    const [snapshot, tools] = await bothDone(
+      parts.copies.snapshot({ folder: base, installed }, signal),
+      image === undefined ? parts.tools.choose({ runner, command, base, installed, sandboxed, signal }) : Promise.resolve(NO_TOOLS),
+    );
     const build = await parts.copies.onFiles(snapshot, (files) => neededBuild(chosen, base, files));
     const notes = [
+      ...tools.notes,
       ...(build ? [`The tests import ${build.missing}, which a build makes: "${build.script}" runs before them.`] : []),
       ...(snapshot.secret.length > 0 ? [withoutSecrets(snapshot.secret)] : []),
     ];
     const built = build ? { ...chosen, command: build.command } : chosen;
-    return new BaseTests(parts, options, { snapshot, chosen: built, image, notes, sandboxed });
+    return new BaseTests(parts, options, { snapshot, chosen: built, image, tools, notes, sandboxed });
   }
 
   /** Turns a clean copy of the workspace into the base. */
@@ -98,7 +108,7 @@ export class BaseTests {
     const { command, reports, baseEdits = [], signal, onProgress } = this.#options;
     const changes = baseEdits.map(({ path, after }) => [path, after]);
     const key = createHash('sha256')
-      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image]))
+      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment]))
       .digest('hex');
     const run = (): ReturnType<TestRuns['run']> => this.runs.run((copy) => this.makeBase(copy));
     return await this.#parts.baseRuns.get(key, signal, async () => {

@@ -21,6 +21,8 @@ import { protectedReason } from './files/protected-paths.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
 import { judgeNewTests } from './judge/new-tests.ts';
 import { UnusableRunError, type TestRun } from './judge/test-runs.ts';
+import { ToolVersions } from './tools/tool-versions.ts';
+import type { ToolVersion } from '../protocol/tool-version.ts';
 import type { BaseResult, Place } from '../protocol/run-events.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 
@@ -41,8 +43,8 @@ export interface VerifyOptions extends BaseTestsOptions {
 export class Verifier {
   readonly #parts: BaseTestsParts;
 
-  constructor(parts: BaseTestsParts) {
-    this.#parts = parts;
+  constructor(parts: Omit<BaseTestsParts, 'tools'>) {
+    this.#parts = { ...parts, tools: new ToolVersions(parts) };
   }
 
   /**
@@ -57,7 +59,7 @@ export class Verifier {
     const attempt = new Attempt(this.#parts, options);
     const found = await attempt.verdict();
     const { command, sandboxed = true } = options;
-    return toldVerdict({ ...found, notes: attempt.notes, command, sandboxed, durationMs: performance.now() - started });
+    return toldVerdict({ ...found, notes: attempt.notes, command, ...(attempt.tools && { tools: attempt.tools }), sandboxed, durationMs: performance.now() - started });
   }
 
   /**
@@ -102,6 +104,8 @@ class RefusedPatch extends Error {}
 /** The state of one verification. */
 class Attempt {
   readonly notes: string[] = [];
+  /** What the tests run with, once it is known. */
+  tools: readonly ToolVersion[] | undefined;
   readonly #parts: BaseTestsParts;
   readonly #options: VerifyOptions;
   readonly #targets: readonly string[] | undefined;
@@ -166,6 +170,7 @@ class Attempt {
   async #judge(chosen: ChosenRunner, admissible: Pick<Patch, 'edits'>): Promise<Judgement> {
     const tests = await BaseTests.open(this.#parts, this.#options, chosen);
     this.notes.push(...tests.notes);
+    if (tests.image === undefined) this.tools = tests.tools.versions;
     if (tests.image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#options.image}.`);
 
     const patch = await this.#withoutJudges(admissible, tests);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { formatDuration } from '../../backend/protocol/figures.ts';
 import { changeKind, isRed } from '../../backend/protocol/test-changes.ts';
+import { toolText } from '../../backend/protocol/tool-text.ts';
 import type { TestChange, Verdict } from '../../backend/protocol/verdict.ts';
 import { isVerified, passesOnly } from '../../backend/protocol/verdict-facts.ts';
 import { testTree, type TestNode } from './test-tree.ts';
@@ -119,14 +120,14 @@ function messageOf({ after, message }: TestChange): string {
 }
 
 function summaryOf(verdict: Verdict): string {
-  const { command, reason, notes, sandboxed, durationMs } = verdict;
+  const { command, reason, notes, tools = [], sandboxed, durationMs } = verdict;
   const where = sandboxed ? vscode.l10n.t('in the sandbox') : vscode.l10n.t('without a sandbox');
   const outcome = isVerified(verdict)
     ? vscode.l10n.t('Verified: {0}', reason)
     : passesOnly(verdict) ? vscode.l10n.t('Tests pass, not verified: {0}', reason) : vscode.l10n.t('Not verified: {0}', reason);
   // The icons do not show it: the folder itself has not changed yet.
   const what = vscode.l10n.t('Test results with the answer’s change, in a copy of the folder.');
-  return [what, `${command} · ${where} · ${formatDuration(durationMs)}`, outcome, ...notes, ''].join('\n');
+  return [what, [command, where, ...tools.map(toolText), formatDuration(durationMs)].join(' · '), outcome, ...notes, ''].join('\n');
 }
 
 /** Text for a terminal, without the control characters that names of tests and commands may contain. */

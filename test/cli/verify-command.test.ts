@@ -130,8 +130,9 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     const { code, stdout } = await run(['verify', '--workspace', repository.folder], { environment: { NO_COLOR: '1' } });
     const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
     expect(lines[0]).toMatch(/^Verified ✓ 1 test that failed before passed/);
-    expect(lines.slice(1, 5)).toEqual([
+    expect(lines.slice(1, 6)).toEqual([
       'Tests node --test, in the sandbox',
+      `With Node ${process.versions.node}`,
       'test/add.test.js > adds failed → passed',
       '1 other passed → passed',
       'Notes test/add.test.js was left as it is: Tests are the judge and stay as they are.',

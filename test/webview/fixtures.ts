@@ -260,6 +260,7 @@ export const VERIFIED: Verdict = {
   ],
   command: 'node --test',
   runner: 'node-test',
+  tools: [{ name: 'Node', version: '24.11.0', asked: { by: '.nvmrc', version: '24', isMet: true } }],
   sandboxed: true, notes: [],
   durationMs: 812,
 };

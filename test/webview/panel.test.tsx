@@ -211,7 +211,7 @@ describe('the verdict', () => {
   const headline = (panel: ReturnType<typeof renderPanel>): string => panel.root.querySelector('.verdict-head')?.textContent ?? '';
 
   it('is "Verified" with its count where the tests say so', () => {
-    expect(headline(renderPanel(stateWith({ run: verifiedRun() })))).toMatch(/^Verified 14 of 14node --test · node-test · in the sandbox · 0\.8 s$/);
+    expect(headline(renderPanel(stateWith({ run: verifiedRun() })))).toMatch(/^Verified 14 of 14node --test · node-test · in the sandbox · Node 24\.11\.0, as \.nvmrc asks · 0\.8 s$/);
   });
 
   it('is never "Verified" where the verdict does not say so, whatever else claims it', () => {

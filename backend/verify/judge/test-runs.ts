@@ -27,6 +27,8 @@ export interface TestRunsSetup {
   readonly reports?: string | undefined;
   /** See `SandboxedCommand`. */
   readonly image?: string | undefined;
+  /** The versions of programs that the project asks for, where PATH has others. */
+  readonly tools: Pick<PreparedRun, 'environment' | 'programFolders' | 'readable'>;
   readonly sandboxed: boolean;
   /** For one run. */
   readonly timeoutMs: number;
@@ -99,9 +101,9 @@ export class TestRuns {
    * nothing would keep a run from writing it.
    */
   async #layer(): Promise<LeasedLayer | undefined> {
-    const { snapshot, chosen: { runner, command }, installed, image, sandboxed, signal } = this.#setup;
+    const { snapshot, chosen: { runner, command }, installed, image, tools, sandboxed, signal } = this.#setup;
     if (!runner.build || !sandboxed) return undefined;
-    const family = JSON.stringify([installed, runner.name, command, image]);
+    const family = JSON.stringify([installed, runner.name, command, image, tools.programFolders, tools.environment]);
     return await this.#parts.copies.layers.lease({ family, state: snapshot.fingerprint }, signal, (keep, earlier) => this.#build(keep, earlier));
   }
 
@@ -152,13 +154,15 @@ export class TestRuns {
     folder: RunFolder,
     { command, environment = {}, programFolders = [], readable = [] }: Omit<PreparedRun, 'readReport' | 'hasEnded'>,
   ): SandboxedCommand {
-    const { base, installed, image, sandboxed, timeoutMs, signal } = this.#setup;
+    const { base, installed, image, tools, sandboxed, timeoutMs, signal } = this.#setup;
     return {
-      command, environment, programFolders, cwd,
+      command, cwd,
+      environment: { ...tools.environment, ...environment },
+      programFolders: [...programFolders, ...(tools.programFolders ?? [])],
       temporary: folder.temporary,
       writable: [folder.report],
       hidden: base === installed ? [base] : [base, installed],
-      readable: [folder.tools, ...sharedFolders, ...readable],
+      readable: [folder.tools, ...sharedFolders, ...readable, ...(tools.readable ?? [])],
       timeoutMs, signal, image, sandboxed,
     };
   }

@@ -12,6 +12,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { userPath } from '../../../backend/common/user-path.ts';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
 import { MemoryBaseRunCache } from '../../../backend/verify/judge/base-run-cache.ts';
 import { CopyPool } from '../../../backend/verify/copies/copy-pool.ts';
@@ -38,7 +39,7 @@ try {
   await makeProject(right, PATCHES['a right patch']);
   const folders = new RunFolders(path.join(folder, 'runs'), isProcessAlive);
   const copies = new CopyPool({ folders });
-  const sandbox = new Sandbox({ searchPath: process.env['PATH'] ?? '', homeFolder: homedir(), folders });
+  const sandbox = new Sandbox({ searchPath: userPath(process.env), homeFolder: homedir(), folders });
   const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
   const verify = async (after: string): Promise<string> => {
     const patch = { edits: [{ path: 'src/list.js', kind: 'modify', before: BROKEN, after }], refused: [] } as const;

@@ -12,6 +12,7 @@ import { cp, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { userPath } from '../../../backend/common/user-path.ts';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
 import { MemoryBaseRunCache } from '../../../backend/verify/judge/base-run-cache.ts';
 import { CopyPool } from '../../../backend/verify/copies/copy-pool.ts';
@@ -57,7 +58,7 @@ async function measure({ name, command, file, right, wrong, comment }: Project, 
     const broken = text.replace(right, wrong);
     if (broken === text) throw new Error(`${name}: ${file} has no "${right}".`);
     await writeFile(path.join(base, file), broken);
-    const sandbox = new Sandbox({ searchPath: process.env['PATH'] ?? '', homeFolder: homedir(), folders });
+    const sandbox = new Sandbox({ searchPath: userPath(process.env), homeFolder: homedir(), folders });
     const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
     const { signal } = new AbortController();
     const baseMs = await timed(() => verifier.testBase({ base, command, signal }));

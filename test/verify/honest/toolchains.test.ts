@@ -60,6 +60,27 @@ describe.skipIf(!available)(`an honest fix is verified with a node below the hom
   });
 });
 
+/** The node of these tests, as nvm keeps it; not on PATH. */
+async function nodeOfNvm(scratch: Scratch): Promise<void> {
+  const target = path.join(scratch.home, `.nvm/versions/node/${process.version}/bin/node`);
+  await mkdir(path.dirname(target), { recursive: true });
+  await copyFile(await realpath(process.execPath), target);
+  vi.stubEnv('HOME', scratch.home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+it.skipIf(!available)(`an honest fix is verified with the node that the project asks for, which is not that of PATH (${note})`, { timeout: TIMEOUT_MS }, async () => {
+  await using scratch = await makeScratch();
+  await nodeOfNvm(scratch);
+  const asking = { ...NODE, files: { ...NODE.files, '.nvmrc': `${process.version}\n` } };
+  // The system may have that version, too: then it would be as good.
+  await mkdir(path.join(scratch.folder, 'other'));
+  await writeFile(path.join(scratch.folder, 'other/node'), '#!/bin/sh\necho v1.2.3\n', { mode: 0o755 });
+  const verdict = await judgeFix(scratch, asking, { homeFolder: scratch.home, searchPath: `${scratch.folder}/other:${SYSTEM}` });
+  expectVerified(verdict, NODE);
+  expect(verdict.tools).toEqual([{ name: 'Node', version: process.version.slice(1), asked: { by: '.nvmrc', version: process.version, isMet: true } }]);
+});
+
 const PYTHON: HonestFix = {
   files: {
     'half.py': 'def half(number):\n    return number / 3\n',
