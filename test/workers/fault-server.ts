@@ -129,6 +129,10 @@ export const faults = {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
     response.end('<html>Welcome</html>');
   }) satisfies Fault,
+  /** Events exactly as given, and then nothing more, nor an end. */
+  stallAfter: (...events: string[]): Fault => (response) => stream(response, ...events),
+  /** The same, and then one event again and again, as fast as it is taken. */
+  endlessly: (first: string, again: string): Fault => (response) => pour(response, first, again),
   /** Text without end, as fast as it is taken. */
   endless: ((response, wire) => pour(response, wire.begin, wire.text('x'.repeat(10_000)))) satisfies Fault,
   /** One line without end. */

@@ -13,6 +13,9 @@ export interface WiredCall {
 }
 
 export interface ToolWire {
+  /** The beginning of a turn with one call that has not ended, and more of its arguments. */
+  begun(name: string, written: string): string;
+  more(written: string): string;
   /** A turn with text, then calls, that ended for `finish`. */
   turn(text: string, calls: readonly WiredCall[], finish?: 'calls' | 'length'): string;
 }
@@ -28,7 +31,11 @@ export const chatEnd = (finish = 'tool_calls') =>
   unnamed({ model: 'served', choices: [], usage: { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 } }) +
   'data: [DONE]\n\n';
 
+const chatMore = (written: string) => chatDelta({ tool_calls: [{ index: 0, function: { arguments: written } }] });
+
 const chat: ToolWire = {
+  begun: (name, written) => chatDelta({ tool_calls: [{ index: 0, id: 'call_a', type: 'function', function: { name, arguments: '' } }] }) + chatMore(written),
+  more: chatMore,
   turn: (text, calls, finish = 'calls') =>
     chatDelta({ role: 'assistant', content: text || null }) +
     calls.map(({ id, name, pieces }, index) => [
@@ -47,7 +54,12 @@ export const responsesItem = (output_index: number, item: object, pieces: readon
   pieces.map((delta) => named('response.function_call_arguments.delta', { output_index, item_id: 'x', delta })).join('') +
   named('response.output_item.done', { output_index, item: { ...item, ...(pieces.length > 0 && { arguments: pieces.join('') }) } });
 
+const responsesMore = (delta: string) => named('response.function_call_arguments.delta', { output_index: 0, item_id: 'x', delta });
+
 const responses: ToolWire = {
+  begun: (name, written) =>
+    named('response.output_item.added', { output_index: 0, item: { type: 'function_call', call_id: 'call_a', name, arguments: '' } }) + responsesMore(written),
+  more: responsesMore,
   turn: (text, calls, finish = 'calls') =>
     named('response.created', { response: { id: '1', status: 'in_progress' } }) +
     (text && named('response.output_text.delta', { output_index: 0, delta: text })) +
@@ -66,7 +78,12 @@ export const messagesBlock = (index: number, content_block: object, deltas: read
 export const messagesEnd = (stop_reason = 'tool_use') =>
   named('message_delta', { delta: { stop_reason }, usage: { output_tokens: 7 } }) + named('message_stop', {});
 
+const messagesMore = (partial_json: string) => named('content_block_delta', { index: 0, delta: { type: 'input_json_delta', partial_json } });
+
 const messages: ToolWire = {
+  begun: (name, written) =>
+    messagesStart + named('content_block_start', { index: 0, content_block: { type: 'tool_use', id: 'call_a', name, input: {} } }) + messagesMore(written),
+  more: messagesMore,
   turn: (text, calls, finish = 'calls') =>
     messagesStart +
     (text && messagesBlock(0, { type: 'text', text: '' }, [{ type: 'text_delta', text }])) +
