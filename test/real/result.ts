@@ -27,6 +27,8 @@ export interface RepositoryResult {
   readonly runner?: string;
   readonly command?: string;
   readonly fixes: readonly TriedFix[];
+  /** How many candidates were left, since enough fixes were judged. */
+  readonly left?: number;
   /** What ended the trial before its end. */
   readonly stopped?: string;
 }

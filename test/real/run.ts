@@ -17,6 +17,7 @@ const { values } = parseArgs({
     work: { type: 'string', default: path.join(tmpdir(), 'conductor-real') },
     only: { type: 'string', multiple: true },
     minutes: { type: 'string', default: '15' },
+    fixes: { type: 'string', default: '2' },
     wrong: { type: 'string', default: '5' },
     table: { type: 'string' },
     note: { type: 'string' },
@@ -47,7 +48,7 @@ for (const [repository, candidates] of pinned) {
   await using judge = await Judge.open(path.join(work, 'home'));
   const limitMs = Number(values.minutes) * 60_000;
   const repositories = values.repositories === undefined ? undefined : path.resolve(values.repositories);
-  const result = await tryRepository(repository, candidates, { work, repositories, judge, limitMs, wrongPatches: Number(values.wrong), tell: console.log });
+  const result = await tryRepository(repository, candidates, { work, repositories, judge, limitMs, fixes: Number(values.fixes), wrongPatches: Number(values.wrong), tell: console.log });
   for (const { commit, notTried } of result.fixes) if (notTried !== undefined) console.log(`  ${commit.slice(0, 8)} not tried: ${notTried}`);
   console.log(`  judged: ${result.fixes.filter(isJudged).length}${result.stopped === undefined ? '' : `, ${result.stopped}`}`);
   results = { ...results, repositories: { ...results.repositories, [repository]: result } };

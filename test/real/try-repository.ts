@@ -18,20 +18,20 @@ export interface Trial {
   readonly judge: Judge;
   /** For the whole repository. */
   readonly limitMs: number;
+  /** How many fixes are judged. */
+  readonly fixes: number;
   /** The most wrong patches of each fix. */
   readonly wrongPatches: number;
   readonly tell: (line: string) => void;
 }
 
-const FIXES = 2;
-
-/** Tries the candidates of a repository until so many fixes are judged. What goes wrong is told in the result. */
+/** Tries the candidates of a repository until `trial.fixes` of them are judged. What goes wrong is told in the result. */
 export async function tryRepository(repository: string, candidates: readonly PinnedFix[], trial: Trial): Promise<RepositoryResult> {
   const until = performance.now() + trial.limitMs;
   const signal = AbortSignal.timeout(trial.limitMs);
   let result: RepositoryResult = { repository, fixes: [] };
   for (const fix of candidates) {
-    if (result.fixes.filter(isJudged).length === FIXES) break;
+    if (result.fixes.filter(isJudged).length === trial.fixes) break;
     if (signal.aborted) break;
     const folder = path.join(trial.work, repository.replace('/', '+'), fix.commit.slice(0, 10));
     try {
@@ -46,8 +46,8 @@ export async function tryRepository(repository: string, candidates: readonly Pin
       await rm(folder, { recursive: true, force: true });
     }
   }
-  const isWhole = !signal.aborted || result.fixes.filter(isJudged).length === FIXES;
-  return isWhole ? result : { ...result, stopped: `not done in ${trial.limitMs / 60_000} minutes` };
+  const isWhole = !signal.aborted || result.fixes.filter(isJudged).length === trial.fixes;
+  return isWhole ? { ...result, left: candidates.length - result.fixes.length } : { ...result, stopped: `not done in ${trial.limitMs / 60_000} minutes` };
 }
 
 interface Tried {
