@@ -9,7 +9,7 @@ const ROOMS = {
   'backend/server': ['protocol', 'solve', 'suggest', 'train', 'context', 'workers', 'journal', 'common'],
   'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
   'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'protocol', 'common'],
-  'backend/hands': ['context', 'verify', 'protocol', 'common'],
+  'backend/hands': ['context', 'workers', 'verify', 'protocol', 'common'],
   'backend/solve': ['hands', 'context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
   'backend/suggest': ['context', 'conductor', 'solve', 'workers', 'journal', 'protocol', 'common'],
   'backend/conductor': ['workflow', 'workers', 'lm', 'protocol', 'common'],

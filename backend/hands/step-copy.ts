@@ -52,6 +52,8 @@ export interface Done {
 }
 
 const MAX_LINES = 400;
+/** The kernel takes 128 KiB in one variable, and quotes take room. */
+const MAX_COMMAND_BYTES = 32 * 1024;
 /** Of all changed files of a step together. Its change is handed on in prompts. */
 const MAX_CHANGED_FILES = 100;
 
@@ -222,6 +224,7 @@ export class StepCopy {
 
   async #run(command: string, signal: AbortSignal): Promise<string> {
     if (command.trim() === '') return 'Not done: the command is empty.';
+    if (command.includes('\0') || Buffer.byteLength(command) > MAX_COMMAND_BYTES) return 'Not done: a command is text of at most 32 KiB. Write a file with "create" first.';
     const { parts, copy, folder, workspace, test } = this.#options;
     await this.#changedFiles.look(signal);
     // For a moment after a kill, a process may still write.

@@ -6,6 +6,7 @@ import { planSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { projectFactsSchema } from './project-facts.ts';
 import { runRequestSchema } from './run-request.ts';
+import { toolCallSchema, verbatimTurnSchema } from './tool-calls.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
 import { budgetLimitSchema, budgetSchema, stopLimitSchema, workerConfigSchema } from './worker-config.ts';
@@ -258,10 +259,18 @@ export const runEventSchema = z.discriminatedUnion('type', [
   /** The copy of a step with hands begins with the changes of the steps that it reads. `text`: what its worker is told of them. */
   z.object({ type: z.literal('step.begun'), round, step, text: z.string(), changes: z.array(fileChangeSchema) }),
   /** A reply that is not yet the step's output, in a step of several turns. */
-  z.object({ type: z.literal('step.turned'), round, step, attemptId, text: z.string(), ...sampled, ...spent }),
+  z.object({
+    type: z.literal('step.turned'), round, step, attemptId, text: z.string(),
+    /** The tools that it asks for, and the turn as its provider wants it back. */
+    calls: z.array(toolCallSchema).optional(),
+    verbatim: verbatimTurnSchema.optional(),
+    ...sampled, ...spent,
+  }),
   /** What the worker is given for its last reply. */
   z.object({
     type: z.literal('step.observed'), round, step, text: z.string(),
+    /** What each tool call gave, in the order of the calls. `text` is empty then. */
+    results: z.array(z.object({ callId: z.string(), text: z.string() })).optional(),
     /** The pieces of the workspace in the text. */
     pieces: z.array(contextPieceSchema).optional(),
     /** The files that the turn changed in the step's copy, each compared with the workspace. */

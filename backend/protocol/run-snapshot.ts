@@ -8,6 +8,7 @@ import type { ProjectFacts } from './project-facts.ts';
 import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
+import type { ToolCall, VerbatimTurn } from './tool-calls.ts';
 import { isVerified } from './verdict-facts.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
@@ -49,6 +50,11 @@ export interface AttemptView {
 /** One turn of a step that takes several. */
 export interface TurnView {
   readonly reply: string;
+  /** The tools that it asks for, and the turn as its provider wants it back. */
+  readonly calls?: readonly ToolCall[];
+  readonly verbatim?: VerbatimTurn;
+  /** What each call gave; the observation holds all of them. */
+  readonly results?: readonly { readonly callId: string; readonly text: string }[];
   /** What the worker was given for it; absent while that is being worked on. */
   readonly observation?: string;
   /** The pieces of the workspace in the observation. */
@@ -320,7 +326,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) =>
         inStep(round, event.step, (step) => ({
           ...step,
-          turns: [...(step.turns ?? []), { reply: event.text }],
+          turns: [...(step.turns ?? []), { reply: event.text, ...(event.calls && { calls: event.calls }), ...(event.verbatim && { verbatim: event.verbatim }) }],
           spent: spend(step.spent, event),
           ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
         })));
@@ -385,8 +391,9 @@ function withOutput({ failure: _failure, ...step }: StepView): StepView {
   return { ...step, state: 'completed' };
 }
 
-function observedIn({ text, pieces = [], changes = [], isLast }: RunEventOf<'step.observed'>): Omit<TurnView, 'reply'> {
-  return { observation: text, ...(pieces.length > 0 && { pieces }), ...(changes.length > 0 && { changes }), ...(isLast && { isLast }) };
+function observedIn({ text, results, pieces = [], changes = [], isLast }: RunEventOf<'step.observed'>): Omit<TurnView, 'reply'> {
+  const observation = results ? results.map((result) => result.text).join('\n\n') : text;
+  return { observation, ...(results && { results }), ...(pieces.length > 0 && { pieces }), ...(changes.length > 0 && { changes }), ...(isLast && { isLast }) };
 }
 
 /** Adds streamed text. Text of an inactive attempt, or after a gap, is dropped. */

@@ -291,16 +291,16 @@ export class RunDriver {
     const common = { round: this.#round, step: index, attemptId, ...sampledIn(reply), ...spent };
     return work.isOutput(reply, this.#view.steps[index]?.turns ?? [])
       ? { type: 'step.completed', ...common, output: reply.text, ...work.output?.(reply), finishReason: reply.finishReason }
-      : { type: 'step.turned', ...common, text: reply.text };
+      : { type: 'step.turned', ...common, text: reply.text, ...(reply.toolCalls && { calls: [...reply.toolCalls] }), ...(reply.verbatim && { verbatim: reply.verbatim }) };
   }
 
   /** The journalled turns. If the last one has no observation, it is made first. */
   async #turns({ index }: Step, work: StepWork, signal: AbortSignal): Promise<Turn[]> {
     const last = this.#view.steps[index]?.turns?.at(-1);
     if (last && last.observation === undefined) {
-      const { text, pieces = [], changes = [], isLast } = await work.observe(last.reply, signal, this.#taken(index));
+      const { text, results, pieces = [], changes = [], isLast } = await work.observe(last.reply, signal, this.#taken(index), last.calls);
       this.#record({
-        type: 'step.observed', round: this.#round, step: index, text,
+        type: 'step.observed', round: this.#round, step: index, text, ...(results && { results: [...results] }),
         ...(pieces.length > 0 && { pieces: [...pieces] }), ...(changes.length > 0 && { changes: [...changes] }), ...(isLast && { isLast }),
       });
     }

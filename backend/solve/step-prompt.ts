@@ -1,7 +1,7 @@
 import { handsWords } from '../hands/hands-words.ts';
 import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { Message } from '../workers/model.ts';
+import type { ConversationMessage, Message } from '../workers/model.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
@@ -39,8 +39,7 @@ export function stepPrompt(
 
 /** How a worker uses its hands in this run; undefined if it has none here. Only a person's project has a copy to work in. */
 export function handsOf(run: RunSnapshot, worker: number): WorkerConfig['hands'] {
-  const { hands } = run.pool[worker] ?? {};
-  return isInProject(run) && hands === 'fenced' ? hands : undefined;
+  return isInProject(run) ? run.pool[worker]?.hands : undefined;
 }
 
 /** The prompt of a step, with the turns that it took so far; undefined if there is no such step or an output that it reads is missing. */
@@ -55,10 +54,19 @@ export function promptOf(run: RunSnapshot, round: number, index: number): Messag
   });
   if (inputs.length < step.reads.length) return undefined;
   const { attempt, turns = [] } = steps[index] ?? {};
-  return conversation(
+  return asText(conversation(
     stepPrompt(run, round, step, inputs, contextOf(run, round, attempt)),
-    turns.flatMap(({ reply, observation }) => (observation === undefined ? [] : [{ reply, observation }])),
-  );
+    turns.flatMap(({ observation, ...turn }) => (observation === undefined ? [] : [{ ...turn, observation }])),
+  ));
+}
+
+/** To read: with tool calls and their results as text. */
+function asText(messages: readonly ConversationMessage[]): Message[] {
+  return messages.map((message) => {
+    if (message.role === 'tool') return { role: 'user', content: message.content };
+    const calls = message.toolCalls?.map((call) => `${call.name} ${call.arguments}`) ?? [];
+    return { role: message.role, content: [message.content, ...calls].filter((text) => text !== '').join('\n') };
+  });
 }
 
 function outcomeOf(run: RunSnapshot, index: number): { outputs: ReadableOutput[]; feedback: string } | undefined {

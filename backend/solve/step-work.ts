@@ -1,7 +1,7 @@
 import type { FileChange } from '../protocol/file-change.ts';
 import type { ContextPiece } from '../protocol/run-events.ts';
-import type { RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Message, ModelReply } from '../workers/model.ts';
+import type { RunSnapshot, TurnView } from '../protocol/run-snapshot.ts';
+import type { ConversationMessage, Message, ModelReply } from '../workers/model.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
 import type { Step } from '../workflow/plan.ts';
 
@@ -13,13 +13,8 @@ export interface WorkPlace {
 }
 
 /** A reply that was not yet the step's output, and what the worker is given for it. */
-export interface Turn {
-  readonly reply: string;
+export interface Turn extends Omit<TurnView, 'observation' | 'pieces'> {
   readonly observation: string;
-  /** The files that it changed in the step's copy, each compared with the workspace. */
-  readonly changes?: readonly FileChange[];
-  /** A limit was reached: the reply after it is the output. */
-  readonly isLast?: true;
 }
 
 /** What the copy of a step begins with. */
@@ -32,6 +27,8 @@ export interface Beginning {
 /** What a worker is given for a reply. */
 export interface Observation {
   readonly text: string;
+  /** Of each tool call; the text is empty then. */
+  readonly results?: readonly { readonly callId: string; readonly text: string }[];
   /** The pieces of the workspace in it. */
   readonly pieces?: readonly ContextPiece[];
   readonly changes?: readonly FileChange[];
@@ -55,7 +52,7 @@ export interface StepWork {
   /** The step's output, if it is more than the text of the reply. */
   output?(reply: ModelReply): { readonly output: string; readonly changes?: FileChange[] };
   /** Does what a reply asks for. @param turns those before it. @returns what the next turn is given. It may be done again after a crash. */
-  observe(reply: string, signal: AbortSignal, turns: readonly Turn[]): Promise<Observation>;
+  observe(reply: string, signal: AbortSignal, turns: readonly Turn[], calls?: TurnView['calls']): Promise<Observation>;
   /** Whether a request that failed can be made shorter; the next one then is. */
   shorten?(error: unknown): boolean;
   /** Called once at the end of the step, however it ended. */
@@ -63,10 +60,11 @@ export interface StepWork {
 }
 
 /** The messages of a step with the turns so far, as a conversation. */
-export function conversation(messages: readonly Message[], turns: readonly Turn[]): Message[] {
-  return [...messages, ...turns.flatMap(({ reply, observation }): Message[] => [
-    { role: 'assistant', content: reply }, { role: 'user', content: observation },
-  ])];
+export function conversation(messages: readonly Message[], turns: readonly Turn[]): ConversationMessage[] {
+  return [...messages, ...turns.flatMap(({ reply, observation, calls = [], results = [], verbatim }): ConversationMessage[] => {
+    if (calls.length === 0) return [{ role: 'assistant', content: reply }, { role: 'user', content: observation }];
+    return [{ role: 'assistant', content: reply, toolCalls: calls, verbatim }, ...results.map(({ callId, text }) => ({ role: 'tool' as const, callId, content: text }))];
+  })];
 }
 
 /** One call, whose reply is the output; another one if that was given back. */

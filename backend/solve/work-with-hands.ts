@@ -1,6 +1,6 @@
 import { tokensOf } from '../context/tokens.ts';
 import { beginWith, type ReadChange } from '../hands/begin-with.ts';
-import type { Command } from '../hands/command.ts';
+import { commandOfJson, type Command } from '../hands/command.ts';
 import { fencedCommands, MAX_COMMANDS } from '../hands/fenced-commands.ts';
 import { lastOfEach } from '../hands/file-changes.ts';
 import { lastMessage } from '../hands/hands-words.ts';
@@ -8,13 +8,15 @@ import { HANDS_LIMITS } from '../hands/limits.ts';
 import { patchOfChanges } from '../hands/patch-of-changes.ts';
 import { clipMiddle } from '../hands/show.ts';
 import type { StepCopies } from '../hands/step-copies.ts';
+import { TOOLS } from '../hands/tools.ts';
 import { changesOf, type Done, type StepCopy } from '../hands/step-copy.ts';
 import type { FileChange } from '../protocol/file-change.ts';
-import type { StepView } from '../protocol/run-snapshot.ts';
+import type { StepView, TurnView } from '../protocol/run-snapshot.ts';
 import { WorkspaceCopyError } from '../verify/copies/workspace-listing.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 import { SandboxUnavailableError } from '../verify/sandbox/sandbox.ts';
 import { WorkerError } from '../workers/errors.ts';
+import type { WorkerRequest } from '../workers/call-worker.ts';
 import type { Message, ModelReply } from '../workers/model.ts';
 import type { Checker } from './checker.ts';
 import { asksForTests } from './round.ts';
@@ -31,6 +33,9 @@ export interface HandsParts {
 /** Of a diff that goes with the last message of a step. The whole change is journalled beside it. */
 const MAX_DIFF = 30_000;
 const LEFT_OUT = '[This result is left out here, because the conversation grew long. Ask again if you need it.]';
+
+/** Of more tool calls in one turn, the rest is told that it was not done. */
+const MAX_CALLS = 16;
 
 /** A step whose worker looks, edits and runs commands in a private copy of the workspace before it answers. */
 export function workWithHands(parts: HandsParts, place: WorkPlace): StepWork {
@@ -65,16 +70,23 @@ class WorkWithHands implements StepWork {
     return (this.#begun = { text, changes: changesOf(copy.edits) });
   }
 
-  request(messages: readonly Message[], turns: readonly Turn[]): { messages: Message[] } {
+  request(messages: readonly Message[], turns: readonly Turn[]): WorkerRequest {
     this.#messageTokens = sum(messages.map(({ content }) => tokensOf(content)));
     const all = conversation(messages, this.#fitting(turns));
-    const last = all.at(-1) as Message;
+    const last = all.at(-1);
+    const tools = this.#usesTools ? { tools: TOOLS } : {};
     // The next turn repeats all of it.
-    return { messages: turns.length === 0 ? all : [...all.slice(0, -1), { ...last, sharedPrefix: last.content.length }] };
+    if (turns.length > 0 && last?.role === 'user') return { messages: [...all.slice(0, -1), { ...last, sharedPrefix: last.content.length }], ...tools };
+    return { messages: all, ...tools };
   }
 
-  isOutput({ text }: Pick<ModelReply, 'text'>, turns: readonly Pick<Turn, 'isLast'>[]): boolean {
-    return turns.at(-1)?.isLast === true || fencedCommands(text).length === 0;
+  isOutput({ text, toolCalls = [] }: Pick<ModelReply, 'text' | 'toolCalls'>, turns: readonly Pick<Turn, 'isLast'>[]): boolean {
+    if (turns.at(-1)?.isLast === true) return true;
+    return this.#usesTools ? toolCalls.length === 0 : fencedCommands(text).length === 0;
+  }
+
+  get #usesTools(): boolean {
+    return this.#place.run.pool[this.#place.step.worker]?.hands === 'tools';
   }
 
   output({ text }: ModelReply): { output: string; changes?: FileChange[] } {
@@ -85,26 +97,34 @@ class WorkWithHands implements StepWork {
     return { output: `${text.trim()}\n\nMy change, as a diff:\n\n${fence}diff\n${diff.trimEnd()}\n${fence}`, changes: changesOf(edits) };
   }
 
-  async observe(reply: string, signal: AbortSignal, turns: readonly Turn[]): Promise<Observation> {
-    const commands = fencedCommands(reply);
+  async observe(reply: string, signal: AbortSignal, turns: readonly Turn[], calls: TurnView['calls'] = []): Promise<Observation> {
+    const commands = calls.length > 0 ? calls.map((call) => commandOfJson(call.name, call.arguments)) : fencedCommands(reply);
+    const most = calls.length > 0 ? MAX_CALLS : MAX_COMMANDS;
     const results: Done[] = [];
     let changes: FileChange[] = [];
     let problem: string | undefined;
     try {
       const copy = await this.#opened(turns, signal);
       const before = new Map(changesOf(copy.edits).map((change) => [change.path, change]));
-      for (const command of commands.slice(0, MAX_COMMANDS)) results.push(resultOf(command, await doIn(copy, command, signal)));
+      for (const command of commands.slice(0, most)) results.push(resultOf(command, await doIn(copy, command, signal)));
       changes = differing(before, changesOf(copy.edits));
     } catch (error) {
       if (!(error instanceof WorkspaceCopyError)) throw error;
       problem = `There is no copy to work in: ${error.message}`;
     }
-    const more = commands.length - MAX_COMMANDS;
-    if (more > 0) results.push({ text: `Not done: ${more} more commands. Write one a message.` });
-    const ending = problem ?? this.#limitReached(reply, results, turns);
-    const text = [...results.map((result) => result.text), ...(ending === undefined ? [] : [lastMessage(ending)])].join('\n\n');
+    const more = commands.length - most;
+    if (more > 0 && calls.length === 0) results.push({ text: `Not done: ${more} more commands. Write one a message.` });
+    const ending = problem ?? this.#limitReached(reply + JSON.stringify(calls), results, turns);
+    const last = ending === undefined ? [] : [lastMessage(ending)];
     const pieces = results.flatMap((result) => result.pieces ?? []);
-    return { text, ...(pieces.length > 0 && { pieces }), ...(changes.length > 0 && { changes }), ...(ending !== undefined && { isLast: true as const }) };
+    const said = calls.length === 0 ? { text: [...results.map((result) => result.text), ...last].join('\n\n') } : {
+      text: '',
+      results: calls.map(({ id }, index) => ({
+        callId: id,
+        text: [results[index]?.text ?? `Not done: at most ${MAX_CALLS} calls are done in one message.`, ...(index === calls.length - 1 ? last : [])].join('\n\n'),
+      })),
+    };
+    return { ...said, ...(pieces.length > 0 && { pieces }), ...(changes.length > 0 && { changes }), ...(ending !== undefined && { isLast: true as const }) };
   }
 
   shorten(error: unknown): boolean {
@@ -164,7 +184,9 @@ class WorkWithHands implements StepWork {
       if (size(left, count) <= this.#conversationTokens) continue;
       while (left < count - 1 && size(left, count) > this.#conversationTokens * 0.6) left += 1;
     }
-    return turns.map((turn, index) => (index < left ? { ...turn, observation: LEFT_OUT } : turn));
+    return turns.map((turn, index) => (index < left
+      ? { ...turn, observation: LEFT_OUT, ...(turn.results && { results: turn.results.map(({ callId }) => ({ callId, text: LEFT_OUT })) }) }
+      : turn));
   }
 
   /** Why the worker is asked for its last message. */
@@ -196,9 +218,9 @@ function resultOf(command: Command, { text, pieces }: Done): Done {
 }
 
 function nameOf(command: Command): string {
-  const about = 'path' in command ? command.path : command.kind === 'run' ? command.command : command.kind === 'search' ? command.pattern : '';
+  const about = command.kind === 'search' ? command.pattern : 'path' in command ? command.path : command.kind === 'run' ? command.command : '';
   const name = command.kind === 'unreadable' ? command.name : command.kind;
-  return `${name.slice(0, MAX_NAME)} ${about?.split('\n', 1)[0]?.slice(0, MAX_NAME) ?? ''}`.trim();
+  return `${name.slice(0, MAX_NAME)} ${about.split('\n', 1)[0]?.slice(0, MAX_NAME) ?? ''}`.trim();
 }
 
 /** The files whose change differs; one that is as in the workspace again has an empty one. */

@@ -37,7 +37,7 @@ interface HandsRun {
   readonly workspace: string;
 }
 
-/** @param replies by worker, in their order; those with hands are called `hands…` */
+/** @param replies by worker, in their order; those with hands are called `hands…` or, with tool calls, `tools…` */
 async function solve(replies: Replies, { files = PROJECT, limits = {} }: { files?: Readonly<Record<string, string>>; limits?: HandsParts['limits'] } = {}): Promise<HandsRun> {
   const { workspace, home, copies, verifier } = await withHands(files);
   const asked = new Map<string, number>();
@@ -71,7 +71,7 @@ async function solve(replies: Replies, { files = PROJECT, limits = {} }: { files
     loadWorkers: async () => workersFileSchema.parse({
       version: 1, conductor: 'planner',
       workers: Object.keys(replies).map((id) => ({
-        id, provider: 'openai-compatible', model: id, baseUrl: server.baseUrl, enabled: id !== 'planner', maxOutputTokens: 500, ...(id.startsWith('hands') && { hands: 'fenced' }),
+        id, provider: 'openai-compatible', model: id, baseUrl: server.baseUrl, enabled: id !== 'planner', maxOutputTokens: 500, ...(id.startsWith('hands') && { hands: 'fenced' }), ...(id.startsWith('tools') && { hands: 'tools' }),
       })),
     }),
     priced: (worker) => worker,
@@ -159,4 +159,43 @@ it('at a limit a worker is asked once for what it has', async () => {
   expect(server.of('hands-a')[3]?.text).toContain('You have used 3 of your 4 messages. No more commands are done.');
   expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
   expect(run.rounds[0]?.steps[0]?.output).toContain('```test');
+});
+
+it('uses tool calls where the server has them: several in one turn, their results one by one, and what is malformed is told back', async () => {
+  const { run, server } = await solve({
+    planner: [plan([[0, 'Mend area.', []]])],
+    tools: [
+      { text: 'I look.', calls: [{ name: 'read', arguments: { path: 'src/shapes.js' } }, { name: 'search', arguments: { pattern: 'area' } }] },
+      { calls: [{ name: 'browse', arguments: {} }, { name: 'run', arguments: '{"command": "ls' }, { name: 'edit', arguments: { path: 'src/shapes.js', search: 'width + height', replace: 'width * height' } }] },
+      { calls: Array.from({ length: 200 }, (_, index) => ({ name: 'read', arguments: { path: `src/${index}.js` } })) },
+      { calls: [{ name: 'test', arguments: {} }] },
+      'It is a product now.',
+    ],
+  });
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  const turns = run.rounds[0]?.steps[0]?.turns ?? [];
+  expect(turns.map(({ calls = [] }) => calls.length)).toEqual([2, 3, 200, 1]);
+  expect(turns[0]?.results?.map(({ text }) => text.split('\n')[0])).toEqual(['Result of read src/shapes.js:', 'Result of search area:']);
+  expect(turns[1]?.results?.map(({ text }) => text.split('\n')[1])).toEqual([
+    'Not done: There is no tool "browse". The tools are read, search, edit, create, delete, run, test.',
+    'Not done: The arguments are not valid JSON. They may have been cut off: write less at once.', 'Done: src/shapes.js is changed.',
+  ]);
+  expect(turns[2]?.results?.filter(({ text }) => text.includes('at most 16 calls'))).toHaveLength(184);
+  expect(turns[3]?.observation).toContain('2 tests passed, 0 failed.');
+  const last = server.of('tools')[4];
+  expect(last?.tools).toEqual(['read', 'search', 'edit', 'create', 'delete', 'run', 'test']);
+  expect(last?.messages.filter(({ role }) => role === 'tool')).toHaveLength(206);
+});
+
+it('a conversation that its model cannot hold is made shorter, and the step goes on', async () => {
+  const long = `${'// a line of this file\n'.repeat(400)}`;
+  const tooLong = (request: ScriptedRequest): ScriptedAnswer => (request.text.length > 30_000 ? { status: 413 } : fence('read src/long.js'));
+  const { run } = await solve({
+    planner: [plan([[0, 'Mend area.', []]])],
+    'hands-a': [
+      edit('src/shapes.js', 'width + height', 'width * height'), ...Array.from({ length: 8 }, () => tooLong), 'Done.',
+    ],
+  }, { files: { ...PROJECT, 'src/long.js': long }, limits: { turns: 12 } });
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  expect(run.rounds[0]?.steps[0]?.turns?.length).toBeGreaterThan(2);
 });

@@ -14,6 +14,7 @@ import type { Layers } from './layers.ts';
 import { workerColour } from './plan-list.tsx';
 import { SimulatedTag } from './step-card.tsx';
 import { StepFacts, StepPrompt } from './step-details.tsx';
+import { StepTurns } from './step-turns.tsx';
 import { readsOf, StepFigures, StepNote } from './step-facts.tsx';
 
 interface PlanGraphProps {
@@ -222,6 +223,7 @@ const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGo
       <div class="panel-body">
         <StepFacts step={step} round={round} />
         <div class="panel-texts">
+          <StepTurns step={step} id={id} />
           <StepPrompt step={step} round={round} id={id} />
           {(live !== '' || step.output !== undefined) && <h5 class="label">{l10n.t('Output')}</h5>}
           {live !== '' && (

@@ -10,6 +10,7 @@ import { excerptOf } from '../markdown/render-markdown.ts';
 import { tail } from '../markdown/visible-text.ts';
 import { phaseOf, phaseStage } from '../run-stage.ts';
 import { StepFacts, StepPrompt } from './step-details.tsx';
+import { StepTurns } from './step-turns.tsx';
 import { readsOf, StepFigures, StepNote } from './step-facts.tsx';
 
 interface StepCardProps {
@@ -60,7 +61,7 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
             : <div>{excerptOf(step.output ?? '')}</div>}
         </div>
       )}
-      {open && <><StepFacts step={step} round={round} /><StepPrompt step={step} round={round} id={id} /></>}
+      {open && <><StepFacts step={step} round={round} /><StepTurns step={step} id={id} /><StepPrompt step={step} round={round} id={id} /></>}
       {open && streamed && <div class="streaming" dir="auto"><Capped text={streamed} /><span class="cursor" /></div>}
       {open && step.output !== undefined && <div class="output"><Markdown text={step.output} /></div>}
       <StepFigures step={step} phase={phase} name="step-figures" />
