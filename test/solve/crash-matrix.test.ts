@@ -66,6 +66,13 @@ beforeAll(async () => {
     const workers = (home: string): unknown => scriptedWorkers(`${name}-${home}`, lastWorker);
     scenarios.set(name, { name, question: name === 'refused' ? ' ' : 'The constant a is wrong, please mend it.', workspace: empty, workers });
   }
+  const small = path.join(folder, 'small');
+  await mkdir(path.join(small, 'src'), { recursive: true });
+  await writeFile(path.join(small, 'src/a.js'), 'export const a = 1;\n');
+  scenarios.set('hands', {
+    name: 'hands', question: 'The constant a is wrong, please mend it.', workspace: small,
+    workers: (home) => scriptedWorkers(`hands-${home}`, { hands: 'tools' }, { hands: 'fenced' }),
+  });
 });
 
 afterAll(async () => {
@@ -73,20 +80,21 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function scriptedWorkers(prefix: string, lastWorker: object): unknown {
+function scriptedWorkers(prefix: string, lastWorker: object, firstWorker: object = {}): unknown {
   const worker = { provider: 'openai-compatible', baseUrl: scripted.baseUrl, maxOutputTokens: 500 };
   const ids = ['first', 'second', 'planner'];
   return {
     version: 1,
     conductor: 'planner',
     budget: { runTokens: 20_000 },
-    workers: ids.map((id) => ({ ...worker, id, model: `${prefix} ${id}`, enabled: id !== 'planner', ...(id === 'second' && lastWorker) })),
+    workers: ids.map((id) => ({ ...worker, id, model: `${prefix} ${id}`, enabled: id !== 'planner', ...(id === 'first' && firstWorker), ...(id === 'second' && lastWorker) })),
   };
 }
 
 /** `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker refuses. `no plan`: the planner writes none. */
-function script({ model, text }: ScriptedRequest): ScriptedAnswer {
+function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
   const [scenario = '', who] = model.split(/-.* /);
+  if (scenario === 'hands' && who !== 'planner') return handsScript(who ?? '', messages.filter(({ role }) => role === 'assistant').length, text);
   if (who === 'planner') {
     if (scenario === 'no plan') return 'I would ask somebody.';
     if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503 };
@@ -94,6 +102,20 @@ function script({ model, text }: ScriptedRequest): ScriptedAnswer {
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
   }
   return scenario === 'fails' && who === 'second' ? { status: 403 } : `What ${who} says.`;
+}
+
+/** What a worker with hands does in its n-th turn. Its last words hold what it saw, so that another copy after a kill is noticed. */
+function handsScript(who: string, turn: number, text: string): ScriptedAnswer {
+  const seen = [...text.matchAll(/\[saw [^\]]*\]/g)].join(' ');
+  if (who === 'first') {
+    return [
+      '```edit src/a.js\n<<<<<<< SEARCH\nexport const a = 1;\n=======\nexport const a = 2;\n>>>>>>> REPLACE\n```',
+      '```run\necho "export const b = 1;" > src/b.js; echo "[saw $(cat src/a.js src/b.js)]"\n```',
+      `Mended: ${seen}`,
+    ][turn] ?? '';
+  }
+  const look = { name: 'run', arguments: { command: 'echo "[saw $(cat src/*.js)]"; rm -f src/b.js' } };
+  return [{ calls: [look, { name: 'read', arguments: { path: 'src/a.js' } }] }, { calls: [look] }, `Looked: ${seen}`][turn] ?? '';
 }
 
 async function newHome(scenario: Scenario, name: string): Promise<string> {
@@ -126,13 +148,14 @@ function eventsIn(home: string): StoredEvent[] {
 }
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands',
 ])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
   await backend(scenario, home);
   const undisturbed = eventsIn(home);
   const expected = outcomeOf(undisturbed);
+  if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 
   const types = new Set(undisturbed.map(({ event }) => event.type));
   const points = [...types].flatMap((type) => {
@@ -143,6 +166,8 @@ it.each([
       ...(type === 'run.accepted' ? [] : [{ kill: `before:${first.seq}`, type }]),
       { kill: `after:${first.seq}`, type },
       ...(last ? [{ kill: `after:${last.seq}`, type }] : []),
+      // Between the events of a turn there is a copy to make again.
+      ...(type.startsWith('step.') ? later.slice(0, -1).map(({ seq }) => ({ kill: `after:${seq}`, type })) : []),
     ];
   });
   const check = async ({ kill, type }: (typeof points)[0]): Promise<void> => {
