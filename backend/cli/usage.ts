@@ -69,7 +69,8 @@ conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
       --base-url URL     address of the server; required for openai-compatible; without a path, /v1 is tried, too
       --key NAME         the environment variable with its key, such as OPENAI_API_KEY
       --description TEXT what it is good at; shown to the Conductor
-      --hands HOW        how it works in a copy of the project before it answers: tools, fenced (commands in its text) or none; without it, what its test call shows
+      --hands HOW        how it works in a copy of the project before it answers: tools, fenced (commands in its text)
+                         or none; without it, what its test call shows
       --conductor        make it the Conductor
       --no-try           add it without a test call
       --json             print the pool as JSON
