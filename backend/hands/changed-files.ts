@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { Slices } from '../common/slices.ts';
-import type { Ripgrep } from '../context/ripgrep.ts';
+import { RipgrepUnavailableError, type Ripgrep } from '../context/ripgrep.ts';
 
 /** Folders of caches and dependencies, for projects without ignore files. What programs put there is no work of the step. */
 const SKIPPED = ['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__', '.pytest_cache', '.mypy_cache', '.cache', 'target', '.gradle'];
@@ -43,12 +43,15 @@ export class ChangedFiles {
 
   async #stamps(signal: AbortSignal): Promise<Map<string, string>> {
     const files = new Set(this.#own);
+    // Without ripgrep, new files that a command makes are not noticed.
     await this.#ripgrep.run({
       args: [
         '--files', '--hidden', '--null', '--no-messages', '--path-separator', '/', '--no-require-git', '--no-ignore-parent', '--no-ignore-global', '--no-ignore-exclude',
         ...SKIPPED.flatMap((name) => ['--glob', `!**/${name}`]),
       ],
       folder: this.#folder, separator: '\0', onRecord: (file) => files.add(file), signal,
+    }).catch((error: unknown) => {
+      if (!(error instanceof RipgrepUnavailableError)) throw error;
     });
     const stamps = new Map<string, string>();
     await this.#slices.forEach(files, (file) => {

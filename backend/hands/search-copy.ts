@@ -32,16 +32,17 @@ export async function searchCopy(
       if (hits.length < MAX_HITS) hits.push(hit);
     },
   });
-  let end: RipgrepEnd;
+  let end: RipgrepEnd | 'unavailable';
   try {
     end = await search([]);
   } catch (error) {
     if (!(error instanceof RipgrepUnavailableError)) throw error;
     end = await search(['--fixed-strings']).catch((again: unknown) => {
-      if (again instanceof RipgrepUnavailableError) return 'complete';
+      if (again instanceof RipgrepUnavailableError) return 'unavailable' as const;
       throw again;
     });
   }
+  if (end === 'unavailable') return 'Not done: there is no search on this machine. Use "run" with grep.';
   if (hits.length === 0) return 'Nothing was found.';
   const told = await withoutSecrets(folder, hits);
   const more = count > hits.length ? [`[${count} lines were found; these are the first ${hits.length}]`] : [];

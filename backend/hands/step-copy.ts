@@ -56,6 +56,8 @@ const MAX_LINES = 400;
 const MAX_COMMAND_BYTES = 32 * 1024;
 /** Of all changed files of a step together. Its change is handed on in prompts. */
 const MAX_CHANGED_FILES = 100;
+/** Of all of them together, before or after: each turn is journalled. */
+const MAX_CHANGED_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * The private copy in which a step works. Its change is what differs from the workspace in text files that an answer may change. All that
@@ -110,7 +112,8 @@ export class StepCopy {
     if (refusal !== undefined) return refusal;
     if (after !== null && Buffer.byteLength(after) > MAX_FILE_BYTES) return `The file would be larger than ${MAX_FILE_BYTES / 1024} KiB.`;
     if (after?.includes('\0')) return 'The new content is not text.';
-    if (!this.#edits.has(file) && this.#edits.size >= MAX_CHANGED_FILES) return `A step changes at most ${counted(MAX_CHANGED_FILES, 'file')}.`;
+    const tooMuch = this.#tooMuch(file, after);
+    if (tooMuch !== undefined) return tooMuch;
     await this.#write(file, after);
     return undefined;
   }
@@ -271,9 +274,18 @@ export class StepCopy {
       if (before !== undefined && before !== null) await this.#putBack(file, before);
       return refusal ?? 'It is no text file that can be handed on.';
     }
-    if (!this.#edits.has(file) && this.#edits.size >= MAX_CHANGED_FILES) return `A step changes at most ${counted(MAX_CHANGED_FILES, 'file')}.`;
+    const tooMuch = this.#tooMuch(file, after);
+    if (tooMuch !== undefined) return tooMuch;
     this.#note(file, before, after);
     return undefined;
+  }
+
+  /** Why a change of one more file would be too large. */
+  #tooMuch(file: string, after: string | null): string | undefined {
+    const others = this.edits.filter(({ path: other }) => other !== file);
+    if (others.length >= MAX_CHANGED_FILES) return `A step changes at most ${counted(MAX_CHANGED_FILES, 'file')}.`;
+    const size = others.reduce((sum, edit) => sum + Math.max(edit.before?.length ?? 0, edit.after?.length ?? 0), after?.length ?? 0);
+    return size > MAX_CHANGED_CHARACTERS ? 'The change of the step would be too large to be handed on.' : undefined;
   }
 
   /** What an answer may not change stays as it was, so that later commands see what the judge will see. */

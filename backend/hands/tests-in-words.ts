@@ -5,7 +5,7 @@ const MAX_FAILED = 20;
 const MAX_PASSED = 60;
 
 /** Which tests pass and which fail, with what those say. */
-export function testsInWords({ results, exitCode, said, problem }: TriedTests): string {
+export function testsInWords({ results, exitCode, said, problem, forbidden = [] }: TriedTests): string {
   if (problem !== undefined) return `The tests gave no results: ${problem}`;
   const tests = results.filter(({ kind }) => kind === 'test');
   const failed = results.filter(({ kind, status, id }) => status === 'failed' && (kind === 'test' || !results.some((other) => other.kind === 'test' && other.status === 'failed' && other.id.startsWith(id))));
@@ -14,6 +14,7 @@ export function testsInWords({ results, exitCode, said, problem }: TriedTests): 
   const ended = exitCode === 0 ? '' : ` The command ended ${exitCode === null ? 'by a signal' : `with exit code ${exitCode}`}.`;
   return [
     `${counted(passed.length, 'test')} passed, ${failed.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}.${ended}`,
+    ...forbidden.map(({ path, reason }) => `Tried without your change of ${path}, which no answer may make: ${reason}`),
     ...failed.slice(0, MAX_FAILED).map(({ id, message }) => `FAILED ${id}${message ? `\n  ${message.replaceAll('\n', '\n  ')}` : ''}`),
     ...(failed.length > MAX_FAILED ? [`and ${failed.length - MAX_FAILED} more failed`] : []),
     ...passed.slice(0, MAX_PASSED).map(({ id }) => `passed ${id}`),

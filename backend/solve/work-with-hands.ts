@@ -51,6 +51,8 @@ class WorkWithHands implements StepWork {
   #copy: StepCopy | undefined;
   #messageTokens = 0;
   #conversationTokens: number;
+  /** Files whose changes do not fit any more, because somebody changed the project. */
+  #lost: readonly string[] = [];
 
   constructor(parts: HandsParts, place: WorkPlace) {
     this.#parts = parts;
@@ -72,7 +74,9 @@ class WorkWithHands implements StepWork {
 
   request(messages: readonly Message[], turns: readonly Turn[]): WorkerRequest {
     this.#messageTokens = sum(messages.map(({ content }) => tokensOf(content)));
-    const all = conversation(messages, this.#fitting(turns));
+    const fitting = this.#fitting(turns);
+    // A worker with tool calls may have begun what one without them goes on with.
+    const all = conversation(messages, this.#usesTools ? fitting : fitting.map(asText));
     const last = all.at(-1);
     const tools = this.#usesTools ? { tools: TOOLS } : {};
     // The next turn repeats all of it.
@@ -115,7 +119,11 @@ class WorkWithHands implements StepWork {
     const more = commands.length - most;
     if (more > 0 && calls.length === 0) results.push({ text: `Not done: ${more} more commands. Write one a message.` });
     const ending = problem ?? this.#limitReached(reply + JSON.stringify(calls), results, turns);
-    const last = ending === undefined ? [] : [lastMessage(ending)];
+    const last = [
+      ...(this.#lost.length > 0 ? [`The project was changed meanwhile, and your earlier changes of these files are lost: ${this.#lost.join(', ')}.`] : []),
+      ...(ending === undefined ? [] : [lastMessage(ending)]),
+    ];
+    this.#lost = [];
     const pieces = results.flatMap((result) => result.pieces ?? []);
     const said = calls.length === 0 ? { text: [...results.map((result) => result.text), ...last].join('\n\n') } : {
       text: '',
@@ -145,7 +153,7 @@ class WorkWithHands implements StepWork {
     const test = await judgingCommand(run.request, this.#parts.checker);
     const copy = await this.#parts.copies.open({ workspace: run.request.workspace ?? '', test, newTests: asksForTests(run) }, signal);
     this.#copy = copy;
-    await copy.redo(latest([this.#begun?.changes ?? [], ...turns.map(({ changes = [] }) => changes)]));
+    this.#lost = await copy.redo(latest([this.#begun?.changes ?? [], ...turns.map(({ changes = [] }) => changes)]));
     return copy;
   }
 
@@ -229,6 +237,9 @@ function differing(before: ReadonlyMap<string, FileChange>, now: readonly FileCh
   const gone = [...before.keys()].filter((path) => !now.some((change) => change.path === path));
   return [...now.filter((change) => !same(before.get(change.path), change)), ...gone.map((path) => ({ path, line: 1, removed: '', inserted: '' }))];
 }
+
+const asText = ({ calls = [], results: _results, verbatim: _verbatim, ...turn }: Turn): Turn =>
+  ({ ...turn, reply: [turn.reply, ...calls.map((call) => `${call.name} ${call.arguments}`)].filter((text) => text !== '').join('\n') });
 
 const latest = (changes: readonly (readonly FileChange[])[]): FileChange[] => lastOfEach(changes.flat());
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,5 +1,6 @@
-import { applyPatch } from './patch/apply-patch.ts';
-import type { Patch } from './patch/patch.ts';
+import { JudgingFiles } from './closure/judging-files.ts';
+import { applyPatch, isNewTest } from './patch/apply-patch.ts';
+import type { Patch, RefusedEdit } from './patch/patch.ts';
 import { BaseTests, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
 import { faultIn, unreadableCommand } from './base-result.ts';
 import { chooseRunner } from './runners/choose-runner.ts';
@@ -15,6 +16,8 @@ export interface TriedTests {
   readonly said: string;
   /** Why there are no results, if there are none. */
   readonly problem?: string;
+  /** Edits without which the tests ran: no answer may make them. */
+  readonly forbidden?: readonly RefusedEdit[];
 }
 
 export interface TryTestsOptions extends Omit<BaseTestsOptions, 'baseEdits'> {
@@ -33,10 +36,19 @@ export async function tryTests(parts: BaseTestsParts, { patch, newTests = false,
   try {
     const chosen = await chooseRunner(options, base);
     if (!chosen) return without(unreadableCommand(command));
-    const edits = patch.edits.filter(({ path, before }) => (newTests && before === null) || protectedReason(path, chosen.runner.configuration) === undefined);
+    const { configuration } = chosen.runner;
     const tests = await BaseTests.open(parts, options, chosen);
+    const forbidden: RefusedEdit[] = [];
+    await parts.copies.onFiles(tests.snapshot, async (files) => {
+      const judging = new JudgingFiles(files, { command: tests.chosen.command, configuration }, options.installed ?? base);
+      for (const edit of patch.edits) {
+        const reason = newTests && isNewTest(edit, configuration) ? undefined : (protectedReason(edit.path, configuration) ?? (await judging.whyItJudges(edit)));
+        if (reason !== undefined) forbidden.push({ path: edit.path, reason });
+      }
+    });
+    const edits = patch.edits.filter(({ path }) => !forbidden.some((edit) => edit.path === path));
     const { report, exitCode, said } = await tests.runs.run((copy) => applyPatch(copy, { edits }, { newTests }));
-    return { results: report.results, exitCode, said };
+    return { results: report.results, exitCode, said, ...(forbidden.length > 0 && { forbidden }) };
   } catch (error) {
     signal.throwIfAborted();
     const problem = faultIn(error);

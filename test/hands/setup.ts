@@ -30,7 +30,7 @@ export interface HandsFixture {
   readonly copies: StepCopies;
   readonly pool: CopyPool;
   readonly verifier: Verifier;
-  open(options?: { readonly newTests?: boolean }): Promise<StepCopy>;
+  open(options?: { readonly newTests?: boolean; readonly command?: string }): Promise<StepCopy>;
 }
 
 /** Real copies of a project, in the real sandbox. */
@@ -49,8 +49,8 @@ export async function withHands(files: Readonly<Record<string, string>> = PROJEC
   const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, tryTests: (options) => verifier.tryTests(options) });
   return {
     workspace, home, copies, pool, verifier,
-    open: async ({ newTests = false } = {}) => {
-      const copy = await copies.open({ workspace, test: { command: 'node --test' }, newTests }, signal);
+    open: async ({ newTests = false, command = 'node --test' } = {}) => {
+      const copy = await copies.open({ workspace, test: { command }, newTests }, signal);
       onTestFinished(() => copy.release());
       return copy;
     },

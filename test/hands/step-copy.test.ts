@@ -88,6 +88,18 @@ describe('a step\'s copy', () => {
     expect(await readFile(path.join(home, 'outside.js'), 'utf8')).toBe('the secret outside');
   });
 
+  it('is told by its tests which of its changes no answer may make', async () => {
+    const helper = "import { register } from 'node:module';\nexport const six = 6;\n";
+    const { open } = await withHands({
+      ...PROJECT, 'check/helper.js': helper,
+      'test/helped.test.js': "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\nimport { six } from '../check/helper.js';\ntest('six', () => assert.equal(six, 6));\n",
+      'package.json': '{ "type": "module", "scripts": { "test": "node --import ./check/helper.js --test" } }',
+    });
+    const copy = await open({ command: 'npm test' });
+    expect((await copy.do(edit('check/helper.js', 'six = 6', 'six = 7'), signal)).text).toMatch(/^Done/);
+    expect((await copy.do({ kind: 'test' }, signal)).text).toMatch(/Tried without your change of check\/helper\.js, which no answer may make[\s\S]*passed .*six/);
+  });
+
   it('lets new tests be written where the question asks for tests', async () => {
     const { open } = await withHands();
     const copy = await open({ newTests: true });
