@@ -92,6 +92,12 @@ describe('Messages', () => {
     expect(last.content).toMatchObject(rule === hands ? [{ type: 'text', text: 'Seen: file 0, file 1.' }] : [{ type: 'text', text: '' }]);
   });
 
+  test('the system may speak between turns, as Claude Code lets it', async () => {
+    const messages = [ASK, { role: 'system' as const, content: 'Be brief.' }, ASK];
+    const { content } = await (await anthropic()).messages.create({ ...asked, messages });
+    expect(content).toHaveLength(3);
+  });
+
   test.each<[string, object, RegExp]>([
     ['text before results', { messages: [ASK, called('x'), { role: 'user', content: [text('Here:'), result('x')] }] }, /tool_result blocks must come before/],
     ['a missing result', { messages: [ASK, called('x', 'y'), { role: 'user', content: [result('x')] }, called('z')] }, /no result after them: y/],

@@ -15,7 +15,7 @@ const blockSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('redacted_thinking'), data: z.string() }),
 ]);
 
-const turnSchema = z.object({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(blockSchema)]) });
+const turnSchema = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.union([z.string(), z.array(blockSchema)]) });
 
 const requestSchema = z.object({
   model: z.string().min(1),
