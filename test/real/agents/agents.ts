@@ -1,0 +1,67 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface Place {
+  /** The simulator. */
+  readonly url: string;
+  /** The agent's home, which is its own. */
+  readonly home: string;
+  /** The project that it changes. */
+  readonly project: string;
+}
+
+/** How an agent is led to a simulated model instead of its provider. */
+export interface Agent {
+  /** Its package in npm. */
+  readonly name: string;
+  readonly program: string;
+  /** The wire format that it speaks. */
+  readonly wire: string;
+  prepare?(place: Place): Promise<void>;
+  args(question: string): readonly string[];
+  env(place: Place): Readonly<Record<string, string>>;
+}
+
+export const AGENTS: readonly Agent[] = [
+  {
+    name: '@anthropic-ai/claude-code',
+    program: 'claude',
+    wire: 'Messages',
+    args: (question) => ['-p', question, '--model', 'sim-dune', '--permission-mode', 'acceptEdits', '--allowedTools', 'Read,Write,Bash'],
+    env: ({ url }) => ({
+      ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', ANTHROPIC_SMALL_FAST_MODEL: 'sim-birch', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    }),
+  },
+  {
+    name: '@openai/codex',
+    program: 'codex',
+    wire: 'Responses',
+    prepare: ({ url, home }) => file(home, 'config.toml', [
+      'model = "sim-atlas"', 'model_provider = "sim"', '[model_providers.sim]', 'name = "sim"', `base_url = "${url}/v1"`, 'wire_api = "responses"',
+      '[analytics]', 'enabled = false', '',
+    ].join('\n')),
+    args: (question) => ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', question],
+    env: ({ home }) => ({ CODEX_HOME: home }),
+  },
+  {
+    name: 'opencode-ai',
+    program: 'opencode',
+    wire: 'Chat Completions',
+    prepare: ({ url, project }) => file(project, 'opencode.json', JSON.stringify({
+      autoupdate: false,
+      share: 'disabled',
+      provider: {
+        sim: { npm: '@ai-sdk/openai-compatible', name: 'sim', options: { baseURL: `${url}/v1`, apiKey: 'none' }, models: { 'sim-cedar': { tool_call: true } } },
+      },
+      small_model: 'sim/sim-cedar',
+      permission: { edit: 'allow', bash: 'allow' },
+    })),
+    args: (question) => ['run', '-m', 'sim/sim-cedar', question],
+    env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
+  },
+];
+
+async function file(folder: string, name: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, name), text);
+}

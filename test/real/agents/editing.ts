@@ -1,0 +1,47 @@
+import type { SimulatedCall, SimulatedTool, SimulatedTurn } from '../../../backend/simulator/simulated-model.ts';
+import type { HandsRule } from '../../../backend/simulator/worker-model.ts';
+
+/** What the simulated model is told to leave in the file, and whether it has seen it there. */
+export interface Editing {
+  readonly file: string;
+  readonly wanted: string;
+}
+
+export interface Seen {
+  /** Requests that offered tools. */
+  turns: number;
+  /** Results of tools in the last of them. */
+  results: number;
+}
+
+type Call = Omit<SimulatedCall, 'id'>;
+
+/** Looks at the file with every tool that can, replaces its text, looks again, and is done. It knows the tools by their names and schemas. */
+export function edits({ file, wanted }: Editing, seen: Seen): HandsRule {
+  return ({ name }, { messages, tools = [] }): SimulatedTurn => {
+    const results = messages.filter(({ role }) => role === 'tool');
+    seen.turns += 1;
+    seen.results = results.length;
+    const tool = (pattern: RegExp): SimulatedTool | undefined => tools.find((one) => pattern.test(one.name));
+    const shell = tool(/^(?:bash|shell|shell_command|exec_command)$/i);
+    const [read, write] = [tool(/^read$/i), tool(/^write$/i)];
+    const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
+    const look = [...(read ? [callOf(read, { file_path: file, filePath: file })] : []), ...run(`cat ${file}`)];
+    if (results.length === 0) return { text: 'I look at the file first.', calls: look };
+    if (results.length <= look.length) {
+      const put = write ? [callOf(write, { file_path: file, filePath: file, content: `${wanted}\n` })] : run(`echo '${wanted}' > ${file}`);
+      return { text: '', calls: put };
+    }
+    if (results.length === look.length + 1) return { text: 'I look again.', calls: run(`cat ${file}`) };
+    const isThere = results.at(-1)?.content.includes(wanted) ?? false;
+    return { text: `Simulated by ${name}. ${isThere ? 'Done: the file is changed.' : 'The file is as it was.'}`, calls: [] };
+  };
+}
+
+/** A call with those of the values that the tool's schema names. */
+function callOf({ name, parameters }: SimulatedTool, values: Readonly<Record<string, string>>): Call {
+  const { properties = {} } = (parameters ?? {}) as { properties?: Record<string, { type?: string }> };
+  const given = Object.entries(values).filter(([key]) => Object.hasOwn(properties, key));
+  const asTyped = given.map(([key, value]) => [key, properties[key]?.type === 'array' ? ['bash', '-c', value] : value] as const);
+  return { name, arguments: JSON.stringify(Object.fromEntries(asTyped)) };
+}
