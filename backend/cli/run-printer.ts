@@ -79,6 +79,8 @@ export class RunPrinter {
         return this.#stepCompleted(event, run);
       case 'step.failed':
         return this.#line('', style('red', `✗ step ${event.step + 1}: ${event.failure.message}`));
+      case 'step.reassigned':
+        return this.#line('', style('yellow', `↷ step ${event.step + 1}: ${event.failure.message} ${idOf(run, event.to)} does it instead.`));
       case 'step.skipped':
         return this.#line('', style('dim', `– step ${event.step + 1} skipped: ${event.reason}`));
       case 'answer.returned':
@@ -238,6 +240,8 @@ function warningText({ limit, spent, of }: BudgetWarning): string {
   const unit = limit.endsWith('Usd') ? '' : ' tokens';
   return `${Math.floor((spent / of) * 100)} % of the budget of ${whose} is spent: ${amount(spent)} of ${amount(of)}${unit}`;
 }
+
+const idOf = ({ pool }: RunSnapshot, worker: number): string => printable(pool[worker]?.id ?? `worker ${worker}`);
 
 const nameOf = (id: string, simulated = false): string => (simulated ? `${id} (simulated)` : id);
 

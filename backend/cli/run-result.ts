@@ -63,6 +63,8 @@ function roundResult(run: RunSnapshot, round: RoundView) {
       unpricedTokens: step.spent.unpricedTokens,
       durationMs: step.durationMs ?? null,
       failure: step.failure?.message ?? null,
+      /** The workers that failed at the step before `worker` did it, the first one first. */
+      handedOn: (step.handedOn ?? []).map(({ worker, failure }) => ({ worker: run.pool[worker]?.id ?? null, failure: failure.message })),
     })),
     verdict: round.verdict ?? null,
   };

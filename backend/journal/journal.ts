@@ -111,7 +111,7 @@ export class Journal {
                WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND state = 'completed' AND outcome IN ('verified', 'not-verified')
                  AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')
                ORDER BY accepted_at DESC LIMIT ?) AS recent
-         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'step.turned', 'step.completed')
+         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'step.reassigned', 'step.turned', 'step.completed')
          ORDER BY recent.run_id, events.seq`,
       ),
       unfinished: file.prepare(

@@ -31,16 +31,19 @@ export function repliesIn(rows: Iterable<JudgedRow>): JudgedReply[] {
   let runId: string | undefined;
   let pool: RunEventOf<'run.accepted'>['pool'] = [];
   let plans: RunEventOf<'plan.proposed'>[] = [];
+  let handedOn: RunEventOf<'step.reassigned'>[] = [];
   for (const { run_id, outcome, body } of rows) {
-    if (run_id !== runId) [runId, pool, plans] = [run_id, [], []];
+    if (run_id !== runId) [runId, pool, plans, handedOn] = [run_id, [], [], []];
     const event = decodeShort(body);
     if (event?.type === 'run.accepted') pool = event.pool;
     if (event?.type === 'plan.proposed') plans.push(event);
+    if (event?.type === 'step.reassigned') handedOn.push(event);
     if (event?.type !== 'step.turned' && event?.type !== 'step.completed') continue;
     // A step that was kept from another run is counted there.
     if ('keptFrom' in event && event.keptFrom !== undefined) continue;
     const { round, step, cost: { usd }, durationMs } = event;
-    const worker = pool[plans.findLast((plan) => plan.round === round)?.steps[step]?.worker ?? -1];
+    const standIn = handedOn.findLast((one) => one.round === round && one.step === step)?.to;
+    const worker = pool[standIn ?? plans.findLast((plan) => plan.round === round)?.steps[step]?.worker ?? -1];
     if (worker) replies.push({ runId, round, step, worker, isVerified: outcome === 'verified', ...(usd !== undefined && { usd }), durationMs });
   }
   return replies;

@@ -279,6 +279,13 @@ export const runEventSchema = z.discriminatedUnion('type', [
     isLast: z.literal(true).optional(),
   }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
+  /** The step's worker failed, or is known to: another one does the step from its beginning. Both are ordinals in the run's pool. */
+  z.object({
+    type: z.literal('step.reassigned'), round, step, from: z.number().int().nonnegative(), to: z.number().int().nonnegative(),
+    /** Why `from` does not do it. */
+    failure: failureSchema,
+    keptFrom,
+  }),
   z.object({ type: z.literal('step.skipped'), round, step, reason: z.string() }),
   /** The step's output was to change files and cannot be read: its worker is told so and asked again, once in a round. */
   z.object({ type: z.literal('answer.returned'), round, step, text: z.string() }),

@@ -88,9 +88,18 @@ export interface BaseView {
   readonly result?: BaseResult;
 }
 
+/** A worker that failed at a step, which another one then did. */
+export interface HandedOn {
+  readonly worker: number;
+  readonly failure: Failure;
+}
+
 export interface StepView {
   readonly index: number;
+  /** Who does it: the plan's choice, or who stands in for it. */
   readonly worker: number;
+  /** Those who were to do it before, oldest first. */
+  readonly handedOn?: readonly HandedOn[];
   readonly subtask: string;
   readonly reads: readonly number[];
   readonly readsPreviousRound: boolean;
@@ -188,6 +197,8 @@ export interface RunSnapshot {
   readonly project?: ProjectFacts;
   readonly base?: BaseView;
   readonly rounds: readonly RoundView[];
+  /** Workers that failed at a step which was handed on, since the run was started or last resumed by a person. */
+  readonly failedWorkers?: readonly (HandedOn & { readonly round: number; readonly step: number })[];
   readonly spent: Spent;
   readonly outcome?: RunEventOf<'run.completed'>['outcome'];
   /** The round whose answer is offered; set once the run has completed. */
@@ -258,8 +269,11 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       const pause = at - run.updatedAt;
       const rounds = next.rounds.map(forgetUnfinished).map((round, index) => (index === next.rounds.length - 1 ? paused(round, pause) : round));
       const resumed = withoutRunningBase(paused({ ...again, budget: event.budget ?? next.budget }, pause));
-      // The user saw the cost before resuming, and may have raised the limits.
-      if (event.reason === 'user') return { ...resumed, rounds: rounds.map(forgiveRejections) };
+      // The user saw the cost before resuming, and may have raised the limits or mended a worker.
+      if (event.reason === 'user') {
+        const { failedWorkers: _failed, ...forgiven } = resumed;
+        return { ...forgiven, rounds: rounds.map(forgiveRejections) };
+      }
       return { ...resumed, rounds, ...(warnings && { warnings }) };
     }
     case 'run.waiting':
@@ -338,6 +352,12 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'step.failed':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'failed', failure: event.failure })));
+    case 'step.reassigned': {
+      const { round, step, from, failure, keptFrom } = event;
+      // What failed in another run says nothing of now.
+      const failedWorkers = [...(next.failedWorkers ?? []), ...(keptFrom === undefined ? [{ worker: from, failure, round, step }] : [])];
+      return inRound({ ...next, ...(failedWorkers.length > 0 && { failedWorkers }) }, round, (view) => inStep(view, step, (one) => handOn(one, event)));
+    }
     case 'step.skipped':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'skipped', skippedBecause: event.reason })));
@@ -389,6 +409,11 @@ function withoutRunningBase({ base, ...run }: RunSnapshot): RunSnapshot {
 
 function withOutput({ failure: _failure, ...step }: StepView): StepView {
   return { ...step, state: 'completed' };
+}
+
+/** The next worker begins anew. What the one before it cost stays. */
+function handOn({ attempt: _attempt, failure: _failure, turns: _turns, begun: _begun, ...step }: StepView, { from, to, failure }: RunEventOf<'step.reassigned'>): StepView {
+  return { ...step, worker: to, state: 'pending', handedOn: [...(step.handedOn ?? []), { worker: from, failure }] };
 }
 
 function observedIn({ text, results, pieces = [], changes = [], isLast }: RunEventOf<'step.observed'>): Omit<TurnView, 'reply'> {

@@ -19,6 +19,7 @@ import type { RunListener } from './run-service.ts';
 import { handsOf } from './step-prompt.ts';
 import { workWithHands, type HandsParts } from './work-with-hands.ts';
 import { workWithNeeds, type Supply } from './work-with-needs.ts';
+import { workerRecords } from './worker-records.ts';
 
 export interface ActiveRunsOptions {
   readonly journal: Journal;
@@ -218,6 +219,7 @@ export class ActiveRuns {
       ...(workspace !== undefined && {
         workOf: (_worker, place) => (hands && handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : workWithNeeds(workspace, supply)),
       }),
+      standInsBy: () => (workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool)),
       checker,
       failureOf: (error) => this.failureOf(error),
       baseWaitMs,

@@ -1,4 +1,4 @@
-import type { RunEvent, StoredEvent } from '../protocol/run-events.ts';
+import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { snapshotOf, type StepView } from '../protocol/run-snapshot.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 
@@ -19,7 +19,9 @@ export interface StepPlace {
  * @param events the earlier run's, oldest first
  */
 export function keptOnRetry(events: readonly StoredEvent[], { round, step }: StepPlace): RunEvent[] {
-  const redone = dependents(snapshotOf(events).rounds[round]?.steps ?? [], step);
+  const { rounds } = snapshotOf(events);
+  const redone = dependents(rounds[round]?.steps ?? [], step);
+  const isKept = (of: StepPlace): boolean => of.round < round || (of.round === round && !redone.has(of.step));
   return events.flatMap(({ runId, event }): RunEvent[] => {
     switch (event.type) {
       case 'context.gathered':
@@ -28,7 +30,9 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
       case 'plan.kept':
         return event.round <= round ? [keptFrom(runId, event)] : [];
       case 'step.completed':
-        return event.round < round || (event.round === round && !redone.has(event.step)) ? [keptFrom(runId, event)] : [];
+        return isKept(event) ? [keptFrom(runId, event)] : [];
+      case 'step.reassigned':
+        return isKept(event) && rounds[event.round]?.steps[event.step]?.output !== undefined ? [{ ...event, keptFrom: event.keptFrom ?? runId }] : [];
       case 'answer.ready':
       case 'verify.completed':
         return event.round < round ? [event] : [];
@@ -50,7 +54,7 @@ function dependents(steps: readonly StepView[], first: number): ReadonlySet<numb
   return found;
 }
 
-type Paid = Extract<RunEvent, { keptFrom?: string | undefined }>;
+type Paid = RunEventOf<'plan.proposed' | 'plan.kept' | 'step.completed'>;
 
 function keptFrom(runId: string, event: Paid): Paid {
   return { ...event, keptFrom: event.keptFrom ?? runId, usage: NO_USAGE, cost: { usd: 0, estimated: false } };

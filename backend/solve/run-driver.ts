@@ -11,10 +11,12 @@ import { BudgetSpentError } from '../workers/errors.ts';
 import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts';
 import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { WorkerRecord } from '../protocol/worker-record.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
 import { answerPatch } from './answer-patch.ts';
+import { withWorker } from './assigned.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
@@ -26,6 +28,7 @@ import { RunAttemptLog } from './run-calls.ts';
 import { RunContexts } from './run-contexts.ts';
 import { secondReading, whatToReturn } from './returned-answer.ts';
 import type { RunRecorder } from './run-recorder.ts';
+import { isHandedOn, lastingFailure, noneLeft, standInFor } from './stand-in.ts';
 import { stepPrompt } from './step-prompt.ts';
 import { ONE_CALL, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
 import { judgingCommand } from './test-command.ts';
@@ -50,6 +53,11 @@ export interface RunDriverOptions {
   readonly call: RunCall;
   /** How a worker does a step; by default with one call. */
   readonly workOf?: ((worker: WorkerConfig, place: WorkPlace) => StepWork) | undefined;
+  /**
+   * The records of the pool in this project. By them a step is given to another worker when its own fails; without it no step is: in a
+   * training, what a plan is worth follows from the workers that it names.
+   */
+  readonly standInsBy?: (() => readonly WorkerRecord[]) | undefined;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** The failure to report for an error. */
@@ -221,7 +229,7 @@ export class RunDriver {
       steps: stepsOf(plan),
       finished,
       signal: this.#options.signal,
-      runStep: (step, inputs, signal) => this.#step(step, inputs, signal),
+      runStep: (step, inputs, signal) => this.#handedOn(step, inputs, signal),
       onSkipped: (step, because, error) => {
         if (error instanceof JournalUnavailableError) return;
         const reason = error instanceof BudgetSpentError ? 'The budget does not hold the next call.' : `Step ${because.index + 1} failed.`;
@@ -248,6 +256,34 @@ export class RunDriver {
     }
   }
 
+  /** Gives a step to one worker after another, until it is done or nobody is left. */
+  async #handedOn(planned: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
+    const seen = inputs.map(({ step, output }) => ({ step: withWorker(step, this.#view), output }));
+    for (;;) {
+      const step = withWorker(planned, this.#view);
+      const { index, worker } = step;
+      const known = lastingFailure(this.#run, worker);
+      const next = known && this.#reassignment(step, known);
+      if (next) {
+        this.#record(next);
+        continue;
+      }
+      try {
+        return await this.#step(step, seen, signal);
+      } catch (error) {
+        if (this.#view.steps[index]?.worker === worker) throw noneLeft(this.#run, { round: this.#round, step: index }, error);
+      }
+    }
+  }
+
+  /** Undefined if nobody is left. An output that was given back stays its worker's. */
+  #reassignment({ index, worker }: Step, failure: Failure): RunEvent | undefined {
+    const { standInsBy } = this.#options;
+    if (!standInsBy || this.#view.steps[index]?.output !== undefined) return undefined;
+    const to = standInFor(this.#run, { round: this.#round, step: index }, failure, standInsBy());
+    return to === undefined ? undefined : { type: 'step.reassigned', round: this.#round, step: index, from: worker, to, failure };
+  }
+
   async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
     const worker = this.#run.pool[step.worker] as WorkerConfig;
     const { call, ledger, workOf = () => ONE_CALL } = this.#options;
@@ -267,7 +303,9 @@ export class RunDriver {
       }
     } catch (error) {
       if (!signal.aborted && !(error instanceof BudgetSpentError || error instanceof JournalUnavailableError)) {
-        this.#record({ type: 'step.failed', round: this.#round, step: step.index, failure: this.#options.failureOf(error) });
+        const failure = this.#options.failureOf(error);
+        const next = isHandedOn(error) ? this.#reassignment(step, failure) : undefined;
+        this.#record(next ?? { type: 'step.failed', round: this.#round, step: step.index, failure });
       }
       throw error;
     } finally {

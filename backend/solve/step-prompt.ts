@@ -6,6 +6,7 @@ import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
+import { withWorker } from './assigned.ts';
 import { NEED_WORDS } from './needs.ts';
 import { asksForTests, feedbackOf, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
@@ -45,7 +46,7 @@ export function handsOf(run: RunSnapshot, worker: number): WorkerConfig['hands']
 /** The prompt of a step, with the turns that it took so far; undefined if there is no such step or an output that it reads is missing. */
 export function promptOf(run: RunSnapshot, round: number, index: number): Message[] | undefined {
   const { plan, steps = [] } = run.rounds[round] ?? {};
-  const planned = plan ? stepsOf(plan) : [];
+  const planned = plan ? stepsOf(plan).map((one) => withWorker(one, { steps })) : [];
   const step = planned[index];
   if (!step) return undefined;
   const inputs = step.reads.flatMap((read): ReadableOutput[] => {
@@ -72,7 +73,7 @@ function asText(messages: readonly ConversationMessage[]): Message[] {
 function outcomeOf(run: RunSnapshot, index: number): { outputs: ReadableOutput[]; feedback: string } | undefined {
   const round = run.rounds[index];
   if (!round?.plan) return undefined;
-  const outputs = stepsOf(round.plan).flatMap((step) => {
+  const outputs = stepsOf(round.plan).map((step) => withWorker(step, round)).flatMap((step) => {
     const output = round.steps[step.index]?.output;
     return output === undefined ? [] : [{ step, output }];
   });

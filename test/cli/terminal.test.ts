@@ -44,6 +44,7 @@ it('tells nothing of a run that could command a terminal, whoever wrote it', () 
       type: 'plan.proposed', round: 0, attemptId: 'a', text: EVIL, plan: { modelIds: [0], subtasks: [EVIL], accessList: [[]] },
       steps: [{ worker: 0, subtask: EVIL, reads: [], readsPreviousRound: false }], ...spent,
     },
+    { type: 'step.reassigned', round: 0, step: 0, from: 0, to: 1, failure },
     { type: 'step.failed', round: 0, step: 0, failure },
     { type: 'step.skipped', round: 0, step: 0, reason: EVIL },
     { type: 'step.completed', round: 0, step: 0, attemptId: 'a', output: EVIL, finishReason: 'stop', ...spent },

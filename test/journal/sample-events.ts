@@ -71,6 +71,7 @@ export function eventfulRun(longText: string): RunEvent[] {
     { type: 'step.completed', round: 0, step: 0, attemptId: 's1', output: longText, finishReason: 'stop', ...spent },
     { type: 'step.turned', round: 0, step: 1, attemptId: 't1', text: 'Show me the tests.', ...spent },
     { type: 'step.observed', round: 0, step: 1, text: 'There are two.' },
+    { type: 'step.reassigned', round: 0, step: 1, from: 1, to: 0, failure },
     { type: 'step.failed', round: 0, step: 1, failure },
     { type: 'step.skipped', round: 0, step: 2, reason: 'Step 2, whose output it reads, failed.' },
     { type: 'budget.warned', limit: 'runUsd', spent: 0.9, of: 1 },

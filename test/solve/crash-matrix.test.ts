@@ -91,7 +91,10 @@ function scriptedWorkers(prefix: string, lastWorker: object, firstWorker: object
   };
 }
 
-/** `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker refuses. `no plan`: the planner writes none. */
+/**
+ * `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker refuses, the first stands in for it and then
+ * refuses the last step. `no plan`: the planner writes none.
+ */
 function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
   const [scenario = '', who] = model.split(/-.* /);
   if (scenario === 'hands' && who !== 'planner') return handsScript(who ?? '', messages.filter(({ role }) => role === 'assistant').length, text);
@@ -101,7 +104,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
   }
-  return scenario === 'fails' && who === 'second' ? { status: 403 } : `What ${who} says.`;
+  return scenario === 'fails' && (who === 'second' || text.includes('Answer.')) ? { status: 403 } : `What ${who} says.`;
 }
 
 /** What a worker with hands does in its n-th turn. Its last words hold what it saw, so that another copy after a kill is noticed. */

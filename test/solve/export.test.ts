@@ -158,6 +158,17 @@ describe('no file of a run', () => {
   });
 });
 
+it('the document says who failed at a step before another one did it', () => {
+  const snapshot = run();
+  const [round, ...rest] = snapshot.rounds;
+  const handedOn = [{ worker: 0, failure: { kind: 'payment', message: 'Worker "ada": no *credit* is left.', retryable: false } }];
+  const steps = round?.steps.map((step) => ({ ...step, worker: 1, ...(step.index === 0 && { handedOn }) })) ?? [];
+  const text = markdown({ ...snapshot, rounds: [...(round ? [{ ...round, steps }] : []), ...rest] });
+  expect(text).toContain('### Step 1: `bob`');
+  expect(text.split('Handed on by `ada`, which failed: Worker')).toHaveLength(2);
+  expect(text).not.toContain('*credit*');
+});
+
 it('the file for programs holds what was sent for each plan and each step', () => {
   const { format, prompts } = exportedRun(run({ question: 'Why so?' }), []);
   expect(format).toBe('conductor-run/1');

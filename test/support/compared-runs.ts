@@ -11,7 +11,7 @@ export function outcomeOf(events: readonly StoredEvent[]) {
     message: run.message?.replace(/[\d.]+k? tokens are spent/, 'some tokens are spent').replace(run.policy.model, 'planner'),
     answer: answerOf(run)?.text,
     rounds: run.rounds.map(({ plan, rejections, steps, verdict }) => ({
-      plan, rejections: rejections.map(({ reason }) => reason), outputs: steps.map(({ output }) => output), verdict: verdict?.outcome,
+      plan, rejections: rejections.map(({ reason }) => reason), outputs: steps.map(({ output }) => output), workers: steps.map(({ worker }) => worker), verdict: verdict?.outcome,
     })),
   };
 }

@@ -26,11 +26,11 @@ export interface ScriptedCall {
 }
 
 /**
- * What the script says to a request: a text, one that ends with the tokens, a status, one that is begun and goes on when the promise
- * resolves, or calls of tools, which may end with the tokens, too.
+ * What the script says to a request: a text, one that ends with the tokens, a status with an error of a code or a time to wait, one that is
+ * begun and goes on when the promise resolves, nothing but an end of the connection, or calls of tools, which may end with the tokens, too.
  */
 export type ScriptedAnswer =
-  | string | { cutOff: string } | { status: number } | { begin: string; rest: Promise<string> }
+  | string | { cutOff: string } | { status: number; code?: string; retryAfter?: number } | { begin: string; rest: Promise<string> } | { hangsUp: true }
   | { text?: string; calls: readonly ScriptedCall[]; isCutOff?: boolean };
 
 const FORMATS: Readonly<Record<string, WireFormat>> = {
@@ -100,7 +100,12 @@ export class ScriptedServer {
     };
     this.requests.push(scripted);
     const said = script(scripted);
-    if (typeof said === 'object' && 'status' in said) return fail(said.status, { error: { message: `scripted ${said.status}` } });
+    if (typeof said === 'object' && 'hangsUp' in said) return void request.socket.destroy();
+    if (typeof said === 'object' && 'status' in said) {
+      const { status, code, retryAfter } = said;
+      if (retryAfter !== undefined) response.setHeader('retry-after', String(retryAfter));
+      return fail(status, { error: { message: `scripted ${status}`, ...(code !== undefined && { code }) } });
+    }
     const begin = typeof said === 'string' ? said : 'cutOff' in said ? said.cutOff : 'begin' in said ? said.begin : said.text ?? '';
     const calls = typeof said === 'object' && 'calls' in said ? said.calls : [];
     const isCutOff = typeof said === 'object' && ('cutOff' in said || ('calls' in said && said.isCutOff === true));

@@ -184,6 +184,8 @@ describe('a rollout', () => {
     expect(await made.run(task, workers(), group([plan([0, 'Answer.']), plan([1, 'Answer.'])]), AT, NEVER)).toEqual([
       { kind: 'infrastructure' }, { kind: 'judged', verified: true, score: 1, costUsd: expect.any(Number) },
     ]);
+    // Nobody stands in for a worker: another one's work would be counted as the plan's.
+    expect(server.of('two')).toHaveLength(1);
     expect(await made.run(broken, workers(), group([plan([1, 'Answer.'])]), { step: 4, place: 0 }, NEVER)).toEqual([{ kind: 'infrastructure' }]);
     expect(waits).toEqual([]);
   });

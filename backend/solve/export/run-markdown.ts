@@ -118,11 +118,12 @@ const STATES: Readonly<Record<StepView['state'], string>> = {
 };
 
 function stepBlocks({ pool }: RunSnapshot, { answer }: RoundView, step: StepView): string[] {
-  const { index, worker, subtask, output, failure, skippedBecause, keptFrom, finishReason } = step;
+  const { index, worker, subtask, output, failure, skippedBecause, keptFrom, finishReason, handedOn = [] } = step;
   return [
     `### Step ${index + 1}: ${idOf(pool, worker)}${answer?.step === index ? ', the answer of the round' : ''}`,
     'Instruction:',
     fenced(subtask),
+    ...handedOn.map((before) => `Handed on by ${idOf(pool, before.worker)}, which failed: ${words(before.failure.message)}`),
     ...(keptFrom === undefined ? [] : [`Kept from run ${code(keptFrom)}.`]),
     ...(output === undefined ? [] : ['Output:', fenced(output)]),
     ...(finishReason === undefined || finishReason === 'stop' ? [] : ['The output was cut short by its provider.']),
