@@ -41,6 +41,10 @@ function roundNews(run: RunSnapshot, before: RoundView | undefined, after: Round
 
 function stepNews(run: RunSnapshot, before: StepView | undefined, after: StepView): string[] {
   const name = l10n.t('Step {0}, {1}', after.index + 1, workerName(run, after.worker));
+  const lost = after.handedOn?.[before?.handedOn?.length ?? 0];
+  if (lost) {
+    return [l10n.t('Step {0}: {1} Given to {2} instead.', after.index + 1, lost.failure.message, workerName(run, after.worker))];
+  }
   const failure = after.attempt?.failure;
   if (failure && after.state === 'running' && before?.attempt?.failure !== failure) {
     return [l10n.t('{0}: tries again. {1}', name, failure.message)];

@@ -74,7 +74,7 @@ export function Count({ children }: { readonly children: number }): JSX.Element 
 }
 
 export type IconName =
-  | 'add' | 'arrow-left' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'chip' | 'circle-outline' | 'circle-slash' | 'close'
+  | 'add' | 'arrow-left' | 'arrow-swap' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'chip' | 'circle-outline' | 'circle-slash' | 'close'
   | 'cloud-download' | 'copy'
   | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'trash' | 'warning'
   | 'watch';

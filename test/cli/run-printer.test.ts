@@ -8,7 +8,7 @@ import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { mendedRun, verifiedRun } from '../webview/fixtures.ts';
+import { handedOnRun, mendedRun, verifiedRun } from '../webview/fixtures.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';
 const worker = workerConfigSchema.parse({ id: 'local', provider: 'local', model: MODEL });
@@ -116,4 +116,15 @@ it('tells what was wrong with a plan that was mended, and what was changed, and 
   expect(runResult(mended).rounds[0]?.mended).toMatchObject({ message: sentence, wrong: [{ rule: 'fault', step: 0 }, { rule: 'unseen', step: 1 }] });
   expect(toldOf({ type: 'plan.proposed', ...plan }, verifiedRun()).join('\n')).not.toContain('Mended');
   expect(runResult(verifiedRun()).rounds[0]?.mended).toBeNull();
+});
+
+it('tells whose step is given to whom and why, and gives it to scripts', () => {
+  const handedOn = handedOnRun();
+  const failure = { kind: 'overloaded', message: 'Worker "claude": it is overloaded.', retryable: true };
+  expect(toldOf({ type: 'step.reassigned', round: 0, step: 1, from: 1, to: 2, failure }, handedOn))
+    .toEqual(['↷ step 2: Worker "claude": it is overloaded. gpt-5 does it instead.']);
+  expect(runResult(handedOn).rounds[0]?.steps).toMatchObject([
+    { worker: 'gpt-5', handedOn: [{ worker: 'gemini-pro', failure: expect.stringContaining('no credit left') }] },
+    { worker: 'gpt-5', handedOn: [{ worker: 'claude' }] }, { handedOn: [] },
+  ]);
 });

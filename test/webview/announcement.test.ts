@@ -39,6 +39,14 @@ describe('announcementOf', () => {
     ]);
   });
 
+  it('says whose step another one does, and why', () => {
+    const script = new Script().context().plan(0, PLAN).start(0, { kind: 'step', step: 0 }, 'gemini-pro');
+    const before = script.run();
+    const failure = { kind: 'payment', message: 'Worker "gemini-pro" has no credit left.', retryable: false };
+    script.say({ type: 'step.reassigned', round: 0, step: 0, from: 0, to: 2, failure });
+    expect(announcementOf(before, script.run())).toBe('Step 1: Worker "gemini-pro" has no credit left. Given to gpt-5 instead.');
+  });
+
   it('says why a run stops', () => {
     const script = new Script();
     const before = script.run();

@@ -603,6 +603,24 @@ export function failedStepRun(): RunSnapshot {
     .run();
 }
 
+/** The first worker was out of credit, another one did its step; the second step failed in two workers' hands and is being done by a third. */
+export function handedOnRun(): RunSnapshot {
+  const payment = { kind: 'payment', message: 'Worker "gemini-pro": the account at generativelanguage.googleapis.com has no credit left; top it up or use another worker.', retryable: false };
+  const overloaded = { kind: 'overloaded', message: 'Worker "claude": api.anthropic.com is overloaded; try again later or use another worker.', retryable: true };
+  return new Script()
+    .context()
+    .plan(0, PLAN)
+    .start(0, { kind: 'step', step: 0 }, 'gemini-pro')
+    .fail(0, { kind: 'step', step: 0 }, payment.message, undefined, payment.kind)
+    .say({ type: 'step.reassigned', round: 0, step: 0, from: 0, to: 2, failure: payment })
+    .step(0, 0, 'gpt-5', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
+    .start(0, { kind: 'step', step: 1 }, 'claude')
+    .fail(0, { kind: 'step', step: 1 }, overloaded.message)
+    .say({ type: 'step.reassigned', round: 0, step: 1, from: 1, to: 2, failure: overloaded })
+    .start(0, { kind: 'step', step: 1 }, 'gpt-5')
+    .run();
+}
+
 export function waitingRun(): RunSnapshot {
   return new Script()
     .context()
@@ -876,6 +894,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'rejected': () => stateWith({ run: rejectedRun() }),
   'mended': () => stateWith({ run: mendedRun() }),
   'failed-step': () => stateWith({ run: failedStepRun() }),
+  'handed-on': () => stateWith({ run: handedOnRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'cancelled': () => stateWith({ run: cancelledRun() }),
   'two-rounds': () => stateWith({ run: twoRoundsRun() }),

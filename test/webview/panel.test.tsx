@@ -7,7 +7,7 @@ import { formatMoney } from '../../backend/protocol/figures.ts';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import {
-  answeredRun, baseRun, BEGIN, budgetRun, checkingRun, failedStepRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
+  answeredRun, baseRun, BEGIN, budgetRun, checkingRun, failedStepRun, handedOnRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
   planningRun, POOL_SUMMARY, RED_BASE, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, unchangedRun, uncheckedRun,
   untestedRun, VERIFIED, verifiedRun, waitingRun,
 } from './fixtures.ts';
@@ -404,6 +404,12 @@ describe('what to do next', () => {
     panel.click('Retry');
     panel.click('Show logs');
     expect(panel.posted).toEqual([{ type: 'resume', runId: 'run-1' }, { type: 'showLogs' }]);
+  });
+
+  it('says who failed at a step, why, and who does it', () => {
+    const text = renderPanel(stateWith({ run: handedOnRun() })).text();
+    expect(text).toMatch(/gpt-5.*step 1.*Worker "gemini-pro":.*no credit left.*Done by gpt-5 instead\./s);
+    expect(text).toMatch(/Worker "claude":.*is overloaded.*Given to gpt-5 instead\./s);
   });
 
   it('says what a waiting run waits for', () => {

@@ -15,7 +15,7 @@ import { workerColour } from './plan-list.tsx';
 import { SimulatedTag } from './step-card.tsx';
 import { StepFacts, StepPrompt } from './step-details.tsx';
 import { StepTurns } from './step-turns.tsx';
-import { readsOf, StepFigures, StepNote } from './step-facts.tsx';
+import { HandedOn, readsOf, StandsIn, StepFigures, StepNote } from './step-facts.tsx';
 
 interface PlanGraphProps {
   readonly steps: readonly StepView[];
@@ -151,6 +151,7 @@ const Node = memo(function Node({
       <span class="node-head">
         <Icon name={stage.icon} tone={stage.tone} label={`${stage.text}: `} />
         <bdi class="worker">{worker}</bdi>
+        <StandsIn step={step} />
         {simulated && <Icon name="beaker" tone="caution" label={l10n.t('simulated')} />}
         <span class="quiet">{l10n.t('step {0}', step.index + 1)}</span>
         {reads !== undefined && <span class="visually-hidden">{reads}</span>}
@@ -219,6 +220,7 @@ const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGo
         <ToolButton icon="close" label={l10n.t('Close the details')} onClick={onClose} />
       </div>
       <p class="subtask" dir="auto"><InlineCode text={step.subtask} /></p>
+      <HandedOn step={step} phase={phase} />
       <StepNote step={step} phase={phase} />
       <div class="panel-body">
         <StepFacts step={step} round={round} />

@@ -11,7 +11,7 @@ import { tail } from '../markdown/visible-text.ts';
 import { phaseOf, phaseStage } from '../run-stage.ts';
 import { StepFacts, StepPrompt } from './step-details.tsx';
 import { StepTurns } from './step-turns.tsx';
-import { readsOf, StepFigures, StepNote } from './step-facts.tsx';
+import { HandedOn, readsOf, StepFigures, StepNote } from './step-facts.tsx';
 
 interface StepCardProps {
   readonly step: StepView;
@@ -52,6 +52,7 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
         />
       </div>
       <p class="subtask" dir="auto"><InlineCode text={step.subtask} /></p>
+      <HandedOn step={step} phase={phase} />
       <StepNote step={step} phase={phase} />
       {hasText && !open && (
         // The button above does the same from the keyboard.

@@ -2,10 +2,13 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import type { StepView } from '../../backend/protocol/run-snapshot.ts';
 import { formatDuration, formatStepSpent } from '../../backend/protocol/figures.ts';
+import { useContext } from 'preact/hooks';
 import { Countdown, Elapsed } from '../clock.tsx';
+import { Icon } from '../controls.tsx';
 import { fillSentence } from '../fill-sentence.ts';
 import { list } from '../language.ts';
-import type { StepPhase } from '../run-stage.ts';
+import { workerName, type StepPhase } from '../run-stage.ts';
+import { RunContext } from './step-details.tsx';
 
 /*
  * Facts that every view of a step shows.
@@ -36,6 +39,32 @@ export function StepFigures({ step, phase, name }: {
   const took = step.durationMs === undefined ? [] : [formatDuration(step.durationMs)];
   const figures = [...spent, ...took];
   return figures.length > 0 ? <span class={name}>{figures.join(' · ')}</span> : null;
+}
+
+/** Why those failed who were to do the step, one a line, with their names; the last line says who does it now. */
+export function HandedOn({ step, phase }: { readonly step: StepView; readonly phase: StepPhase }): JSX.Element | null {
+  const run = useContext(RunContext);
+  const { handedOn = [] } = step;
+  if (!run || handedOn.length === 0) return null;
+  const now = <bdi>{workerName(run, step.worker)}</bdi>;
+  return (
+    <ul class="note handed-on">
+      {handedOn.map(({ failure }, index) => (
+        <li key={index} class="tone-caution" dir="auto"><Icon name="warning" /> {failure.message}</li>
+      ))}
+      {phase === 'completed' && <li class="quiet">{fillSentence(l10n.t('Done by {0} instead.'), now)}</li>}
+      {(phase === 'pending' || phase === 'running' || phase === 'retrying') && <li class="quiet">{fillSentence(l10n.t('Given to {0} instead.'), now)}</li>}
+    </ul>
+  );
+}
+
+/** That another worker was to do it, as an icon; its name is told by those who do not see it, too. */
+export function StandsIn({ step }: { readonly step: StepView }): JSX.Element | null {
+  const run = useContext(RunContext);
+  const [planned] = step.handedOn ?? [];
+  if (!run || !planned) return null;
+  const words = l10n.t('instead of {0}', workerName(run, planned.worker));
+  return <span class="stands-in" title={words}><Icon name="arrow-swap" tone="caution" label={words} /></span>;
 }
 
 /** A note that adds to the state. */
