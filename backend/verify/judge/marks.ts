@@ -53,7 +53,8 @@ const GO: readonly Mark[] = [
 const RUST: readonly Mark[] = [
   { does: 'reads the frames of its callers', code: /\bLocation\s*::\s*caller\b|\btrack_caller\b|\bBacktrace\s*::/ },
   { does: 'reads source code', code: /\binclude_(?:str|bytes)\s*!/ },
-  { does: 'decides how the process ends', code: /\bprocess\s*::\s*(?:exit|abort)\b/ },
+  { does: 'decides how the process ends', code: /\bprocess\s*::\s*(?:\{[^}]*\b)?(?:exit|abort)\b|\bprocess\s+as\b|\bprocess\s*::\s*\*|\blibc\s*::|\bextern\s*"|\basm\s*!|\bCommandExt\b/ },
+  { does: 'writes to descriptors of the process', code: /\b(?:from_raw_fd|RawFd|FromRawFd|BorrowedFd)\b/, text: /^\/(?:dev\/(?:stdout|stderr|fd)|proc\/self)\b/ },
   { does: 'acts on a failure', code: /\bpanic\s*::\s*(?:set_hook|take_hook|catch_unwind)\b/ },
   { does: 'says itself what is equal', code: /\bimpl\b[^{;]*\bPartialEq\b|\bmacro_rules\s*!\s*(?:debug_)?assert/ },
   { does: 'looks for the tests', code: /\bcfg!\s*\(\s*(?:not\s*\(\s*)?test\b|\bcfg\s*\(\s*not\s*\(\s*test\b/ },

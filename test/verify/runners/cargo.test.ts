@@ -75,6 +75,10 @@ describe("cargo's report", () => {
     expect(parse([started, end])).toEqual(['failed container a > bin a']);
   });
 
+  it('has a binary that failed although none of its tests did as failed', () => {
+    expect(parse([started, ok, suite, end.replace('0', '101')])).toEqual(['passed a > bin a > x', 'failed container a > bin a']);
+  });
+
   it('has every package as failed where the build does', () => {
     const failed = '{"reason":"build-finished","success":false}';
     expect(summary(parseCargoReports({ build: failed, binaries: [], packages: ['a', 'b'] }, '/c'))).toEqual([
@@ -87,6 +91,7 @@ describe("cargo's report", () => {
     ['a test that was never started passes', [ok, suite, end]],
     ['a test has two endings', [started, ok, ok, suite, end]],
     ['the numbers are others', [started, ok, suite.replace('1', '2'), end]],
+    ['a test failed and the binary did not', [started, ok.replace('"ok"', '"failed"'), suite.replace('1', '0').replace('"failed": 0', '"failed": 1'), end]],
     ['there are two last words', [started, ok, suite, suite, end]],
   ])('is an error where %s', (_, lines) => {
     expect(() => parse(lines)).toThrow(ReportError);
