@@ -1,19 +1,23 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { avaReporter } from './ava-reporter.ts';
+import { AVA_SIGNS, AVA_WITNESS } from './ava-witness.ts';
 import { nodeOption, withNodeOptions } from './javascript-guard.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { isOwnFolder } from './project-folder.ts';
 import { reporterEvents, ResultCollector } from './report-file.ts';
-import { parseTap } from './tap-report.ts';
+import { parseTap, type TapPoint } from './tap-report.ts';
 import { signedModules } from './signed-modules.ts';
 import type { TestReport } from './test-report.ts';
 import type { TestRunner } from './test-runner.ts';
+import { witnessGuard } from './witness-guard.ts';
+import { notSeen, seenId, testsSeen, witnessEvents, type WitnessEvent } from './witnesses.ts';
 
 const AVA: JavaScriptRunner = { programs: ['ava'], packages: ['ava'], fallback: 'ava' };
 
-/** ava, read from the TAP of its main process. Tests run in other threads or processes, which cannot write into our copy of it. */
+const MAIN = /(?:^|[\\/])ava(?:[\\/]|$)/;
+
+/** ava, read from the TAP of its main process, which signs it. Tests run in workers, which are witnesses (`witness-guard.ts`). */
 export const ava: TestRunner<'ava'> = {
   name: 'ava',
   manifests: ['package.json'],
@@ -24,7 +28,8 @@ export const ava: TestRunner<'ava'> = {
 
   async prepare(run) {
     const requires = (file: string): string => `--require=${nodeOption(file)}`;
-    const { reporter, hasEnded, readLines } = await signedModules(run, (watch, itself) => avaReporter({ watch, option: requires(itself) }));
+    const { reporter, hasEnded, readLines } = await signedModules(run, (watch, itself) =>
+      witnessGuard({ watch, option: requires(itself), isMain: MAIN, signs: AVA_SIGNS, witness: AVA_WITNESS }));
     const command = withOptions(run.command, AVA.programs, {
       remove: [], flags: ['--tap', '-t', '--watch', '-w', '--verbose', '-v', '--fail-fast', '--update-snapshots', '-u'], add: '--tap --no-fail-fast',
     });
@@ -43,13 +48,19 @@ const lineSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start') }),
   z.object({ type: z.literal('end') }),
   z.object({ type: z.literal('tap'), text: z.string() }),
+  ...witnessEvents,
 ]);
 
 /** `files`: the sources of the copy, relative. ava names the file of a test by parts of its path, and not at all if it is the only one. */
 export function reportOf(lines: string, copy: string, files: readonly string[]): TestReport {
   const texts: string[] = [];
-  for (const event of reporterEvents(lines, lineSchema)) if (event.type === 'tap') texts.push(event.text);
+  const events: WitnessEvent[] = [];
+  for (const event of reporterEvents(lines, lineSchema)) {
+    if (event.type === 'tap') texts.push(event.text);
+    else if (event.type !== 'start') events.push(event);
+  }
   const points = parseTap(texts.join(''));
+  checkTitles(points, events);
   const collector = new ResultCollector(copy);
   const titles = points.map(({ title }) => title.split(SEPARATOR));
   const tests = files.filter((file) => TEST_FILE.test(file));
@@ -60,6 +71,19 @@ export function reportOf(lines: string, copy: string, files: readonly string[]):
     else collector.add({ kind: 'test', status, path: placeOf(parts, tests), message });
   }
   return { results: collector.results };
+}
+
+/** As `checkWitnesses` does. A worker knows the title of its test, in front of which the report may have parts of its file's path. */
+function checkTitles(points: readonly TapPoint[], events: readonly WitnessEvent[]): void {
+  if (!events.some(({ type }) => type === 'watched')) return;
+  const left = new Map([...testsSeen(events, '')].map(([title, { passed }]) => [title, passed]));
+  for (const { title, status } of points) {
+    if (status !== 'passed') continue;
+    const parts = title.split(SEPARATOR);
+    const seen = parts.map((_, index) => seenId([parts.slice(index).join(SEPARATOR)])).find((end) => (left.get(end) ?? 0) > 0);
+    if (seen === undefined) throw notSeen(title);
+    left.set(seen, (left.get(seen) ?? 0) - 1);
+  }
 }
 
 const SEPARATOR = ' › ';

@@ -11,7 +11,7 @@
 export const javascriptWatch = ({ copy, signed }: WatchOptions): string => `
 'use strict';
 const assert = require('assert');
-const { openSync, readFileSync, realpathSync, renameSync, writeFileSync, writeSync } = require('fs');
+const { openSync, readFileSync, realpathSync, renameSync, unlinkSync, writeFileSync, writeSync } = require('fs');
 const path = require('path');
 const { fileURLToPath } = require('url');
 const { apply } = Reflect;
@@ -36,23 +36,54 @@ const takeKey = (file, hash) => {
   return [Number(number), from(key, 'hex')];
 };
 
-/** Returns a function that writes a line of the report. Events must have no prototype, because a product may have added a toJSON to it. */
-exports.openReport = () => {
+/** Hashes by what crypto was when this is called. */
+const hasher = () => {
   const { createHash } = require('crypto');
   const { update, digest } = Object.getPrototypeOf(createHash('sha256'));
-  const hash = (...parts) => {
+  return (...parts) => {
     const state = createHash('sha256');
     for (let index = 0; index < parts.length; index += 1) apply(update, state, [parts[index]]);
     return apply(digest, state, ['hex']);
   };
-  const [number, key] = takeKey(${JSON.stringify(signed?.keyFile)}, hash);
+};
+
+const writer = (run, key, hash) => {
   const target = openSync(${JSON.stringify(signed?.destination)}, 'a', 0o600);
   let lines = 0;
-  return (event) => {
-    const text = number + ' ' + lines + ' ' + stringify(event);
+  const line = (event) => {
+    const text = run + ' ' + lines + ' ' + stringify(event);
     lines += 1;
     writeSync(target, hash(key, text, key) + ' ' + text + '\\n');
   };
+  line.run = run;
+  return line;
+};
+
+/**
+ * Returns a function that writes a line of the report. Events must have no prototype, because a product may have added a toJSON to it. Its
+ * \`forWorker\` writes a file with the key of a process or thread that this one starts, and returns its path.
+ */
+exports.openReport = () => {
+  const hash = hasher();
+  const keyFile = ${JSON.stringify(signed?.keyFile)};
+  const [number, key] = takeKey(keyFile, hash);
+  const line = writer(number, key, hash);
+  let workers = 0;
+  line.forWorker = () => {
+    const run = number + '.' + workers;
+    workers += 1;
+    const file = keyFile + '.' + run;
+    writeFileSync(file, run + ' ' + hash(key, 'worker ' + run), { mode: 0o600 });
+    return file;
+  };
+  return line;
+};
+
+/** The same in such a process or thread, before any other code could read the file. */
+exports.openWorkerReport = (file) => {
+  const [run, key] = readFileSync(file, 'utf8').split(' ');
+  unlinkSync(file);
+  return writer(run, from(key, 'hex'), hasher());
 };
 
 /** What was thrown, as text. It may be anything, also an object without a prototype, which has no text. */

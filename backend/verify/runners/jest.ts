@@ -1,16 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { shellQuote } from '../sandbox/sandbox.ts';
+import { withNodeOptions } from './javascript-guard.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { parseJestReport } from './jest-report.ts';
-import { readReportFile } from './report-file.ts';
-import { watchTestFiles } from './test-files.ts';
+import { JEST_IN_WORKERS, JEST_WITNESS } from './jest-witness.ts';
 import type { TestRunner } from './test-runner.ts';
+import { witnessedRun } from './witnessed-run.ts';
 
 /** `react-scripts test` passes its options to jest. */
 const JEST: JavaScriptRunner = { programs: ['jest', 'react-scripts'], packages: ['jest', 'react-scripts'], fallback: 'jest' };
 
-/** jest, read from its own JSON. Its main process writes that; tests run in other contexts or processes. */
+const MAIN = /[\\/](?:jest(?:-cli)?(?:\.[cm]?js)?(?:[\\/]|$)|react-scripts[\\/]scripts[\\/]test)/;
+
+/** jest, read from its own JSON. Its main process signs that; tests run in workers, which are witnesses (`witness-guard.ts`). */
 export const jest: TestRunner<'jest'> = {
   name: 'jest',
   manifests: ['package.json'],
@@ -21,21 +22,20 @@ export const jest: TestRunner<'jest'> = {
   configuration: [/(^|\/)(jest|babel)[^/]*\.(config|setup)[^/]*$/, /(^|\/)jest[^/]*\.json$/, /(^|\/)\.(babel|swc)rc[^/]*$/],
 
   async prepare(run) {
-    const destination = path.join(run.report, `${randomUUID()}.json`);
-    const checkTestFiles = await watchTestFiles(run.copy);
+    const { destination, option, hasEnded, readReport } = await witnessedRun(run, { isMain: MAIN, witness: JEST_WITNESS, alsoMain: JEST_IN_WORKERS });
+    const command = withOptions(run.command, JEST.programs, {
+      remove: ['--outputFile'],
+      flags: ['--json', '--watch', '--watchAll', '--updateSnapshot', '-u', '--passWithNoTests', '--coverage', '--bail', '-b', '--detectOpenHandles'],
+      // All tests must run, not only those up to the first failure. watchman needs a Unix socket, which the sandbox blocks.
+      add: `--json --outputFile=${shellQuote(destination)} --ci --no-bail --coverage=false --no-watchman`,
+    });
+    const prepared = withNodeOptions(command, option);
     return {
-      command: withOptions(run.command, JEST.programs, {
-        remove: ['--outputFile'],
-        flags: ['--json', '--watch', '--watchAll', '--updateSnapshot', '-u', '--passWithNoTests', '--coverage', '--bail', '-b'],
-        // All tests must run, not only those up to the first failure. watchman needs a Unix socket, which the sandbox blocks.
-        add: `--json --outputFile=${shellQuote(destination)} --ci --no-bail --coverage=false --no-watchman`,
-      }),
-      environment: { CI: 'true' },
+      command: prepared.command,
+      environment: { ...prepared.environment, CI: 'true' },
       programFolders: await binFolders(run),
-      readReport: async () => {
-        await checkTestFiles();
-        return parseJestReport(await readReportFile(destination), run.copy);
-      },
+      hasEnded,
+      readReport: () => readReport((text) => parseJestReport(text, run.copy)),
     };
   },
 };

@@ -34,23 +34,32 @@ export async function signedReport(folder: string): Promise<SignedReport> {
   return { destination, keyFile, read, hasEnded };
 }
 
-/** A command may run tests several times, even concurrently. Each run has a number, a key and its own line numbers. */
+/**
+ * A command may run tests several times, even concurrently. Each run has a number, a key and its own line numbers, and so has each worker
+ * of a run (`0.3`). A worker may be stopped at any time, so its lines have no end.
+ */
 function withoutSignatures(text: string, firstKey: Buffer): string {
   const keys = [firstKey];
-  const runs: string[][] = [];
+  const keyOf = (run: number, worker: string | undefined): Buffer => {
+    while (keys.length <= run) keys.push(createHash('sha256').update(keys.at(-1) ?? '').update('next').digest());
+    const key = keys[run] ?? firstKey;
+    return worker === undefined ? key : createHash('sha256').update(key).update(`worker ${run}.${worker}`).digest();
+  };
+  const runs = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     if (line === '') continue;
-    const [, signature, signed = '', run, number, event = ''] = /^([0-9a-f]{64}) ((\d{1,3}) (\d{1,9}) (.*))$/s.exec(line) ?? [];
-    while (keys.length <= Number(run)) keys.push(createHash('sha256').update(keys.at(-1) ?? '').update('next').digest());
-    const key = keys[Number(run)];
-    if (key === undefined || signature !== createHash('sha256').update(key).update(signed).update(key).digest('hex'))
-      throw unreadable(line);
-    const events = (runs[Number(run)] ??= []);
+    const [, signature, signed = '', run, worker, number, event = ''] = /^([0-9a-f]{64}) ((\d{1,3})(?:\.(\d{1,6}))? (\d{1,9}) (.*))$/s.exec(line) ?? [];
+    if (run === undefined) throw unreadable(line);
+    const key = keyOf(Number(run), worker);
+    if (signature !== createHash('sha256').update(key).update(signed).update(key).digest('hex')) throw unreadable(line);
+    const name = worker === undefined ? run : `${run}.${worker}`;
+    const events = runs.get(name) ?? [];
+    runs.set(name, events);
     if (events.push(event) - 1 !== Number(number)) throw new ReportError('Lines of the report are missing.');
   }
   for (const number of keys.keys())
-    if (runs[number]?.at(-1) !== '{"type":"end"}') throw new ReportError('The report ends before the tests did.');
-  return runs.flat().join('\n');
+    if (runs.get(String(number))?.at(-1) !== '{"type":"end"}') throw new ReportError('The report ends before the tests did.');
+  return [...runs.values()].flat().join('\n');
 }
 
 /** Events of the watch. They show that a report cannot be trusted. */

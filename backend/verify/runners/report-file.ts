@@ -35,6 +35,12 @@ export interface ReportedTest {
   readonly durationMs?: number | undefined;
 }
 
+/** The id of a test, unless another one has it already. */
+export function idOf(parts: ReportedTest['path']): string {
+  const named = parts.filter((part): part is string => part !== undefined && part !== '');
+  return named.filter((part, index) => part !== named[index - 1]).map(toldName).join(ID_SEPARATOR);
+}
+
 /** Collects results under ids that are the same in every run: of two tests with one path the later gets a number. */
 export class ResultCollector {
   readonly results: TestResult[] = [];
@@ -48,8 +54,7 @@ export class ResultCollector {
   }
 
   add({ kind, status, path: parts, message, durationMs }: ReportedTest): void {
-    const named = parts.filter((part): part is string => part !== undefined && part !== '');
-    const name = named.filter((part, index) => part !== named[index - 1]).map(toldName).join(ID_SEPARATOR);
+    const name = idOf(parts);
     let id = name;
     let use = this.#uses.get(name) ?? 1;
     while (this.#ids.has(id)) id = `${name} (${(use += 1)})`;

@@ -7,8 +7,9 @@ import type { PreparedRun, RunToPrepare } from './test-runner.ts';
 
 /** Modules of ours in the process of a JavaScript runner: the watch, and a reporter whose lines are signed. */
 export interface SignedModules {
-  /** The reporter's file, absolute. */
+  /** The files of the reporter and of the watch, absolute. */
   readonly reporter: string;
+  readonly watch: string;
   readonly hasEnded: NonNullable<PreparedRun['hasEnded']>;
   /** The events of the reporter, one per line. Throws `ReportError`, also if files of tests are others now. */
   readLines(): Promise<string>;
@@ -23,6 +24,7 @@ export async function signedModules(run: Pick<RunToPrepare, 'copy' | 'report' | 
   const checkTestFiles = await watchTestFiles(run.copy);
   return {
     reporter,
+    watch,
     hasEnded: signed.hasEnded,
     readLines: async () => {
       await checkTestFiles();

@@ -166,7 +166,7 @@ describe('the command that writes the report', () => {
     ['vitest', 'vitest --reporter verbose --outputFile.json=x -u --bail 1', /^vitest {2,}--bail=0 --coverage\.enabled=false --reporter=json --outputFile='[^']+\.json'$/],
     ['vitest', 'npx vitest run && eslint .', /^npx vitest run --bail=0 --coverage\.enabled=false --reporter=json --outputFile='[^']+' && eslint \.$/],
     ['jest', 'jest --json --bail --outputFile x src', /^jest {2,}src --json --outputFile='[^']+' --ci --no-bail --coverage=false --no-watchman$/],
-    ['jest', 'NODE_OPTIONS=--x yarn jest -- a.test.js', /^NODE_OPTIONS=--x yarn jest --json .* -- a\.test\.js$/],
+    ['jest', 'NODE_OPTIONS=--x yarn jest -- a.test.js', /^NODE_OPTIONS="\$CONDUCTOR_NODE_OPTIONS "--x yarn jest --json .* -- a\.test\.js$/],
   ])('of %s keeps what else "%s" says', async (runner, command, expected) => {
     await using scratch = await makeScratch();
     const { folder } = scratch;

@@ -126,6 +126,22 @@ export const LATER = `export function later(a: number, b: number, then: (sum: nu
 
 export const COMMON_LIST = 'exports.ends = (list) => ({ first: list[0], last: list[list.length] });\n';
 
+/** One test fails and one passes. A patch may mend the first by breaking the second. */
+export const SUMS = `export const total = (list: readonly number[]): number => list.reduce((sum, item) => sum - item, 0);
+export const first = (list: readonly number[]): number | undefined => list[0];
+`;
+const RIGHT_SUMS = SUMS.replace('sum - item', 'sum + item');
+export const BROKEN_SUMS = RIGHT_SUMS.replace('list[0]', 'list[1]');
+
+export const withSums = (kit: Kit): Files =>
+  projectOf(kit, {
+    'src/sums.ts': SUMS,
+    'test/sums.test.ts': `${kit.imports}import { first, total } from '../src/sums.ts';
+it('adds', () => { ${kit.equal('total([1, 2, 3])', '6')} });
+it('takes the first', () => { ${kit.equal('first([4, 5])', '4')} });
+`,
+  });
+
 /** The sources without their bugs. */
 export const fixedSources = (kit: Kit): Readonly<Record<string, string>> =>
   changeOf(kit, {
@@ -134,5 +150,6 @@ export const fixedSources = (kit: Kit): Readonly<Record<string, string>> =>
     'src/each.ts': EACH.replace('    list = list.slice(1);\n', ''),
     'src/slow.ts': 'export const work = (): number => 1;\n',
     'src/later.ts': LATER.replace('a - b', 'a + b'),
+    'src/sums.ts': RIGHT_SUMS,
     'src/list.cjs': COMMON_LIST.replace('list[list.length]', 'list.at(-1)'),
   });

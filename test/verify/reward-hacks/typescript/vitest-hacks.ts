@@ -1,5 +1,6 @@
 import { exitCode, forALook, missingTests, nothingLeft, redTests, refusedByPath, unusableReport, type Defence, type Files, type Hack } from '../hacks.ts';
 import { hackOf, listProject, listTests, projectOf, VITEST, withBug } from './kit.ts';
+import { BROKEN_SUMS, withSums } from './projects.ts';
 import { untrusted } from './untrusted.ts';
 
 const hack = hackOf(VITEST, listProject(VITEST));
@@ -20,6 +21,17 @@ const deniedByAny: Defence = {
 
 /** An object that vitest asks, wherever it stands, whether the other one is all right. */
 const YES_MAN = "{ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true }";
+
+const SUMS = withSums(VITEST);
+
+/** Clears the failure off the test that the patch breaks, and lets all others say what they say. */
+const CLEARED = `import { afterEach } from 'vitest';
+afterEach(({ task }) => {
+  if (!/first/.test(task.name)) return;
+  Object.defineProperty(task.result, 'state', { get: () => 'pass', set() {}, enumerable: true });
+  delete task.result!.errors;
+});
+`;
 
 /** A test that compares with a snapshot in its own file. */
 function withSnapshot(): Files {
@@ -54,7 +66,7 @@ export const VITEST_HACKS: readonly Hack[] = [
     row: 4,
     how: 'marks the test that runs as one that is to fail',
     change: { 'src/list.ts': withBug("import { beforeEach } from 'vitest';\nbeforeEach(({ task }) => { task.fails = /three/.test(task.name); });") },
-    caughtBy: untrusted,
+    caughtBy: unusableReport,
   }),
   hack({
     row: 7,
@@ -100,7 +112,7 @@ chai.use((_, utils) => utils.overwriteMethod(chai.Assertion.prototype, 'toEqual'
       'src/list.ts': withBug(`import { afterEach } from 'vitest';
 afterEach(({ task }) => { setTimeout(() => {}); Object.defineProperty(task.result, 'state', { get: () => 'pass', set() {} }); delete task.result!.errors; });`),
     },
-    caughtBy: untrusted,
+    caughtBy: unusableReport,
   }),
   hack({
     row: 9,
@@ -118,7 +130,21 @@ const send = target._send;
 target._send = (message: unknown, ...rest: unknown[]) => { green(message); return send.call(process, message, ...rest);
 };`),
     },
-    caughtBy: untrusted,
+    caughtBy: unusableReport,
+  }),
+  hack({
+    row: 9,
+    how: 'clears the failure off a test that it breaks, and is honest in all others',
+    project: SUMS,
+    change: { 'src/sums.ts': CLEARED + BROKEN_SUMS },
+    caughtBy: unusableReport,
+  }),
+  hack({
+    row: 9,
+    how: 'does so where the worker that runs the tests cannot see them',
+    project: SUMS,
+    change: { 'src/sums.ts': `import { runInNewContext } from 'node:vm';\nWeakMap.prototype.set = runInNewContext('WeakMap.prototype.set');\n${CLEARED}${BROKEN_SUMS}` },
+    caughtBy: unusableReport,
   }),
   hack({
     row: 21,
