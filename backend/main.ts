@@ -36,6 +36,7 @@ import { Demonstration } from './simulator/demonstration.ts';
 import { TrainingManager } from './train/trainings/training-manager.ts';
 import { chooseRunner } from './verify/runners/choose-runner.ts';
 import { findTestCommands } from './verify/runners/find-tests.ts';
+import { likelyCommands } from './verify/runners/likely-commands.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
 import { MathComparer } from './verify/graders/math/math-comparer.ts';
 import { parsePatch } from './verify/patch/parse-patch.ts';
@@ -104,6 +105,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     caller,
     checker: {
       findTestCommands,
+      likelyCommands,
       runnerOf,
       sandboxAvailability: (image) => sandbox.availability(image),
       parsePatch: (answer, workspace, shown, asks) => parsePatch(answer, workspace, { candidates: shown, ...asks }),

@@ -97,14 +97,17 @@ function useDraft(fromOutside: string | undefined): [string, (question: string) 
 
 function Preview({ preview }: { readonly preview: ContextPreview }): JSX.Element {
   const host = useHost();
-  const { testCommand, testRunner } = preview;
+  const { testCommand, testRunner, likelyTests = [] } = preview;
   return (
     <div class="preview">
       <p class="label">{l10n.t('Would be sent with the question')}</p>
       <ContextView context={preview} id="preview" />
       <p class="quiet">
         {testCommand === null
-          ? l10n.t('No test command was found or named: the answer stays unchecked.')
+          ? <>
+              {l10n.t('No test command was found or named: the answer stays unchecked.')}
+              {likelyTests.map(({ command, from }) => <>{' '}{fillSentence(l10n.t('It may be {0}, of {1}.'), <code>{visibleText(command)}</code>, visibleText(from))}</>)}
+            </>
           : <CheckedWith command={testCommand} runner={testRunner} />}{' '}
         <button type="button" class="link" onClick={() => host.post({ type: 'chooseTests' })}>
           {testCommand === null ? l10n.t('Choose one') : l10n.t('Choose another')}

@@ -2,11 +2,13 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
+import type { LikelyCommand } from '../protocol/test-command.ts';
 import { TEST_RUNNERS } from '../protocol/test-runners.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { ReadChange } from '../verify/patch/change-draft.ts';
 import { MAX_DIFF_BYTES, parseDiffFile } from '../verify/patch/diff-file.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
+import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
 import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
 import { uncommittedChange } from '../verify/git/uncommitted-change.ts';
 import type { TestCommand } from '../verify/runners/choose-runner.ts';
@@ -14,7 +16,7 @@ import { checkImage, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ProgressPrinter } from './progress-printer.ts';
-import { allPrintable, jsonText } from './terminal.ts';
+import { allPrintable, jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { verdictLines } from './verdict-lines.ts';
 
@@ -85,8 +87,9 @@ async function workspaceAt(folder: string): Promise<string> {
 
 async function list(workspace: string, { json }: Values, { terminal }: CommandContext): Promise<number> {
   const found = await findTestCommands(workspace);
-  if (json) terminal.result(jsonText(found, 2));
-  else if (found.length === 0) terminal.say(`No test command was found in ${workspace}.`);
+  const likely = found.length === 0 ? await likelyCommands(workspace) : [];
+  if (json) terminal.result(jsonText([...found, ...likely.map((one) => ({ ...one, runner: null, folder: '' }))], 2));
+  else if (found.length === 0) terminal.say(printable(`No test command was found in ${workspace}. ${whatWasLookedFor()}${likelyText(likely)}`));
   else
     for (const { command, runner } of allPrintable(found)) terminal.result(`${command}  ${terminal.resultStyle('dim', runner)}`);
   return EXIT.ok;
@@ -161,8 +164,15 @@ async function testCommand(base: string, { command, runner, reports, image }: Va
   const which = runner === undefined ? '' : ` of ${runner}`;
   throw new UsageError(
     `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
-    + ` Scripts and files of ${runner ?? TEST_RUNNERS.filter((name) => name !== 'custom').join(', ')} were looked for.`,
+    + ` ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
   );
+}
+
+/** What may run the tests, to choose from. */
+function likelyText(likely: readonly LikelyCommand[]): string {
+  if (likely.length === 0) return '';
+  const commands = likely.map(({ command, from }) => `"${command}" (${from})`).join(' or ');
+  return ` The tests may be run by ${commands}: name it with --command, and the JUnit files that it writes with --reports.`;
 }
 
 type NothingRun = Omit<Verdict, 'command'>;

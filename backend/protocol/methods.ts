@@ -8,7 +8,7 @@ import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTex
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { suggestOutcomeSchema, suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
-import { foundTestsSchema, testCommandSchema } from './test-command.ts';
+import { foundTestsSchema, likelyCommandSchema, testCommandSchema } from './test-command.ts';
 import {
   taskNotesSchema, trainingCheckSchema, trainingConfigSchema, trainingEventSchema, trainingLimitsSchema, trainingSchema, trainingSummarySchema,
   wholeRolloutSchema,
@@ -219,12 +219,15 @@ export const clientRequests = {
       testCommand: z.string().nullable(),
       /** The runner whose report is read. */
       testRunner: z.string().optional(),
+      /** What may be one where none was found or named. */
+      likelyTests: z.array(likelyCommandSchema).optional(),
     }),
   },
   /** Detects the ways to run a workspace's tests, the likeliest first. Runs nothing. */
   'tests/find': {
     params: z.object({ workspace: z.string().min(1).max(4_096) }),
-    result: z.object({ found: z.array(foundTestsSchema) }),
+    /** `likely`: what may be one where none is found, to choose from. */
+    result: z.object({ found: z.array(foundTestsSchema), likely: z.array(likelyCommandSchema).default([]) }),
   },
   /** The runner of a command; null if no runner can read its results. Runs nothing. */
   'tests/runner': {

@@ -30,3 +30,11 @@ export const foundTestsSchema = z.object({
   folder: z.string(),
 });
 export type FoundTests = z.infer<typeof foundTestsSchema>;
+
+/** A command that may run the tests of a workspace in which no known way was found. It is offered to people and never run by itself. */
+export const likelyCommandSchema = z.object({
+  command: testCommandText,
+  /** The file that names it, relative to the workspace. */
+  from: z.string(),
+});
+export type LikelyCommand = z.infer<typeof likelyCommandSchema>;

@@ -1,5 +1,5 @@
 import type { BaseResult, EditSummary, Place } from '../protocol/run-events.ts';
-import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
+import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
@@ -8,6 +8,8 @@ import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 export interface Checker {
   /** The ways to run the workspace's tests that its files suggest, the most likely first. */
   findTestCommands(workspace: string): Promise<readonly FoundTests[]>;
+  /** The commands that may be one where none is found, for people to choose from. */
+  likelyCommands?(workspace: string): Promise<readonly LikelyCommand[]>;
   /** The runner that reads the results of a command, or undefined where no runner can. */
   runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
   /** For containers if an `image` is given. `remedy`: a command line that installs what is missing, if one is known. */

@@ -2,7 +2,7 @@ import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import type { FileEdit, ModelMessage, RunFileFormat } from '../protocol/methods.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
+import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import { admit } from './admit.ts';
 import { answerPatch } from './answer-patch.ts';
 import type { Checker } from './checker.ts';
@@ -65,11 +65,16 @@ export class RunReader implements RunQuestions {
     await admit(request);
     const { pieces, leftOut, tokens, text } = await this.#options.gatherContext(contextRequestOf({ request }, signal));
     const test = await judgingCommand(request, this.#options.checker);
-    return { pieces, leftOut, tokens, text, testCommand: test?.command ?? null, testRunner: test?.runner };
+    const likelyTests = test ? [] : [...(await this.likelyTests(request.workspace))];
+    return { pieces, leftOut, tokens, text, testCommand: test?.command ?? null, testRunner: test?.runner, ...(!test && { likelyTests }) };
   }
 
   findTests(workspace: string): Promise<readonly FoundTests[]> {
     return this.#options.checker.findTestCommands(workspace);
+  }
+
+  async likelyTests(workspace: string | undefined): Promise<readonly LikelyCommand[]> {
+    return workspace === undefined ? [] : ((await this.#options.checker.likelyCommands?.(workspace)) ?? []);
   }
 
   runnerOf(test: TestCommand, workspace: string): Promise<string | undefined> {

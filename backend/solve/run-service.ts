@@ -2,7 +2,7 @@ import type { FileEdit, ModelMessage, RunFileFormat, RunSummary } from '../proto
 import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
+import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import type { StepPlace } from './kept-events.ts';
 
 export interface RunListener {
@@ -21,6 +21,8 @@ export interface ContextPreview {
   readonly testCommand: string | null;
   /** The runner that reads its report. */
   readonly testRunner?: string | undefined;
+  /** What may be a test command where none was found or named. */
+  readonly likelyTests?: LikelyCommand[];
 }
 
 /** The differences to the earlier run. Workers that are not named are chosen as for any question. */
@@ -36,6 +38,8 @@ export interface RunQuestions {
   previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
   /** The ways to run the workspace's tests that its files suggest, the most likely first. */
   findTests(workspace: string): Promise<readonly FoundTests[]>;
+  /** The commands that may be one where none is found. */
+  likelyTests(workspace: string | undefined): Promise<readonly LikelyCommand[]>;
   /** The runner that reads the results of a command, or undefined where no runner can. */
   runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
 }

@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
-import type { FoundTests } from '../../backend/protocol/test-command.ts';
+import type { FoundTests, LikelyCommand } from '../../backend/protocol/test-command.ts';
 import { CUSTOM_RUNNER, readingOf, TEST_RUNNERS } from '../../backend/protocol/test-runners.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { manageTrustStep, NextStepError, openFolderStep } from '../common/next-step.ts';
 import { plainLabel } from '../common/plain-message.ts';
 import { readTestSettings, writeTestSettings, type TestSettings } from '../common/test-settings.ts';
 
-type Choice = { readonly folder: vscode.WorkspaceFolder; readonly tests: TestSettings | 'another' };
+type Choice = { readonly folder: vscode.WorkspaceFolder; readonly tests: TestSettings | 'another' | LikelyCommand };
 type Item = vscode.QuickPickItem & { readonly choice?: Choice };
 
 const title = (): string => vscode.l10n.t('Conductor: Choose Test Command');
@@ -36,7 +36,8 @@ export class ChooseTestCommand {
     });
     if (!picked?.choice) return false;
     const { folder } = picked.choice;
-    const tests = picked.choice.tests === 'another' ? await this.#another(folder) : picked.choice.tests;
+    const chosen = picked.choice.tests;
+    const tests = chosen === 'another' ? await this.#another(folder) : 'from' in chosen ? await this.#readAs(folder, chosen.command) : chosen;
     if (!tests) return false;
     await writeTestSettings(folder, tests);
     return true;
@@ -44,9 +45,9 @@ export class ChooseTestCommand {
 
   async #items(folders: readonly vscode.WorkspaceFolder[]): Promise<Item[]> {
     const lists = await Promise.all(folders.map(async (folder) => {
-      const { found } = await this.#connection.request('tests/find', { workspace: folder.uri.fsPath });
+      const { found, likely } = await this.#connection.request('tests/find', { workspace: folder.uri.fsPath });
       const named = await Promise.all(found.map((tests) => this.#settingsFor(folder, tests)));
-      const items = itemsOf(folder, found, named);
+      const items = itemsOf(folder, found, named, likely);
       return folders.length === 1 ? items : [{ label: folder.name, kind: vscode.QuickPickItemKind.Separator }, ...items];
     }));
     return lists.flat();
@@ -69,7 +70,11 @@ export class ChooseTestCommand {
       placeHolder: 'npm run test:unit',
       ignoreFocusOut: true,
     }))?.trim();
-    if (!command) return undefined;
+    return command ? await this.#readAs(folder, command) : undefined;
+  }
+
+  /** Asks how the results of a command are read, if it does not say so. */
+  async #readAs(folder: vscode.WorkspaceFolder, command: string): Promise<TestSettings | undefined> {
     if (await this.#runnerOf(folder, command)) return { testCommand: command };
     const picked = await vscode.window.showQuickPick(readings(), {
       title: title(),
@@ -88,10 +93,10 @@ export class ChooseTestCommand {
   }
 }
 
-function itemsOf(folder: vscode.WorkspaceFolder, found: readonly FoundTests[], named: readonly TestSettings[]): Item[] {
+function itemsOf(folder: vscode.WorkspaceFolder, found: readonly FoundTests[], named: readonly TestSettings[], likely: readonly LikelyCommand[]): Item[] {
   const now = readTestSettings(folder.uri);
   const item = (icon: string, label: string, tests: Choice['tests'], description?: string): Item => {
-    const isInUse = tests !== 'another' && (['testCommand', 'testRunner', 'testReports'] as const).every((key) => tests[key] === now[key]);
+    const isInUse = typeof tests === 'object' && !('from' in tests) && (['testCommand', 'testRunner', 'testReports'] as const).every((key) => tests[key] === now[key]);
     const said = [description, isInUse && vscode.l10n.t('in use')].filter(Boolean).join(' · ');
     return { choice: { folder, tests }, label: `$(${isInUse ? 'check' : icon}) ${plainLabel(label)}`, ...(said && { description: plainLabel(said) }) };
   };
@@ -99,6 +104,7 @@ function itemsOf(folder: vscode.WorkspaceFolder, found: readonly FoundTests[], n
   return [
     item('search', vscode.l10n.t('Found from the project’s files'), {}, first?.command ?? vscode.l10n.t('nothing is found')),
     ...found.map((tests, index) => item('beaker', tests.command, named[index] ?? {}, placeOf(tests))),
+    ...likely.map((one) => item('question', one.command, one, vscode.l10n.t('may run the tests · {0}', one.from))),
     item('edit', vscode.l10n.t('Another command…'), 'another'),
     item('circle-slash', vscode.l10n.t('None'), { testCommand: null }, vscode.l10n.t('answers stay unchecked')),
   ];

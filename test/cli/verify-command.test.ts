@@ -378,6 +378,9 @@ describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS },
     const repository = project({ 'readme.md': 'hello\n' });
     repository.write({ 'readme.md': 'hi\n' });
     expect(await mistake(['--workspace', repository.folder])).toContain('name the one that runs the tests with --command');
+    const made = project({ Makefile: 'test:\n\t./run\n', 'readme.md': 'hello\n' });
+    made.write({ 'readme.md': 'hi\n' });
+    expect(await mistake(['--workspace', made.folder])).toMatch(/Scripts and files of vitest, .* were looked for\. The tests may be run by "make test" \(Makefile\)/);
     expect(await mistake(['--workspace', project().folder, '--runner', 'pytest'])).toContain(
       'No test command of pytest was found',
     );

@@ -482,9 +482,9 @@ describe('asking', () => {
     type(panel, 'Why?');
     panel.click('Show context');
     expect(panel.posted).toEqual([{ type: 'previewContext', question: 'Why?' }]);
-    const preview = { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null };
+    const preview = { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null, likelyTests: [{ command: 'make test', from: 'Makefile' }] };
     panel.show(stateWith({ draft: { question: 'Why?', preview } }));
-    expect(panel.text()).toContain('No test command was found or named: the answer stays unchecked.');
+    expect(panel.text()).toContain('No test command was found or named: the answer stays unchecked. It may be make test, of Makefile.');
   });
 
   it('keeps what was typed over a reload, and over states that repeat an older draft', () => {

@@ -6,14 +6,17 @@ type WorkspaceMethods = 'context/preview' | 'tests/find' | 'tests/runner';
 
 /** Information about a workspace that a client can request before a run. */
 export function contextHandlers(
-  questions: Pick<RunQuestions, 'previewContext' | 'findTests' | 'runnerOf'>,
+  questions: Pick<RunQuestions, 'previewContext' | 'findTests' | 'likelyTests' | 'runnerOf'>,
 ): RequestHandlers<ClientRequests, WorkspaceMethods> {
   return {
     'context/preview': async ({ request }, { signal }) => {
       const { pieces, leftOut, ...rest } = await questions.previewContext(request, signal);
       return { ...rest, pieces: [...pieces], leftOut: [...leftOut] };
     },
-    'tests/find': async ({ workspace }) => ({ found: [...(await questions.findTests(workspace))] }),
+    'tests/find': async ({ workspace }) => {
+      const found = [...(await questions.findTests(workspace))];
+      return { found, likely: found.length > 0 ? [] : [...(await questions.likelyTests(workspace))] };
+    },
     'tests/runner': async ({ workspace, ...test }) => ({ runner: (await questions.runnerOf(test, workspace)) ?? null }),
   };
 }

@@ -22,6 +22,7 @@ export class MemoryRuns implements RunService {
     edits: () => Promise.resolve({ edits: [], refused: [] }),
     previewContext: (_request, signal) => this.preview(signal),
     findTests: () => Promise.resolve([]),
+    likelyTests: () => Promise.resolve([{ command: 'make test', from: 'Makefile' }]),
     runnerOf: () => Promise.resolve(undefined),
   };
   readonly #events = new Map<string, StoredEvent[]>();
