@@ -199,3 +199,20 @@ it('a conversation that its model cannot hold is made shorter, and the step goes
   expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
   expect(run.rounds[0]?.steps[0]?.turns?.length).toBeGreaterThan(2);
 });
+
+it('a command that was cut off is told back once, and not half done', async () => {
+  const half = '```edit src/shapes.js\n<<<<<<< SEARCH\n  return width + height;\n=======\n  return';
+  const { run } = await solve({
+    planner: [plan([[0, 'Mend area.', []], [1, 'Mend it, too.', [0]]])],
+    'hands-a': [{ cutOff: half }, 'I could not.'],
+    tools: [
+      { calls: [{ name: 'edit', arguments: '{"path": "src/shapes.js", "search": "width + height", "repl' }], isCutOff: true },
+      { calls: [{ name: 'edit', arguments: { path: 'src/shapes.js', search: 'width + height', replace: 'width * height' } }] },
+      'Mended.',
+    ],
+  });
+  const [first, second] = run.rounds[0]?.steps ?? [];
+  expect(first?.turns?.map(({ observation }) => observation)).toEqual([expect.stringContaining('Not done: The block is not closed')]);
+  expect(second?.turns?.map(({ observation }) => observation)).toEqual([expect.stringContaining('not valid JSON'), expect.stringContaining('Done')]);
+  expect(run).toMatchObject({ outcome: 'verified' });
+});

@@ -47,7 +47,7 @@ const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgP
 const signal = new AbortController().signal;
 
 const REPLIES: Readonly<Record<string, (round: number) => string>> = {
-  read: (round) => `\`\`\`read src/part-1/file-${1 + 50 * (round % 10)}.js\n\`\`\``,
+  read: (round) => `\`\`\`read src/part-1/file-${1 + 50 * (round % Math.max(1, Math.min(10, Math.floor(Number(values.files) / 50))))}.js\n\`\`\``,
   search: (round) => `\`\`\`search\nvalue${round} =\n\`\`\``,
   edit: (round) => `\`\`\`edit src/part-2/file-2.js\n<<<<<<< SEARCH\nmarker ${round}\n=======\nmarker ${round + 1}\n>>>>>>> REPLACE\n\`\`\``,
   run: () => '```run\ntrue\n```',
