@@ -225,9 +225,19 @@ describe('Chat Completions of servers that differ', () => {
       call({ index: 0, function: { name: null, arguments: A.arguments } }), chatDelta({ content: null, tool_calls: [null] }), call({ index: 1 }),
     ], [A]],
     [
-      'a brace in a string',
-      [call({ index: 0, function: { name: 'read', arguments: '{"path":"}' } }), call({ index: 0, function: { name: 'read', arguments: '\\"{"}' } })],
-      [{ name: 'read', arguments: '{"path":"}\\"{"}' }],
+      'a quote and braces in a string, and the name again',
+      [call({ index: 0, function: { name: 'read', arguments: '{"path":"\\"}' } }), call({ index: 0, function: { name: 'read', arguments: '{"}' } })],
+      [{ name: 'read', arguments: '{"path":"\\"}{"}' }],
+    ],
+    [
+      'index 0 for calls with ids of their own, the first without arguments',
+      [call({ index: 0, id: 'x', function: { name: 'list', arguments: '' } }), call({ index: 0, id: 'y', ...whole('read', 'a') })],
+      [{ name: 'list', arguments: '{}' }, A],
+    ],
+    [
+      'index 0 and no ids, the first call malformed',
+      [call({ index: 0, function: { name: 'list', arguments: '{"path":' } }), call({ index: 0, ...whole('read', 'a') })],
+      [{ name: 'list', arguments: '{"path":' }, A],
     ],
   ])('%s', async (_name, events, expected) => {
     const { toolCalls = [] } = await replyTo('openai-compatible', [...events, chatEnd()]);
