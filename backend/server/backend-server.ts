@@ -70,6 +70,11 @@ export class BackendServer {
     return { port: (this.#http.address() as AddressInfo).port };
   }
 
+  /** How many connections are open, with those that have not said what they want. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => this.#http.getConnections((error, count) => (error ? reject(error) : resolve(count))));
+  }
+
   /** Refuses new connections, closes the existing ones with a reason, and resolves when all are closed. */
   async close(reason = 'The backend is ending.'): Promise<void> {
     this.#closing = true;

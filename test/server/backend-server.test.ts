@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { request } from 'node:http';
-import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MAX_MESSAGE_BYTES } from '../../backend/protocol/methods.ts';
 import { PROTOCOL_VERSION } from '../../backend/protocol/version.ts';
 import { serve, TOKEN, type Serving } from './support/serving.ts';
@@ -51,17 +51,59 @@ describe('who may connect', () => {
     expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('Conductor backend') });
   });
 
-  test('connections that say nothing, or half of it, are closed, and a client finds a place among hundreds of them', async () => {
-    const peers = Array.from({ length: 300 }, (_, index) => {
-      const peer = connect({ port: serving.port, host: '127.0.0.1' });
-      peer.on('error', () => undefined).resume();
-      if (index % 2) peer.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n');
-      return { peer, closed: once(peer, 'close') };
-    });
+  /** What a peer may begin with and never end. The last two keep their own side open after the answer. */
+  const HALVES = {
+    nothing: '',
+    'a request line': 'GET / HT',
+    headers: 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n',
+    'an upgrade': 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n',
+    'a body': 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"half": ',
+    'an upgrade without a token': `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}\r\n\r\n`,
+  };
+  const half = (text: string): Socket => {
+    const peer = connect({ port: serving.port, host: '127.0.0.1', allowHalfOpen: true });
+    peer.on('error', () => undefined).resume();
+    if (text !== '') peer.write(text);
+    return peer;
+  };
+  /** How many connections the backend holds open, whatever its peers do. */
+  const held = (): Promise<number> => serving.server.connections();
+
+  test('300 connections that say half of what they want are closed in bounded time, and a client is served among them', { timeout: 60_000 }, async () => {
+    const halves = Object.values(HALVES);
+    const peers = Array.from({ length: 300 }, (_, index) => half(halves[index % halves.length] as string));
     const witness = await serving.open();
     await nothingChanged(witness);
-    await Promise.all(peers.map(({ closed }) => closed));
+    await vi.waitFor(async () => expect(await held()).toBe(1), { timeout: 30_000, interval: 200 });
     await nothingChanged(witness);
+    for (const peer of peers) peer.destroy();
+  });
+
+  test('clients are served while somebody opens a new connection for each that is closed', { timeout: 60_000 }, async () => {
+    const peers = new Set<Socket>();
+    let isOver = false;
+    const open = (text: string): void => {
+      const peer = half(text);
+      peers.add(peer);
+      const again = (): void => {
+        if (!peers.delete(peer) || isOver) return;
+        peer.destroy();
+        setImmediate(open, text);
+      };
+      peer.once('end', again).once('close', again);
+    };
+    const halves = Object.values(HALVES);
+    for (let index = 0; index < 300; index += 1) open(halves[index % halves.length] as string);
+    try {
+      for (let clients = 0; clients < 10; clients += 1) {
+        const client = await serving.open();
+        expect(await client.request('backend/health', {})).toMatchObject({ backendVersion: '1.0.0' });
+        expect(await held()).toBeLessThan(200);
+      }
+    } finally {
+      isOver = true;
+      for (const peer of peers) peer.destroy();
+    }
   });
 
   test('who is refused and never hangs up holds no connection open, and the backend can end', async () => {
