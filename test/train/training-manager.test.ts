@@ -332,6 +332,8 @@ describe('a training', { timeout: 120_000 }, () => {
 
     const second = await begin();
     expect(second.get(trainingId).state).toBe('paused');
+    // Its tasks are kept: people work on meanwhile.
+    await rm(path.join(workspace, 'conductor.tasks.jsonl'));
     await second.resume(trainingId);
     await until(second, trainingId, ({ step }) => step === 2);
     await end();

@@ -134,7 +134,7 @@ export const overBudgetTraining = (): Training => training({
 export const pausedTraining = (): Training => training({ step: 31, state: 'paused', message: 'Paused.' });
 
 export const failedTraining = (): Training => training({
-  step: 1, state: 'failed', message: '/home/ada/intervals/conductor.tasks.jsonl has changed since this training began: begin another training, or restore the file.',
+  step: 1, state: 'failed', message: 'The files that this training\'s tasks are made of are gone: start another training.',
 });
 
 export const completedTraining = (): Training => training({

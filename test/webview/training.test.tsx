@@ -84,7 +84,7 @@ describe('a training', () => {
 
   it('says why it paused by itself, and why it failed', () => {
     expect(show(overBudgetTraining()).text()).toContain('The budget of this training ($1.00) does not hold the next call');
-    expect(show(failedTraining()).text()).toContain('has changed since this training began');
+    expect(show(failedTraining()).text()).toContain('tasks are made of are gone');
   });
 
   it('is labelled where its workers are simulated, and only there', () => {

@@ -16,8 +16,6 @@ export interface RolloutGathererOptions {
   /** How many workers each group can use: one of these numbers, drawn per group (§3.2 of the paper). Absent: all workers, in order. */
   readonly poolSizes?: readonly number[] | undefined;
   readonly seed: number;
-  /** Throws where the tasks have changed. Called before workers are paid for a group. */
-  readonly checkTasks?: (() => Promise<void>) | undefined;
 }
 
 /** Asks for plans that use a pool of workers, and runs them as rollouts. */
@@ -38,15 +36,7 @@ export class RolloutGatherer implements Gatherer<Task> {
   }
 
   async outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]> {
-    const { rollouts, checkTasks } = this.#options;
-    await checkTasks?.();
-    try {
-      return await rollouts.run(task, this.poolOf(at), plans, at, signal);
-    } catch (error) {
-      // A changed task explains the failure better than the error.
-      if (!signal.aborted) await checkTasks?.();
-      throw error;
-    }
+    return await this.#options.rollouts.run(task, this.poolOf(at), plans, at, signal);
   }
 
   /** The workers that a group can use, by ordinal. */

@@ -7,22 +7,23 @@ import { editsOf, type ProjectTaskRecord } from './project-tasks.ts';
 
 export interface ProjectTaskParts {
   readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
-  /** The workspace, absolute. */
+  /** The workspace, absolute, and the folder with its files as they were when the task was made. */
   readonly workspace: string;
+  readonly files: string;
   readonly test: TestCommand & { readonly runner: string };
   readonly sandboxAvailability: Checker['sandboxAvailability'];
 }
 
 /** Makes a record a task: its answers are judged against the base in which its change is made. */
-export function projectTask(record: ProjectTaskRecord, { verifier, workspace, test, sandboxAvailability }: ProjectTaskParts): ProjectTask {
+export function projectTask(record: ProjectTaskRecord, { verifier, workspace, files, test, sandboxAvailability }: ProjectTaskParts): ProjectTask {
   const { id, question, context, shown, targets } = record;
-  const base = { base: workspace, baseEdits: editsOf(record) };
+  const base = { base: files, installed: workspace, baseEdits: editsOf(record) };
   return {
     id,
     question,
     context,
     shown,
-    base: workspace,
+    base: files,
     testCommand: test.command,
     testRunner: test.runner,
     checker: {

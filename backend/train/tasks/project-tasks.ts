@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import * as z from 'zod';
 import { redactText } from '../../common/secrets/secrets.ts';
 import type { TestCommand } from '../../protocol/test-command.ts';
@@ -55,8 +53,10 @@ export const editsOf = ({ path: file, before, after, further = [] }: Pick<Projec
 
 export interface TaskMakerParts {
   readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
-  /** The workspace, absolute. */
+  /** The workspace, absolute, with its history and its installed dependencies. */
   readonly workspace: string;
+  /** The folder with its files, if they may change meanwhile: where they are kept. */
+  readonly files?: string;
   readonly test: TestCommand & { readonly runner: string };
   /** The context of a question about files of a folder (absolute). */
   readonly gatherContext: (folder: string, about: { readonly question: string; readonly paths: readonly string[] }, signal: AbortSignal) => Promise<GatheredTask>;
@@ -167,9 +167,9 @@ function keyOf({ kind, edits }: Candidate, { test }: TaskMakerParts): string {
 }
 
 async function splitCandidates(
-  { verifier, workspace, signal, onHistory, onDecided }: TaskMakerParts, options: TaskMakerOptions,
+  { verifier, workspace, files = workspace, signal, onHistory, onDecided }: TaskMakerParts, options: TaskMakerOptions,
 ): Promise<readonly { readonly candidate: Candidate; readonly split: Split }[]> {
-  const { candidates, history } = await verifier.onBase({ base: workspace }, signal, (folder, paths) =>
+  const { candidates, history } = await verifier.onBase({ base: files, installed: workspace }, signal, (folder, paths) =>
     findCandidates({ workspace, folder, paths }, options, signal));
   if (history) onHistory?.(history.note);
   for (const { commit, reason } of history?.leftOut ?? []) onDecided?.({ about: commitName(commit), state: 'left-out', reason });
@@ -186,9 +186,9 @@ const pathsOf = ({ edits }: Candidate): readonly string[] => edits.map(({ path: 
 
 /** @throws NotAdmittedError, the signal's reason */
 async function admit(
-  { verifier, workspace, test, gatherContext, signal, passes }: TaskMakerParts, { kind, edits, questionOf }: Candidate,
+  { verifier, workspace, files: kept = workspace, test, gatherContext, signal, passes }: TaskMakerParts, { kind, edits, questionOf }: Candidate,
 ): Promise<{ readonly record: Omit<ProjectTaskRecord, 'split'>; readonly reason: string }> {
-  const base = { base: workspace, baseEdits: edits };
+  const base = { base: kept, installed: workspace, baseEdits: edits };
   const asked = { ...base, patch: { edits: edits.map(reverted), refused: [] }, ...test, signal };
   const verdict = await verifier.verify(asked);
   if (verdict.outcome === 'infrastructure') throw new UnusableCandidateError(verdict.reason);
@@ -221,21 +221,4 @@ const failToPassTests = ({ tests }: Verdict): readonly string[] =>
 function failureText({ tests }: Verdict, targets: readonly string[]): string {
   const about = new Set(targets);
   return tests.filter(({ id }) => about.has(id)).map(({ id }) => `- ${id}`).join('\n').slice(0, MAX_FAILURE_CHARACTERS);
-}
-
-/** The files of a task have changed since it was made. */
-export class ChangedProjectError extends Error {
-  override readonly name = 'ChangedProjectError';
-}
-
-/** @throws ChangedProjectError where files of the tasks have changed */
-export async function checkUnchanged(workspace: string, tasks: readonly ProjectTaskRecord[]): Promise<void> {
-  const texts = new Map<string, Promise<string | null>>();
-  for (const { path: file, before } of tasks.flatMap(editsOf)) {
-    const text = texts.get(file) ?? readFile(path.join(workspace, file), 'utf8').catch(() => null);
-    texts.set(file, text);
-    if ((await text) !== before) {
-      throw new ChangedProjectError(`${file} has changed since the tasks of this training were made: start another training, or restore the file.`);
-    }
-  }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { access, readFile } from 'node:fs/promises';
+import { access, copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TrainingConfig } from '../../protocol/training.ts';
+import { keepFiles } from '../../verify/copies/keep-files.ts';
 import type { Grader } from '../../verify/graders/grader.ts';
 import { createGrader } from '../../verify/graders/tasks/create-grader.ts';
 import { readTasks } from '../../verify/graders/tasks/task-file.ts';
@@ -12,7 +13,7 @@ import type { Task } from '../tasks/task.ts';
 import { noJudge, projectTests, TASKS_FILE } from './judge.ts';
 import { DecisionKeeper } from './task-notes.ts';
 import { TrainingError } from './training-error.ts';
-import type { FrozenTasks } from './training-folder.ts';
+import type { FrozenTasks, TrainingFolder } from './training-folder.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
 
 export interface SplitTasks {
@@ -23,15 +24,16 @@ export interface SplitTasks {
 /** Makes and reads the tasks of a training, and keeps them in its folder: from here on they do not change. @throws TrainingError */
 export async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change, report }: TrainingRunOptions): Promise<FrozenTasks> {
   const { count, heldOut, kinds } = config.tasks;
-  const file = await freezeFile(workspace, config);
+  const file = await freezeFile(workspace, config, folder);
   const frozen: FrozenTasks = { project: [], ...(file && { file }) };
   const test = await projectTests(parts, { workspace, config });
   if (test) {
+    const files = await keptFiles(parts, { workspace, folder, signal });
     await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
     const decisions = new DecisionKeeper(folder);
     const durations: number[] = [];
     const made = await makeProjectTasks({
-      ...parts, workspace, test, signal, passes: config.reward.passes,
+      ...parts, workspace, files, test, signal, passes: config.reward.passes,
       onHistory: (message) => report({ message }),
       onDecided: (decision) => decisions.decided(decision),
       known: await folder.tried(),
@@ -66,32 +68,48 @@ function secondsToPrepare({ tried, candidates, admitted, count, durations }: {
   return (triesLeft * durations.reduce((sum, one) => sum + one, 0)) / durations.length;
 }
 
-async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, seed }: TrainingConfig): Promise<FrozenTasks['file']> {
+/** The project's files as they were when the training began: people work on while it runs, and it outlives the backend. */
+async function keptFiles(
+  { verifier }: Pick<TrainingRunParts, 'verifier'>, { workspace, folder, signal }: Pick<TrainingRunOptions, 'folder' | 'signal'> & { readonly workspace: string },
+): Promise<string> {
+  if (await isThere(folder.files)) return folder.files;
+  const hasRepository = await isThere(path.join(workspace, '.git'));
+  return await verifier.onBase({ base: workspace }, signal, (from, paths) => keepFiles(from, paths, { to: folder.files, hasRepository, signal }));
+}
+
+const isThere = (file: string): Promise<boolean> => access(file).then(() => true, () => false);
+
+async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, seed }: TrainingConfig, folder: TrainingFolder): Promise<FrozenTasks['file']> {
   const file = path.resolve(workspace, named ?? TASKS_FILE);
-  if (named === undefined && !(await access(file).then(() => true, () => false))) return undefined;
+  if (named === undefined && !(await isThere(file))) return undefined;
+  const kept = folder.taskFile;
+  await copyFile(file, kept);
   const ids: string[] = [];
-  for await (const { id } of readTasks(file)) ids.push(id);
+  for await (const { id } of readTasks(kept)) ids.push(id);
   const isHeldOut = (id: string): boolean => draw(seed, 'held out', id) / 2 ** 48 < heldOut;
-  return { path: file, sha256: await hashOf(file), train: ids.filter((id) => !isHeldOut(id)), heldOut: ids.filter(isHeldOut) };
+  return { path: kept, sha256: await hashOf(kept), train: ids.filter((id) => !isHeldOut(id)), heldOut: ids.filter(isHeldOut) };
 }
 
 const hashOf = async (file: string): Promise<string> => createHash('sha256').update(await readFile(file)).digest('hex');
 
-/** @throws TrainingError where the file of tasks has changed */
-export async function tasksOf(parts: TrainingRunParts, { project, test, file }: FrozenTasks, workspace: string): Promise<SplitTasks> {
+/** @throws TrainingError where what they are made of is gone */
+export async function tasksOf(
+  parts: TrainingRunParts, { project, test, file }: FrozenTasks, { training: { workspace }, folder }: Pick<TrainingRunOptions, 'training' | 'folder'>,
+): Promise<SplitTasks> {
   const tasks = { train: [] as Task[], heldOut: [] as Task[] };
-  if (test) {
+  if (test && project.length > 0) {
+    if (!(await isThere(folder.files))) throw new TrainingError('The files that this training\'s tasks are made of are gone: start another training.');
     const { verifier, sandboxAvailability } = parts;
     const { command: line, runner, reports, image } = test;
     const command = { command: line, runner, ...(reports !== undefined && { reports }), ...(image !== undefined && { image }) };
     for (const record of project) {
-      const task = projectTask(record, { verifier, sandboxAvailability, workspace, test: command });
+      const task = projectTask(record, { verifier, sandboxAvailability, workspace, files: folder.files, test: command });
       (record.split === 'train' ? tasks.train : tasks.heldOut).push(task);
     }
   }
   if (file) {
     if ((await hashOf(file.path).catch(() => undefined)) !== file.sha256) {
-      throw new TrainingError(`${file.path} has changed since this training started: start another training, or restore the file.`);
+      throw new TrainingError('The tasks of this training have changed since it started: start another training.');
     }
     const [train, heldOut] = [new Set(file.train), new Set(file.heldOut)];
     for await (const { id, question, grader: spec } of readTasks(file.path)) {

@@ -11,7 +11,6 @@ import { AnswerFile } from '../rollouts/answer-file.ts';
 import { RolloutGatherer } from '../rollouts/rollout-gatherer.ts';
 import { type RolloutProgress, RolloutRunner } from '../rollouts/rollout-runner.ts';
 import { rolloutLine } from '../rollouts/rollout-views.ts';
-import { checkUnchanged } from '../tasks/project-tasks.ts';
 import type { Task } from '../tasks/task.ts';
 import { compareConductors } from './compare.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
@@ -29,11 +28,10 @@ export const EVALUATION = '.evaluation';
  * @throws TrainingError, what its parts throw, the signal's reason
  */
 export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
-  const { training: { config, workspace }, folder, cast, keys } = options;
+  const { training: { config }, folder, cast, keys } = options;
   await requireSandbox(parts, config);
   const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
-  await checkUnchanged(workspace, frozen.project);
-  const tasks = await tasksOf(parts, frozen, workspace);
+  const tasks = await tasksOf(parts, frozen, options);
   if (tasks.train.length === 0) throw new TrainingError('There is no task to train on: the project\'s tests notice too little, and no task file has any.');
 
   const store = new CheckpointStore(folder.path, { configuration: configurationOf(options, frozen) });
@@ -45,14 +43,14 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       ...(from && { from: { version: store.versionName(from.step), engineState: from.engineState } }),
     });
     try {
-      const checkTasks = (): Promise<void> => checkUnchanged(workspace, frozen.project);
-      await trainAndCompare({ ...parts, tasks, checkTasks, engine, store, from, answers: new AnswerCache(answers) }, options);
+      await trainAndCompare({ ...parts, tasks, engine, store, from, answers: new AnswerCache(answers) }, options);
     } finally {
       await close();
     }
   } finally {
     answers.close();
   }
+  await folder.forgetFiles();
 }
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
@@ -64,7 +62,6 @@ function configurationOf({ training: { config }, cast: { conductor, pool } }: Tr
 
 interface OpenedParts extends TrainingRunParts {
   readonly tasks: SplitTasks;
-  readonly checkTasks: () => Promise<void>;
   readonly engine: TrainEngine;
   readonly store: CheckpointStore;
   readonly from: TrainingCheckpoint | undefined;
@@ -72,7 +69,7 @@ interface OpenedParts extends TrainingRunParts {
 }
 
 async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions): Promise<void> {
-  const { tasks: found, checkTasks, engine, store, from, now } = parts;
+  const { tasks: found, engine, store, from, now } = parts;
   const { training: { config, finishing = false }, cast: { conductor, pool }, signal, change, report } = options;
   const rollouts = runnerFor('rollout', parts, options, (progress) =>
     report({ rollouts: { step: progress.at.step + 1, list: [rolloutLine(progress, config.reward)] }, ...spent() }));
@@ -80,7 +77,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     const { usd, tokens, unpricedTokens } = rollouts.spent;
     return { spentUsd: usd, spentTokens: tokens, unpricedTokens };
   };
-  const shared = { checkTasks, pool, profile: profileOf(conductor), seed: config.seed };
+  const shared = { pool, profile: profileOf(conductor), seed: config.seed };
   const gatherer = new RolloutGatherer({ ...shared, rollouts, poolSizes: config.poolSizes });
   // With the whole pool on offer; no prompt of the training is longer.
   const wholePool = new RolloutGatherer({ ...shared, rollouts: runnerFor('evaluation', parts, options) });

@@ -24,7 +24,7 @@ export type Decisions = z.infer<typeof decisionsSchema>;
 
 /**
  * The folder (absolute) of one training: its state (`training.json`), its tasks (`tasks.json`), the decisions on candidates for tasks
- * (`decisions.json`), the candidates tried so far (`tried.jsonl`), workers' answers (`answers.sqlite`), checkpoints and versions
+ * (`decisions.json`), the project's files that tasks are made of (`files/`), the candidates tried so far (`tried.jsonl`), workers' answers (`answers.sqlite`), checkpoints and versions
  * (`checkpoint-store.ts`). Each file is replaced whole or not at all.
  */
 export class TrainingFolder {
@@ -36,6 +36,24 @@ export class TrainingFolder {
 
   get answers(): string {
     return path.join(this.path, 'answers.sqlite');
+  }
+
+  /** The project's files as they were when its tasks were made, as long as they are needed. */
+  get files(): string {
+    return path.join(this.#kept, 'project');
+  }
+
+  get #kept(): string {
+    return path.join(this.path, 'files');
+  }
+
+  forgetFiles(): Promise<void> {
+    return rm(this.#kept, { recursive: true, force: true });
+  }
+
+  /** The person's file of tasks as it was when the training began. */
+  get taskFile(): string {
+    return path.join(this.path, 'tasks.jsonl');
   }
 
   /** The adapter after a step: a PEFT folder. */
