@@ -109,6 +109,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       runnerOf,
       sandboxAvailability: (image) => sandbox.availability(image),
       parsePatch: (answer, workspace, shown, asks) => parsePatch(answer, workspace, { candidates: shown, ...asks }),
+      hold: (workspace, signal) => verifier.hold(workspace, signal),
       verify: (request) => verifier.verify(request),
       testBase: (request) => verifier.testBase(request),
       placesOf: (ids, request) => verifier.placesOf(ids, request),

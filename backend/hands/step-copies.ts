@@ -30,7 +30,7 @@ export class StepCopies {
     this.#slots = new Slots(Math.max(1, Math.floor(options.copies.limit / 2)));
   }
 
-  /** A copy of the workspace as it is now, without the files that are never sent. Waits if too many steps hold one. Throws as `CopyPool.lease`. */
+  /** A copy of the workspace as it is now or was held, without the files that are never sent. Waits if too many steps hold one. Throws as `CopyPool.lease`. */
   async open(options: Omit<StepCopyOptions, 'parts' | 'snapshot' | 'copy' | 'folder' | 'release'>, signal: AbortSignal): Promise<StepCopy> {
     const { copies, folders, ripgrepPath } = this.#options;
     await this.#slots.take(signal);
@@ -39,7 +39,7 @@ export class StepCopies {
       for (const step of undo.splice(0).reverse()) await step(isReusable);
     };
     try {
-      const snapshot = await copies.snapshot({ folder: options.workspace }, signal);
+      const snapshot = options.held?.snapshot ?? (await copies.snapshot({ folder: options.workspace }, signal));
       const copy = await copies.lease(snapshot, signal);
       undo.push((reusable) => copy.release({ reusable }));
       const folder = await folders.create();

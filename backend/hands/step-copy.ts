@@ -9,6 +9,7 @@ import { tokensOf } from '../context/tokens.ts';
 import type { FileChange } from '../protocol/file-change.ts';
 import type { ContextPiece } from '../protocol/run-events.ts';
 import type { TestCommand } from '../protocol/test-command.ts';
+import type { HeldFiles } from '../verify/copies/held-files.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../verify/copies/copy-pool.ts';
 import { isPathOfTest, protectedReason } from '../verify/files/protected-paths.ts';
 import type { RunFolder } from '../verify/files/run-folder.ts';
@@ -30,6 +31,8 @@ import { testsInWords } from './tests-in-words.ts';
 export interface StepCopyOptions {
   /** The workspace that it is a copy of, absolute. */
   readonly workspace: string;
+  /** Its files as they were earlier, if those are meant. */
+  readonly held?: HeldFiles;
   /** How the project's tests are run; undefined where there are none. */
   readonly test: TestCommand | undefined;
   /** The question asks for tests: files with new ones may be made. */
@@ -239,10 +242,10 @@ export class StepCopy {
   }
 
   async #test(signal: AbortSignal): Promise<string> {
-    const { test, parts, workspace, newTests } = this.#options;
+    const { test, parts, workspace, held, newTests } = this.#options;
     if (!test) return 'Not done: no test command of this project is known.';
     try {
-      const tried = await parts.tryTests({ ...test, base: workspace, patch: { edits: this.edits }, newTests, signal });
+      const tried = await parts.tryTests({ ...test, base: workspace, ...(held && { held }), patch: { edits: this.edits }, newTests, signal });
       return shown(testsInWords(tried));
     } catch (error) {
       if (!(error instanceof PatchNotApplicableError)) throw error;

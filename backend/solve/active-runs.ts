@@ -217,7 +217,7 @@ export class ActiveRuns {
       call,
       gatherContext,
       ...(workspace !== undefined && {
-        workOf: (_worker, place) => (hands && handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : workWithNeeds(workspace, supply)),
+        workOf: (_worker, place) => (hands && handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : workWithNeeds(workspace, supply, place.files)),
       }),
       standInsBy: () => (workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool)),
       checker,

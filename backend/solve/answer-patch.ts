@@ -9,12 +9,12 @@ import { shownFiles } from './shown-files.ts';
  * The changes of a plan's last output: what its step changed with its hands, or else what its text says. A worker with hands that used none
  * may still have written files.
  * @param output the text of the last step
+ * @param folder has the files of the run's workspace
  */
-export async function answerPatch(checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number, output: string): Promise<Patch> {
-  const { workspace = '' } = run.request;
+export async function answerPatch(checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number, { output, folder }: { readonly output: string; readonly folder: string }): Promise<Patch> {
   const newTests = asksForTests(run);
   const changes = run.rounds[round]?.steps.at(-1)?.changes ?? [];
   return changes.length > 0
-    ? await patchOfChanges(changes, workspace, { newTests })
-    : await checker.parsePatch(output, workspace, shownFiles(run, round), { newTests });
+    ? await patchOfChanges(changes, folder, { newTests })
+    : await checker.parsePatch(output, folder, shownFiles(run, round), { newTests });
 }

@@ -1,6 +1,7 @@
 import type { Failure } from '../protocol/run-events.ts';
 import { delay } from '../workers/limits/delay.ts';
 import type { Checker } from './checker.ts';
+import type { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import type { JudgingCommand } from './test-command.ts';
 
@@ -13,6 +14,7 @@ export const BASE_WAIT_MS = 5_000;
 export interface BaseRunOptions {
   readonly recorder: RunRecorder;
   readonly checker: Pick<Checker, 'testBase' | 'sandboxAvailability'>;
+  readonly files: RunFiles;
   /** The failure to report for an error. */
   readonly failureOf: (error: unknown) => Failure;
   readonly waitMs?: number | undefined;
@@ -40,7 +42,7 @@ export class BaseRun {
     const signal = AbortSignal.any([this.#options.signal, this.#stop.signal]);
     if (signal.aborted) return;
     recorder.record([{ type: 'base.started', command: test.command, runner: test.runner }]);
-    this.#ended = testBase({ ...test, base: workspace, sandboxed: true, signal })
+    this.#ended = testBase({ ...test, ...this.#options.files.held, base: workspace, sandboxed: true, signal })
       .catch((error: unknown) => {
         signal.throwIfAborted();
         return { total: 0, failed: 0, flaky: 0, failing: [], problem: this.#options.failureOf(error).message, durationMs: 0 };

@@ -1,6 +1,7 @@
 import type { BaseResult, EditSummary, Place } from '../protocol/run-events.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import type { HeldFiles } from '../verify/copies/held-files.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 
@@ -19,8 +20,12 @@ export interface Checker {
    * `newTests`: the question asks for tests, so files with new ones are edits like others.
    */
   parsePatch(answer: string, workspace: string, shown: readonly string[], asks?: { readonly newTests: boolean }): Promise<Patch>;
+  /** Holds the files of a workspace as they are now. Absent where they do not change, as in a training. @throws the signal's reason, and where it cannot be copied */
+  hold?(workspace: string, signal: AbortSignal): Promise<HeldFiles>;
   verify(request: TestCommand & {
     readonly base: string;
+    /** The files of `base` that are judged, if it may have changed. */
+    readonly held?: HeldFiles;
     readonly patch: Patch;
     readonly newTests?: boolean;
     readonly sandboxed: boolean;
@@ -30,9 +35,9 @@ export interface Checker {
    * Runs the tests of the workspace as it is; `verify` uses the results. Absent where what fails is known already, as in a training.
    * @throws the signal's reason
    */
-  testBase?(request: TestCommand & { readonly base: string; readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
+  testBase?(request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
   /** Where the sources of tests are, by id, as far as they are found. */
-  placesOf?(ids: readonly string[], request: TestCommand & { readonly base: string; readonly signal: AbortSignal }): Promise<ReadonlyMap<string, readonly Place[]>>;
+  placesOf?(ids: readonly string[], request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly signal: AbortSignal }): Promise<ReadonlyMap<string, readonly Place[]>>;
 }
 
 /** Longer diffs are cut in the journal and the panel, where they are only read. Applying computes the edit anew. */

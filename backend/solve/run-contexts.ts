@@ -10,6 +10,7 @@ import type { Checker } from './checker.ts';
 import { RunError } from './failure.ts';
 import { failingText } from './failing-text.ts';
 import { both, learnedFromBase, learnedFromRound, NOTHING_LEARNED, redTests, type Learned } from './learned.ts';
+import type { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { judgingCommand } from './test-command.ts';
 
@@ -20,6 +21,7 @@ export interface RunContextsOptions {
   readonly recorder: RunRecorder;
   readonly checker: Checker;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
+  readonly files: RunFiles;
   readonly signal: AbortSignal;
 }
 
@@ -95,13 +97,13 @@ export class RunContexts {
   }
 
   async #placesOf(round: RunSnapshot['rounds'][number]): ReturnType<NonNullable<Checker['placesOf']>> {
-    const { checker, signal } = this.#options;
+    const { checker, files, signal } = this.#options;
     const { request } = this.#run;
     const ids = redTests(round).map(({ id }) => id);
     const test = ids.length > 0 && checker.placesOf ? await judgingCommand(request, checker) : undefined;
     if (!test || request.workspace === undefined || !checker.placesOf) return new Map();
     try {
-      return await checker.placesOf(ids, { ...test, base: request.workspace, signal });
+      return await checker.placesOf(ids, { ...test, ...files.held, base: request.workspace, signal });
     } catch {
       // The places only help the search.
       signal.throwIfAborted();
@@ -111,9 +113,11 @@ export class RunContexts {
 
   /** The failing tests are shown beside the context, and count as a part of it. */
   #gather(learned: Learned, failing: string): Promise<GatheredContext> {
-    const { gatherContext, signal } = this.#options;
+    const { gatherContext, files, signal } = this.#options;
     const request = contextRequestOf(this.#run, signal);
-    return gatherContext({ ...request, ...learned, tokenBudget: request.tokenBudget - tokensOf(failing) });
+    const wanted = { ...request, ...learned, tokenBudget: request.tokenBudget - tokensOf(failing) };
+    const { workspace } = request;
+    return workspace === undefined ? gatherContext(wanted) : files.read(workspace, (folder) => gatherContext({ ...wanted, workspace: folder }));
   }
 
   #record(round: number, { pieces, leftOut, tokens, text }: GatheredContext, { knowsBase, failing }: Known, project?: ProjectFacts): void {

@@ -27,11 +27,12 @@ import { BaseRun } from './base-run.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import { RunContexts } from './run-contexts.ts';
 import { secondReading, whatToReturn } from './returned-answer.ts';
+import { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { isHandedOn, lastingFailure, noneLeft, standInFor } from './stand-in.ts';
 import { stepPrompt } from './step-prompt.ts';
 import { ONE_CALL, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
-import { judgingCommand } from './test-command.ts';
+import { judgingCommand, type JudgingCommand } from './test-command.ts';
 
 /** Calls a model for this run, with retries, limits and keys. */
 export type RunCall = (
@@ -83,13 +84,17 @@ export class RunDriver {
   readonly #options: RunDriverOptions;
   readonly #base: BaseRun;
   readonly #contexts: RunContexts;
+  readonly #files: RunFiles;
+  /** What judges, read when the run begins. */
+  #test: JudgingCommand | undefined;
   /** The current round. */
   #round = 0;
 
   constructor(options: RunDriverOptions) {
     this.#options = options;
-    this.#base = new BaseRun({ ...options, waitMs: options.baseWaitMs });
-    this.#contexts = new RunContexts(options);
+    this.#files = new RunFiles(options);
+    this.#base = new BaseRun({ ...options, files: this.#files, waitMs: options.baseWaitMs });
+    this.#contexts = new RunContexts({ ...options, files: this.#files });
   }
 
   get #run(): RunSnapshot {
@@ -110,6 +115,7 @@ export class RunDriver {
       last = this.#endingOf(error);
     } finally {
       await this.#base.stop();
+      this.#files.letGo();
     }
     signal.throwIfAborted();
     this.#record(last);
@@ -125,8 +131,12 @@ export class RunDriver {
     const { request, context, rounds, kind } = this.#run;
     // A test command that cannot be read fails here, before a worker is paid.
     const test = await judgingCommand(request, this.#options.checker);
+    this.#test = test;
     const isJudged = context !== undefined && rounds.at(-1)?.verdict !== undefined;
-    if (test && request.workspace !== undefined && kind === 'solve' && !isJudged && concernsTests(this.#run)) await this.#base.begin(request.workspace, test);
+    if (test && request.workspace !== undefined && kind === 'solve' && concernsTests(this.#run)) {
+      await this.#files.hold(request.workspace);
+      if (!isJudged) await this.#base.begin(request.workspace, test);
+    }
     await this.#contexts.first(this.#base, test?.command);
   }
 
@@ -241,7 +251,12 @@ export class RunDriver {
   }
 
   async #read(answer: string): Promise<Patch | undefined> {
-    return this.#run.request.workspace === undefined ? undefined : await answerPatch(this.#options.checker, this.#run, this.#round, answer);
+    const { workspace } = this.#run.request;
+    return workspace === undefined ? undefined : await this.#patchIn(answer, workspace);
+  }
+
+  #patchIn(answer: string, workspace: string): Promise<Patch> {
+    return this.#files.read(workspace, (folder) => answerPatch(this.#options.checker, this.#run, this.#round, { output: answer, folder }));
   }
 
   /** Gives an answer back to its worker. @returns the next one; undefined if there is none, and the first one stays */
@@ -287,7 +302,7 @@ export class RunDriver {
   async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
     const worker = this.#run.pool[step.worker] as WorkerConfig;
     const { call, ledger, workOf = () => ONE_CALL } = this.#options;
-    const work = workOf(worker, { run: this.#run, round: this.#round, step });
+    const work = workOf(worker, { run: this.#run, round: this.#round, step, files: this.#files });
     try {
       await this.#begin(step, work, signal);
       const context = await this.#contextOf(step);
@@ -357,14 +372,14 @@ export class RunDriver {
     const text = answerText(this.#view);
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
     const newTests = asksForTests(this.#run);
-    const patch = await answerPatch(checker, this.#run, this.#round, text);
+    const patch = await this.#patchIn(text, workspace);
     if (patch.edits.length === 0) return;
-    const test = await judgingCommand(this.#run.request, checker);
+    const test = this.#test;
     if (!test) return;
 
     const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability(test.image);
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
-      ? await this.#verify({ base: workspace, patch, newTests, ...test, sandboxed, signal })
+      ? await this.#verify({ base: workspace, ...this.#files.held, patch, newTests, ...test, sandboxed, signal })
       : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
     this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
   }

@@ -57,7 +57,7 @@ export class RunReader implements RunQuestions {
     const answer = answerOf(run);
     if (!answer) throw new RunRefusedError(`Run "${runId}" has no answer yet.`);
     if (run.request.workspace === undefined) return { edits: [], refused: [] };
-    const { edits, refused } = await answerPatch(this.#options.checker, run, answer.round.index, answer.text);
+    const { edits, refused } = await answerPatch(this.#options.checker, run, answer.round.index, { output: answer.text, folder: run.request.workspace });
     return { edits: [...edits], refused: [...refused] };
   }
 

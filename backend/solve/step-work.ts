@@ -4,12 +4,15 @@ import type { RunSnapshot, TurnView } from '../protocol/run-snapshot.ts';
 import type { ConversationMessage, Message, ModelReply } from '../workers/model.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
 import type { Step } from '../workflow/plan.ts';
+import type { RunFiles } from './run-files.ts';
 
 /** The step that is to be done, in its run as it stands. */
 export interface WorkPlace {
   readonly run: RunSnapshot;
   readonly round: number;
   readonly step: Step;
+  /** What the run reads and judges. */
+  readonly files: Pick<RunFiles, 'read' | 'held'>;
 }
 
 /** A reply that was not yet the step's output, and what the worker is given for it. */

@@ -151,7 +151,7 @@ class WorkWithHands implements StepWork {
     if (this.#copy) return this.#copy;
     const { run } = this.#place;
     const test = await judgingCommand(run.request, this.#parts.checker);
-    const copy = await this.#parts.copies.open({ workspace: run.request.workspace ?? '', test, newTests: asksForTests(run) }, signal);
+    const copy = await this.#parts.copies.open({ workspace: run.request.workspace ?? '', ...this.#place.files.held, test, newTests: asksForTests(run) }, signal);
     this.#copy = copy;
     this.#lost = await copy.redo(latest([this.#begun?.changes ?? [], ...turns.map(({ changes = [] }) => changes)]));
     return copy;

@@ -1,6 +1,7 @@
 import type { GatheredContext } from '../context/context.ts';
 import type { Need, NeedsRequest } from '../context/needed-pieces.ts';
 import { needsIn } from './needs.ts';
+import type { RunFiles } from './run-files.ts';
 import { conversation, type Observation, type StepWork } from './step-work.ts';
 
 export type Supply = (request: NeedsRequest) => Promise<GatheredContext>;
@@ -9,13 +10,13 @@ export type Supply = (request: NeedsRequest) => Promise<GatheredContext>;
 const SUPPLIED_TOKENS = 4_000;
 
 /** A step that may ask once for code that it is not shown. The call that follows is held by the budget like any other. */
-export function workWithNeeds(workspace: string, supply: Supply): StepWork {
+export function workWithNeeds(workspace: string, supply: Supply, files: Pick<RunFiles, 'read'>): StepWork {
   return {
     request: (messages, turns) => ({ messages: conversation(messages, turns) }),
     isOutput: ({ text }, turns) => turns.some(({ reply }) => needsIn(reply).length > 0) || needsIn(text).length === 0,
     observe: async (reply, signal) => {
       const needs: Need[] = needsIn(reply);
-      return observationOf(await supply({ workspace, needs, tokenBudget: SUPPLIED_TOKENS, signal }));
+      return observationOf(await files.read(workspace, (folder) => supply({ workspace: folder, needs, tokenBudget: SUPPLIED_TOKENS, signal })));
     },
   };
 }

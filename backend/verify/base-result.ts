@@ -1,12 +1,11 @@
 import type { BaseResult, Place } from '../protocol/run-events.ts';
-import { BaseTests, onBase, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
+import { BaseTests, onBase, runnerOf, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
 import { placesOfTests } from './control/test-places.ts';
 import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
 import { failingResults } from './judge/judge.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
 import { ID_SEPARATOR, type TestResult } from './runners/test-report.ts';
-import { chooseRunner } from './runners/choose-runner.ts';
 import { isMachineError } from './sandbox/machine-error.ts';
 import { SandboxUnavailableError } from './sandbox/sandbox.ts';
 
@@ -17,11 +16,11 @@ const MAX_NAMED = 20;
 
 /** @throws the signal's reason */
 export async function testBase(parts: BaseTestsParts, options: BaseTestsOptions): Promise<BaseResult> {
-  const { base, command, signal } = options;
+  const { command, signal } = options;
   const started = performance.now();
   try {
     signal.throwIfAborted();
-    const chosen = await chooseRunner(options, base);
+    const chosen = await runnerOf(options);
     if (!chosen) throw new UnusableRunError(unreadableCommand(command));
     const before = await (await BaseTests.open(parts, options, chosen)).before();
     const ids = failuresOf(before).slice(0, MAX_NAMED).map(({ id }) => id);
@@ -38,7 +37,7 @@ export async function testBase(parts: BaseTestsParts, options: BaseTestsOptions)
 export async function placesIn(
   parts: BaseTestsParts, options: BaseTestsOptions, ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Place[]>> {
-  const chosen = ids.length > 0 ? await chooseRunner(options, options.base) : undefined;
+  const chosen = ids.length > 0 ? await runnerOf(options) : undefined;
   if (!chosen) return new Map();
   const { runner } = chosen;
   return await onBase(parts, options, options.signal, (folder, paths) => placesOfTests({ folder, paths, runner, ids }));

@@ -3,12 +3,13 @@ import { counted } from '../common/counted.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import type { FileEdit } from './patch/patch.ts';
 import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
+import type { HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
 import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
-import type { ChosenRunner, TestCommand } from './runners/choose-runner.ts';
+import { chooseRunner, type ChosenRunner, type TestCommand } from './runners/choose-runner.ts';
 import { NO_TOOLS, type ChosenTools, type ToolVersions } from './tools/tool-versions.ts';
 
 export type VerifyProgress =
@@ -23,6 +24,8 @@ export interface Base {
   readonly installed?: string;
   /** Edits of the folder that are part of the base, such as the bug of a task. */
   readonly baseEdits?: readonly FileEdit[];
+  /** The files of `base` as they were earlier. By default they are as they are now. */
+  readonly held?: HeldFiles;
 }
 
 /** How the tests of a base are run. `command` runs in the workspace's folder; see `findTestCommands`. */
@@ -73,7 +76,7 @@ export class BaseTests {
 
   /** Throws WorkspaceCopyError, SandboxUnavailableError or the signal's reason. */
   static async open(parts: BaseTestsParts, options: BaseTestsOptions, chosen: ChosenRunner): Promise<BaseTests> {
-    const { base, installed = base, signal, onProgress } = options;
+    const { base, installed = base, held, signal, onProgress } = options;
     // An undefined option means the default. Above all, it must not mean "without a sandbox".
     const sandboxed = options.sandboxed ?? true;
     // Without a sandbox, a person has agreed that the tests run on this machine itself. All runs of one verification use the same image,
@@ -81,9 +84,10 @@ export class BaseTests {
     const image = sandboxed && options.image !== undefined ? await parts.sandbox.pinnedImage(options.image) : undefined;
     onProgress?.('copying');
     const { runner, command } = chosen;
+    const choose = (folder: string): Promise<ChosenTools> => parts.tools.choose({ runner, command, base: folder, installed, sandboxed, signal });
     const [snapshot, tools] = await bothDone(
-      parts.copies.snapshot({ folder: base, installed }, signal),
-      image === undefined ? parts.tools.choose({ runner, command, base, installed, sandboxed, signal }) : Promise.resolve(NO_TOOLS),
+      held ? Promise.resolve(held.snapshot) : parts.copies.snapshot({ folder: base, installed }, signal),
+      image !== undefined ? Promise.resolve(NO_TOOLS) : held ? held.read(choose, signal) : choose(base),
     );
     const build = await parts.copies.onFiles(snapshot, (files) => neededBuild(chosen, base, files));
     const notes = [
@@ -128,14 +132,19 @@ function withoutSecrets([first = '', ...others]: readonly string[]): string {
     + 'If they need them, set CONDUCTOR_COPY_SECRETS=1; then code that a model wrote can read these files.';
 }
 
+/** The runner of the tests, by the files of the base. */
+export async function runnerOf({ base, held, signal, ...command }: BaseTestsOptions): Promise<ChosenRunner | undefined> {
+  return held ? await held.read((folder) => chooseRunner(command, folder), signal) : await chooseRunner(command, base);
+}
+
 /** Gets a clean copy of the base (absolute) and the paths of its files. */
 export type UseOfBase<Result> = (folder: string, paths: ReadonlySet<string>) => Promise<Result>;
 
 /** See `Verifier.onBase`. */
 export async function onBase<Result>(
-  { copies }: Pick<TestRunsParts, 'copies'>, { base, installed = base, baseEdits = [] }: Base, signal: AbortSignal, use: UseOfBase<Result>,
+  { copies }: Pick<TestRunsParts, 'copies'>, { base, installed = base, baseEdits = [], held }: Base, signal: AbortSignal, use: UseOfBase<Result>,
 ): Promise<Result> {
-  const snapshot = await copies.snapshot({ folder: base, installed }, signal);
+  const snapshot = held?.snapshot ?? (await copies.snapshot({ folder: base, installed }, signal));
   const copy = await copies.lease(snapshot, signal);
   try {
     await applyPatch(copy.folder, { edits: baseEdits });

@@ -1,9 +1,8 @@
 import { JudgingFiles } from './closure/judging-files.ts';
 import { applyPatch, isNewTest } from './patch/apply-patch.ts';
 import type { Patch, RefusedEdit } from './patch/patch.ts';
-import { BaseTests, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
+import { BaseTests, runnerOf, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
 import { faultIn, unreadableCommand } from './base-result.ts';
-import { chooseRunner } from './runners/choose-runner.ts';
 import { protectedReason } from './files/protected-paths.ts';
 import type { TestResult } from './runners/test-report.ts';
 
@@ -34,7 +33,7 @@ export async function tryTests(parts: BaseTestsParts, { patch, newTests = false,
   const { base, command, signal } = options;
   const without = (problem: string): TriedTests => ({ results: [], exitCode: null, said: '', problem });
   try {
-    const chosen = await chooseRunner(options, base);
+    const chosen = await runnerOf(options);
     if (!chosen) return without(unreadableCommand(command));
     const { configuration } = chosen.runner;
     const tests = await BaseTests.open(parts, options, chosen);

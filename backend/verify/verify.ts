@@ -1,9 +1,10 @@
 import { applyPatch, isNewTest, PatchNotApplicableError } from './patch/apply-patch.ts';
 import { faultIn, placesIn, testBase, unreadableCommand } from './base-result.ts';
-import { BaseTests, bothDone, onBase, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
+import { BaseTests, bothDone, onBase, runnerOf, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
-import { chooseRunner, type ChosenRunner } from './runners/choose-runner.ts';
-import { JudgingFiles } from './closure/judging-files.ts';
+import type { ChosenRunner } from './runners/choose-runner.ts';
+import { HeldFiles } from './copies/held-files.ts';
+import { KnownJudgingFiles } from './closure/judging-files.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
 import { writeTests } from './control/write-tests.ts';
@@ -42,6 +43,7 @@ export interface VerifyOptions extends BaseTestsOptions {
 /** Judges a patch by the project's tests. */
 export class Verifier {
   readonly #parts: BaseTestsParts;
+  readonly #judges = new KnownJudgingFiles();
 
   constructor(parts: Omit<BaseTestsParts, 'tools'>) {
     this.#parts = { ...parts, tools: new ToolVersions(parts) };
@@ -56,7 +58,7 @@ export class Verifier {
   async verify(options: VerifyOptions): Promise<Verdict> {
     const started = performance.now();
     options.signal.throwIfAborted();
-    const attempt = new Attempt(this.#parts, options);
+    const attempt = new Attempt(this.#parts, options, this.#judges);
     const found = await attempt.verdict();
     const { command, sandboxed = true } = options;
     return toldVerdict({ ...found, notes: attempt.notes, command, ...(attempt.tools && { tools: attempt.tools }), sandboxed, durationMs: performance.now() - started });
@@ -78,6 +80,11 @@ export class Verifier {
   /** Where the sources of tests are, by id, as far as they are found. Throws WorkspaceCopyError or the signal's reason. */
   placesOf(ids: readonly string[], options: BaseTestsOptions): Promise<ReadonlyMap<string, readonly Place[]>> {
     return placesIn(this.#parts, options, ids);
+  }
+
+  /** Holds the files of a workspace as they are now. Throws WorkspaceCopyError or the signal's reason. */
+  hold(workspace: string, signal: AbortSignal): Promise<HeldFiles> {
+    return HeldFiles.of(this.#parts.copies, { folder: workspace }, signal);
   }
 
   /**
@@ -109,20 +116,22 @@ class Attempt {
   readonly #parts: BaseTestsParts;
   readonly #options: VerifyOptions;
   readonly #targets: readonly string[] | undefined;
+  readonly #judges: KnownJudgingFiles;
   #preparationFails: Promise<boolean> | undefined;
 
-  constructor(parts: BaseTestsParts, options: VerifyOptions) {
+  constructor(parts: BaseTestsParts, options: VerifyOptions, judges: KnownJudgingFiles) {
     this.#parts = parts;
     this.#options = options;
+    this.#judges = judges;
     this.#targets = options.targets?.length ? options.targets : undefined;
   }
 
   async verdict(): Promise<Judgement> {
-    const { patch, command, base, signal } = this.#options;
+    const { patch, command, signal } = this.#options;
     const [refused] = patch.refused;
     if (refused) return without('refused', `The change may not be applied: ${refused.path}: ${refused.reason}`);
     if (patch.edits.length === 0) return without('refused', 'The patch changes no file.');
-    const chosen = await chooseRunner(this.#options, base);
+    const chosen = await runnerOf(this.#options);
     if (!chosen) return without('infrastructure', unreadableCommand(command));
     try {
       return await this.#judge(chosen, this.#admissible(patch, chosen));
@@ -145,7 +154,7 @@ class Attempt {
   async #withoutJudges({ edits }: Pick<Patch, 'edits'>, { snapshot, chosen: { runner, command } }: BaseTests): Promise<Pick<Patch, 'edits'>> {
     const { base, installed = base, newTests } = this.#options;
     const reasons = await this.#parts.copies.onFiles(snapshot, async (files) => {
-      const judging = new JudgingFiles(files, { command, configuration: runner.configuration }, installed);
+      const judging = this.#judges.of(files, { command, configuration: runner.configuration }, installed);
       const found = new Map<FileEdit, string | undefined>();
       for (const edit of edits) if (!newTests || !isNewTest(edit, runner.configuration)) found.set(edit, await judging.whyItJudges(edit));
       return found;

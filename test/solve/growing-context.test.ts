@@ -6,6 +6,7 @@ import { ContextGatherer } from '../../backend/context/gather-context.ts';
 import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
+import type { WorkPlace } from '../../backend/solve/step-work.ts';
 import { shownFiles } from '../../backend/solve/shown-files.ts';
 import { promptOf } from '../../backend/solve/step-prompt.ts';
 import { workWithNeeds } from '../../backend/solve/work-with-needs.ts';
@@ -61,7 +62,7 @@ const judging = (verify: Checker['verify']): Checker => ({
 const options = (checker: Checker) => ({
   checker,
   gatherContext: (request: Parameters<ContextGatherer['gather']>[0]) => context.gather(request),
-  workOf: () => workWithNeeds(workspace, (request) => context.supply(request)),
+  workOf: (_: unknown, { files }: WorkPlace) => workWithNeeds(workspace, (request) => context.supply(request), files),
 });
 const WRONG = 'A guess:\n```js src/other.js\nexport const other = 1;\n```';
 const RIGHT = '```js src/choice.js\nexport function pickHandler(table, verb) {\n  return table.handlers[verb] ?? { status: 405 };\n}\n```';
@@ -132,10 +133,10 @@ describe('a step that lacks code', () => {
     const crash = new AbortController();
     await expect(run.drive({
       ...options(NO_TESTS), signal: crash.signal,
-      workOf: () => workWithNeeds(workspace, async () => {
+      workOf: (_, { files }) => workWithNeeds(workspace, async () => {
         crash.abort(new Error('killed'));
         throw crash.signal.reason;
-      }),
+      }, files),
     })).rejects.toThrow('killed');
     expect(run.asked).toHaveLength(2);
     const ended = await run.drive(options(NO_TESTS));

@@ -46,6 +46,21 @@ export class JudgingFiles {
   }
 }
 
+/** What judges in the projects that were asked about lately: the imports of a project are read once for all patches that are judged on it. */
+export class KnownJudgingFiles {
+  readonly #known = new WeakMap<ProjectFiles, Map<string, JudgingFiles>>();
+
+  /** @param files the same object as long as the files are the same */
+  of(files: ProjectFiles, run: RunOfTests, installed: string): JudgingFiles {
+    const ofFiles = this.#known.get(files) ?? new Map<string, JudgingFiles>();
+    this.#known.set(files, ofFiles);
+    const key = JSON.stringify([run.command, run.configuration.map(String), installed]);
+    const known = ofFiles.get(key) ?? new JudgingFiles(files, run, installed);
+    ofFiles.set(key, known);
+    return known;
+  }
+}
+
 /** The module of a file, without its ending: `a/b` for `a/b.js`, `a/b.ts` and `a/b/index.js`. */
 const moduleOf = (file: string): string => (/^(?:index|__init__|mod)$/.test(stemOf(file)) ? folderOf(file) : [folderOf(file), stemOf(file)].filter((part) => part !== '').join('/'));
 

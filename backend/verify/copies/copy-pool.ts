@@ -115,6 +115,24 @@ export class CopyPool {
     return await this.#work.track(this.#snapshot(source, signal));
   }
 
+  /**
+   * Reads the workspace as it is now, and keeps the contents of its files until `letGo`, however long nothing uses them. Throws as
+   * `snapshot` does.
+   */
+  async hold(source: WorkspaceSource, signal: AbortSignal): Promise<{ readonly snapshot: WorkspaceSnapshot; readonly letGo: () => void }> {
+    signal.throwIfAborted();
+    this.#assertOpen();
+    const snapshot = await this.#work.track(this.#snapshot(source, signal, (pooled) => (pooled.users += 1)));
+    let isHeld = true;
+    return {
+      snapshot,
+      letGo: () => {
+        if (isHeld) this.#workspaces.leave(snapshot.pooled);
+        isHeld = false;
+      },
+    };
+  }
+
   /** A clean copy. Waits if too many are leased. Throws `WorkspaceCopyError`, or the signal's reason. */
   async lease(snapshot: WorkspaceSnapshot, signal: AbortSignal): Promise<LeasedCopy> {
     signal.throwIfAborted();
@@ -124,7 +142,8 @@ export class CopyPool {
   }
 
   /**
-   * Calls `use` with the files of a snapshot, without a copy. They may be read until it resolves. Throws `WorkspaceCopyError` or what
+   * Calls `use` with the files of a snapshot, without a copy. They may be read until it resolves. Snapshots of an unchanged workspace have
+   * one object of files, so what is known of it holds for all of them. Throws `WorkspaceCopyError` or what
    * `use` throws.
    */
   async onFiles<Result>(snapshot: WorkspaceSnapshot, use: (files: SnapshotFiles) => Promise<Result>): Promise<Result> {
@@ -147,12 +166,14 @@ export class CopyPool {
     return this.#closing.signal.aborted;
   }
 
-  async #snapshot(source: WorkspaceSource, signal: AbortSignal): Promise<Snapshot> {
+  /** @param onTaken called while its contents cannot be removed yet */
+  async #snapshot(source: WorkspaceSource, signal: AbortSignal, onTaken?: (pooled: PooledWorkspace) => void): Promise<Snapshot> {
     const [base, installed] = await realFolders(source);
     const pooled = await this.#workspaces.enter(base, installed);
     try {
       const snapshot = new Snapshot(await pooled.look(signal), pooled);
       if ((await pooled.kept).isMostlyGarbage) this.#workspaces.retire(pooled);
+      onTaken?.(pooled);
       return snapshot;
     } catch (error) {
       if (!signal.aborted) this.#workspaces.retire(pooled);
@@ -166,12 +187,7 @@ export class CopyPool {
     if (!this.#workspaces.all.has(pooled)) throw new WorkspaceCopyError('The snapshot is too old. Start the verification again.');
     pooled.users += 1;
     try {
-      const { contents } = await pooled.kept;
-      const text = (path: string): string | undefined => {
-        const entry = state.paths.has(path) ? state.tree.entries.get(path) : undefined;
-        return entry?.kind === 'file' ? contents.readSmall(entry.content)?.toString('utf8') : undefined;
-      };
-      return await use({ paths: state.paths, text });
+      return await use(filesOf(state, (await pooled.kept).contents));
     } finally {
       this.#workspaces.leave(pooled);
     }
@@ -323,6 +339,20 @@ class Snapshot implements WorkspaceSnapshot {
     this.state = state;
     this.pooled = pooled;
   }
+}
+
+const FILES = new WeakMap<WorkspaceState['tree'], SnapshotFiles>();
+
+function filesOf({ tree, paths }: WorkspaceState, contents: ContentStore): SnapshotFiles {
+  const known = FILES.get(tree);
+  if (known) return known;
+  const text = (path: string): string | undefined => {
+    const entry = paths.has(path) ? tree.entries.get(path) : undefined;
+    return entry?.kind === 'file' ? contents.readSmall(entry.content)?.toString('utf8') : undefined;
+  };
+  const files = { paths, text };
+  FILES.set(tree, files);
+  return files;
 }
 
 async function realFolders({ folder, installed = folder }: WorkspaceSource): Promise<[base: string, installed: string]> {

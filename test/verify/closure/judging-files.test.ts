@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JudgingFiles } from '../../../backend/verify/closure/judging-files.ts';
+import { JudgingFiles, KnownJudgingFiles } from '../../../backend/verify/closure/judging-files.ts';
 import { protectedReason } from '../../../backend/verify/files/protected-paths.ts';
 import { RUNNERS } from '../../../backend/verify/runners/runners.ts';
 
@@ -169,4 +169,18 @@ describe('in Rust', () => {
   it.each(['src/cart.rs', 'src/real.rs', 'src/lib.rs'])('%s is judged', async (path) => {
     expect(await why(texts, 'cargo test', path)).toBeUndefined();
   });
+});
+
+it('reads a project once for all patches that are judged on the same files with the same command', async () => {
+  let reads = 0;
+  const files = { paths: new Set(Object.keys(JS)), text: (file: string) => { reads += 1; return (JS as Texts)[file]; } };
+  const known = new KnownJudgingFiles();
+  const ask = (command: string, of = files) => known.of(of, { command, configuration: [] }, '/nonexistent').whyItJudges({ path: 'src/testing/check.js', before: '' });
+  const first = await ask('node --test');
+  const after = reads;
+  expect(await ask('node --test')).toBe(first);
+  expect(reads - after).toBeLessThan(after / 4);
+  await ask('node --test test/a.test.js');
+  await ask('node --test', { ...files });
+  expect(reads).toBeGreaterThan(2 * after);
 });
