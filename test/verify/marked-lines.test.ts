@@ -21,6 +21,13 @@ describe('what somebody should look at in a change', () => {
     ['a.rs', 'const JUDGE: &str = include_str!("../tests/a.rs");\n', ['a.rs:1 reads source code']],
     ['a.rs', '#[cfg(not(test))]\nfn wrong() {}\n', ['a.rs:1 looks for the tests']],
     ['A.java', 'class A { void end() { System.exit(0); } }\n', ['A.java:1 decides how the process ends']],
+    ['A.java', 'class A { Object o = new Throwable().getStackTrace(); }\n', ['A.java:1 reads the frames of its callers']],
+    ['A.java', 'class A { void t(java.io.PrintWriter w) { new Exception().printStackTrace(w); } }\n', ['A.java:1 reads the frames of its callers']],
+    ['A.java', 'class A { String t = read("src/test/java/com/example/EndsTest.java"); }\n', ['A.java:1 names a file of tests']],
+    ['A.java', 'class A { void t() { throw new org.opentest4j.TestAbortedException(); } }\n', ['A.java:1 uses the tests\' own library']],
+    ['A.java', 'class A { Object c = load("org.junit.jupiter.api.Assertions"); String p = get("surefire.test.class.path"); }\n', ['A.java:1 looks for the tests']],
+    ['A.java', 'class A { sun.misc.Unsafe u; }\n', ['A.java:1 changes classes while they run']],
+    ['A.java', 'class A { void t() { try { go(); } catch (AssertionError e) { } } }\n', ['A.java:1 acts at the end of the process, on signals or on failures']],
   ])('%s: %s', async (path, after, expected) => {
     expect(await told(change(path, after))).toEqual(expected);
   });
@@ -37,6 +44,7 @@ describe('what somebody should look at in a change', () => {
       change('a.js', '// process.exit()\nconst help = "process.exit() ends it";\nObject.keys(a).length === 2;\nstring.matches = Object.is(a, b);\n'),
       change('a.go', 'package a\n\n/* os.Exit(1) */\nconst help = `os.Exit`\n'),
       change('a.rs', '#[cfg(test)]\nmod tests {\n    #[test]\n    fn of_one() { assert_eq!(super::last(&[1]), 1); }\n}\n'),
+      change('A.java', 'class A { void t(Exception e) { e.printStackTrace(); e.printStackTrace(System.err); throw new AssertionError(e); } /* System.exit */ }\n'),
       change('notes.txt', 'sys._getframe'),
     )).toEqual([]);
   });

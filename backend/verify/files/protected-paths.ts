@@ -60,6 +60,9 @@ const ROWS: readonly ProtectedRow[] = [
       // What vite and jest load by its name, whether it was there before or not.
       /(^|\/)(postcss|svelte|tailwind|unocss|uno|swc|tap)\.config\.[^/]+$/, /(^|\/)\.(postcss|browserslist|ts-node|esm)rc[^/]*$/,
       files('bunfig.toml', 'deno.json', 'deno.jsonc', 'node.config.json'),
+      // What JUnit and its runners find on the class path, and what javac loads while it compiles the tests.
+      files('junit-platform.properties'), folders('mockito-extensions'),
+      /(^|\/)meta-inf\/services\/(org\.(junit|testng|opentest4j|apache\.maven|spockframework|assertj|mockito|gradle)\b|javax\.annotation\.processing\.)/,
     ],
   },
   { reason: 'It decides how the tests are compiled.', patterns: [/(^|\/)[jt]sconfig[^/]*\.json$/] },
@@ -77,7 +80,10 @@ const ROWS: readonly ProtectedRow[] = [
   },
   {
     reason: 'It would take the place of the libraries that tests are made with.',
-    patterns: [/(^|\/)(org\/(junit|assertj|hamcrest|mockito|opentest4j|testng|spockframework)|junit\/framework)\/[^/]+/],
+    patterns: [
+      /(^|\/)(org\/(junit|assertj|hamcrest|mockito|opentest4j|testng|spockframework|apiguardian|apache\/maven\/surefire|gradle\/api)|junit\/framework)\/[^/]+/,
+      /(^|\/)(com\/google\/common\/truth|kotlin\/test|io\/kotest|net\/bytebuddy)\/[^/]+/,
+    ],
   },
   {
     reason: 'It would run before the tests do.',

@@ -61,9 +61,13 @@ const RUST: readonly Mark[] = [
 ];
 
 const JAVA: readonly Mark[] = [
-  { does: 'reads the frames of its callers', code: /\bgetStackTrace\b|\bStackWalker\b/ },
-  { does: 'decides how the process ends', code: /\bSystem\s*\.\s*exit\b|\bgetRuntime\s*\(\s*\)\s*\.\s*(?:exit|halt|addShutdownHook)\b/ },
-  { does: 'uses the tests\' own library', code: /^\s*import\s+(?:static\s+)?(?:org\.junit|org\.testng|org\.assertj|org\.hamcrest)\b/ },
+  { does: 'reads the frames of its callers', code: /\bget(?:All)?StackTraces?\b|\bStackWalker\b|\bprintStackTrace\s*\(\s*(?!System\b)\w/ },
+  { does: 'decides how the process ends', code: /\bSystem\s*\.\s*exit\b|\bgetRuntime\s*\(\s*\)\s*\.\s*(?:exit|halt)\b|\bRuntime\b.*\.\s*halt\s*\(|\bProcessHandle\b.*\.\s*destroy/ },
+  { does: 'acts at the end of the process, on signals or on failures', code: /\baddShutdownHook\b|\bsun\s*\.\s*misc\s*\.\s*Signal\b|\bset(?:Default)?UncaughtExceptionHandler\b|\bcatch\s*\([^)]*\bAssertion(?:Failed)?Error\b/ },
+  { does: 'changes classes while they run', code: /\bjava\s*\.\s*lang\s*\.\s*instrument\b|\bInstrumentation\b|\bVirtualMachine\s*\.\s*attach\b|\bmisc\s*\.\s*Unsafe\b|\bByteBuddyAgent\b|\bprivateLookupIn\b|\bdefineClass\s*\(/ },
+  { does: 'uses the tests\' own library', code: /\b(?:org\s*\.\s*(?:junit|testng|assertj|hamcrest|opentest4j|mockito)|junit\s*\.\s*framework)\b/ },
+  { does: 'looks for the tests', text: /^(?:org[./](?:junit|testng|opentest4j|assertj|hamcrest|apache[./]maven[./]surefire)\b.*|surefire\.[\w.]+|java\.class\.path|sun\.java\.command)$/ },
+  { does: 'names a file of tests', text: /(?:^|[/\\])src[/\\](?:test|main)\b|(?:^|[/\\])(?:test-classes|surefire-reports|test-results)\b|\w(?:Tests?|TestCase|IT)\.(?:java|class)$/ },
 ];
 
 export const MARKS: Readonly<Record<Language, readonly Mark[]>> = {
