@@ -196,8 +196,8 @@ describe('secrets in disguise', () => {
   ])('ordinary lines stay: %#', (...lines) => expect(redact(lines).lines).toEqual(lines));
 
   test('a long line without an end takes no time', () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     for (const part of ['a1B', '-- ', '"+"', '%41', 'A1b2/']) redact([part.repeat(200_000), part.repeat(200_000)]);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(5_000);
   });
 });

@@ -87,7 +87,7 @@ async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, 
   const ids: string[] = [];
   for await (const { id } of readTasks(kept)) ids.push(id);
   const isHeldOut = (id: string): boolean => draw(seed, 'held out', id) / 2 ** 48 < heldOut;
-  return { path: kept, sha256: await hashOf(kept), train: ids.filter((id) => !isHeldOut(id)), heldOut: ids.filter(isHeldOut) };
+  return { path: file, sha256: await hashOf(kept), train: ids.filter((id) => !isHeldOut(id)), heldOut: ids.filter(isHeldOut) };
 }
 
 const hashOf = async (file: string): Promise<string> => createHash('sha256').update(await readFile(file)).digest('hex');
@@ -108,11 +108,11 @@ export async function tasksOf(
     }
   }
   if (file) {
-    if ((await hashOf(file.path).catch(() => undefined)) !== file.sha256) {
+    if ((await hashOf(folder.taskFile).catch(() => undefined)) !== file.sha256) {
       throw new TrainingError('The tasks of this training have changed since it started: start another training.');
     }
     const [train, heldOut] = [new Set(file.train), new Set(file.heldOut)];
-    for await (const { id, question, grader: spec } of readTasks(file.path)) {
+    for await (const { id, question, grader: spec } of readTasks(folder.taskFile)) {
       const grader: Grader = createGrader(spec, parts.graderTools);
       const task: Task = { id, question, context: '', grader };
       if (train.has(id)) tasks.train.push(task);

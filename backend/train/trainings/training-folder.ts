@@ -13,7 +13,7 @@ export const frozenTasksSchema = z.object({
   /** The command that judges tasks of the project. */
   test: testCommandSchema.optional(),
   project: z.array(projectTaskSchema),
-  /** The file of tasks: SHA-256 of its contents, and the ids of its tasks. */
+  /** The person's file of tasks, of which `TrainingFolder.taskFile` is a copy: SHA-256 of its contents, and the ids of its tasks. */
   file: z.object({ path: z.string(), sha256: z.string(), train: z.array(z.string()), heldOut: z.array(z.string()) }).optional(),
 });
 export type FrozenTasks = z.infer<typeof frozenTasksSchema>;
