@@ -8,7 +8,7 @@ import { Sandbox } from '../../../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../../../backend/verify/verify.ts';
 import { tryProgram } from '../../runners/setup.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../setup.ts';
-import { type Defence, missingTests, redTests, refusedByPath, unusableReport } from '../hacks.ts';
+import { type Defence, exitCode, missingTests, refusedByPath, unusableReport } from '../hacks.ts';
 import { untrusted } from '../typescript/untrusted.ts';
 
 /* Patches of a Java project (JUnit 5, Maven) that leave its bugs in, beside its honest fix. All are judged on one base. */
@@ -163,7 +163,7 @@ const BY_RUNNING: readonly JavaHack[] = [
             }
         }));
         return items.get(0);`),
-    caughtBy: redTests,
+    caughtBy: exitCode,
   },
 ];
 
