@@ -18,7 +18,7 @@ describe('the command that runs the tests', () => {
       { 'package.json': script('echo "Error: no test specified" && exit 1'), 'a.test.mjs': NODE_TEST },
       'node --test',
     ],
-    ['none, where the script runs another runner', { 'package.json': script('tap run'), 'a.test.js': NODE_TEST }, undefined],
+    ['none, where the script runs another runner', { 'package.json': script('lab run'), 'a.test.js': NODE_TEST }, undefined],
     ['none, where test files import another runner', { 'a.test.js': `import { test } from 'vitest';\n` }, undefined],
     ['none, where only a dependency has tests', { 'node_modules/x/a.test.js': NODE_TEST }, undefined],
     ['none, where package.json cannot be read', { 'package.json': '{' }, undefined],

@@ -26,8 +26,13 @@ const parser = new XMLParser({
 /** A node of the parser's `preserveOrder` output. */
 type Node = Readonly<Record<string, unknown>>;
 
+export interface JunitNames {
+  /** What stands before a test's name: its `classname`, or the names of the suites around it where a runner writes the class in another order. */
+  readonly namesBy?: 'class' | 'suites';
+}
+
 /** Reads files in the order of their names. Throws `ReportError` if there is none, or one cannot be read. */
-export async function readJunitFiles(files: readonly string[], copy: string): Promise<TestReport> {
+export async function readJunitFiles(files: readonly string[], copy: string, names: JunitNames = {}): Promise<TestReport> {
   if (files.length === 0) throw new ReportError('The command wrote no JUnit file.');
   if (files.length > MAX_JUNIT_FILES) throw new ReportError(`The command wrote more than ${MAX_JUNIT_FILES} JUnit files.`);
   const collector = new ResultCollector(copy);
@@ -35,19 +40,19 @@ export async function readJunitFiles(files: readonly string[], copy: string): Pr
   for (const file of [...files].sort()) {
     const text = await readReportFile(file, left);
     left -= Buffer.byteLength(text);
-    addJunit(text, collector, copy);
+    addJunit(text, collector, copy, names);
   }
   return { results: collector.results };
 }
 
 /** Throws `ReportError`. */
-export function parseJunit(text: string, copy: string): TestReport {
+export function parseJunit(text: string, copy: string, names: JunitNames = {}): TestReport {
   const collector = new ResultCollector(copy);
-  addJunit(text, collector, copy);
+  addJunit(text, collector, copy, names);
   return { results: collector.results };
 }
 
-function addJunit(text: string, collector: ResultCollector, copy: string): void {
+function addJunit(text: string, collector: ResultCollector, copy: string, { namesBy }: JunitNames): void {
   let roots: readonly Node[];
   try {
     // The parser itself accepts a file that is cut off.
@@ -59,21 +64,29 @@ function addJunit(text: string, collector: ResultCollector, copy: string): void 
   }
   const suites = roots.filter((node) => ['testsuites', 'testsuite'].includes(nameOf(node)));
   if (suites.length === 0) throw new ReportError('The XML file is not a JUnit report.');
-  for (const suite of suites) addSuite(suite, [], collector, copy);
+  for (const suite of suites) addSuite(suite, [], { collector, copy, bySuites: namesBy === 'suites' });
 }
 
 const nodesSchema = z.array(z.record(z.string(), z.unknown()));
 const attributesSchema = z.record(z.string(), z.string());
 
-function addSuite(suite: Node, above: readonly string[], collector: ResultCollector, copy: string): void {
+interface Reading {
+  readonly collector: ResultCollector;
+  readonly copy: string;
+  /** The outermost suite is a file. */
+  readonly bySuites: boolean;
+}
+
+function addSuite(suite: Node, above: readonly string[], reading: Reading): void {
+  const { collector } = reading;
   if (above.length > MAX_DEPTH) throw new ReportError('The JUnit file nests suites too deeply.');
   const own = attributesOf(suite);
-  const names = nameOf(suite) === 'testsuite' && own.name !== undefined ? [...above, own.name] : above;
+  const names = nameOf(suite) === 'testsuite' && own.name !== undefined ? [...above, reading.bySuites && above.length === 0 ? relativeFile(own.name, reading.copy) : own.name] : above;
   let hasFailingTest = false;
   for (const child of childrenOf(suite)) {
-    if (nameOf(child) === 'testsuite') addSuite(child, names, collector, copy);
+    if (nameOf(child) === 'testsuite') addSuite(child, names, reading);
     if (nameOf(child) !== 'testcase') continue;
-    const test = testOf(child, names, own, copy);
+    const test = testOf(child, names, own, reading);
     hasFailingTest ||= test.status === 'failed';
     collector.add(test);
   }
@@ -85,7 +98,7 @@ function addSuite(suite: Node, above: readonly string[], collector: ResultCollec
     collector.add({ kind: 'container', status: 'failed', path: names, message: faults.map(messageOf).join('\n') });
 }
 
-function testOf(node: Node, suites: readonly string[], suite: Attributes, copy: string): ReportedTest {
+function testOf(node: Node, suites: readonly string[], suite: Attributes, { copy, bySuites }: Reading): ReportedTest {
   const { name = '', classname, file = suite.file, status, time } = attributesOf(node);
   const children = childrenOf(node);
   const fault = children.find((child) => ['failure', 'error'].includes(nameOf(child)));
@@ -95,7 +108,7 @@ function testOf(node: Node, suites: readonly string[], suite: Attributes, copy: 
   return {
     kind: 'test',
     status: hasFailed ? 'failed' : isSkipped ? 'skipped' : 'passed',
-    path: [file === undefined ? undefined : relativeFile(file, copy), ...(classname ? [classname] : suites), name],
+    path: [file === undefined ? undefined : relativeFile(file, copy), ...(classname && !bySuites ? [classname] : suites), name],
     message: fault && messageOf(fault),
     durationMs: time === undefined ? undefined : Number(time.replaceAll(',', '')) * 1_000,
   };

@@ -1,9 +1,11 @@
 import { TEST_RUNNERS, type TestRunnerName } from '../../protocol/test-runners.ts';
 import { ava } from './ava.ts';
+import { bunTest } from './bun-test.ts';
 import { cargoNextest } from './cargo-nextest.ts';
 import { cargoTest } from './cargo-test.ts';
 import { ctest } from './ctest.ts';
 import { custom } from './custom.ts';
+import { denoTest } from './deno-test.ts';
 import { goTest } from './go-test.ts';
 import { gradle } from './gradle.ts';
 import { jest } from './jest.ts';
@@ -11,6 +13,7 @@ import { maven } from './maven.ts';
 import { mocha } from './mocha.ts';
 import { nodeTest } from './node-test.ts';
 import { pytest } from './pytest.ts';
+import { tap } from './tap.ts';
 import { tape } from './tape.ts';
 import type { TestRunner } from './test-runner.ts';
 import { unittest } from './unittest.ts';
@@ -22,6 +25,9 @@ const BY_NAME: { readonly [Name in TestRunnerName]: TestRunner<Name> } = {
   mocha,
   ava,
   tape,
+  tap,
+  bun: bunTest,
+  deno: denoTest,
   pytest,
   unittest,
   go: goTest,
