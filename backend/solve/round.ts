@@ -31,7 +31,14 @@ export const asksForTests = ({ asks }: Pick<RunSnapshot, 'asks'>): boolean => as
 
 /** A round as the Conductor sees it in the next one. */
 export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {
-  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: feedbackOf(round, wants) };
+  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: [feedbackOf(round, wants), ...standInsOf(round)].join('\n') };
+}
+
+/** Who stood in for whom, in the Conductor's numbers and without what servers said. It may then name others. */
+function standInsOf({ steps }: RoundView): string[] {
+  return steps.flatMap(({ index, worker, handedOn = [], state }) => (state === 'completed' && handedOn.length > 0
+    ? [`Step ${index} was done by worker ${worker}, because ${handedOn.map((before) => `worker ${before.worker} failed (${before.failure.kind})`).join(' and ')}.`]
+    : []));
 }
 
 /** The result of the project's tests for the round's answer, in words. */

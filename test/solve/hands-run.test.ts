@@ -216,3 +216,20 @@ it('a command that was cut off is told back once, and not half done', async () =
   expect(second?.turns?.map(({ observation }) => observation)).toEqual([expect.stringContaining('not valid JSON'), expect.stringContaining('Done')]);
   expect(run).toMatchObject({ outcome: 'verified' });
 });
+
+it('a step whose worker fails in the middle is done by another one, on a copy without the first one\'s changes and with its own hands', async () => {
+  const { run, server } = await solve({
+    planner: [plan([[0, 'Mend area.', []]])],
+    'hands-a': [edit('src/shapes.js', '  return width + height;', '  return width - height;'), { status: 403 }],
+    'tools-b': [
+      { calls: [{ name: 'read', arguments: { path: 'src/shapes.js' } }] },
+      { calls: [{ name: 'edit', arguments: { path: 'src/shapes.js', search: '  return width + height;', replace: '  return width * height;' } }] },
+      'The sum was wrong: it is a product now.',
+    ],
+  });
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified', rounds: [{ steps: [{ worker: 1, handedOn: [{ worker: 0, failure: { kind: 'permission' } }] }] }] });
+  expect(run.rounds[0]?.steps[0]?.turns?.[0]?.observation).toContain('return width + height;');
+  expect(server.of('hands-a')).toHaveLength(2);
+  expect(server.of('tools-b')[0]?.text).not.toContain('width - height');
+  expect(server.of('tools-b')[0]?.tools).toContain('edit');
+});
