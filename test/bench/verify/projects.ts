@@ -35,8 +35,8 @@ const PROJECTS: readonly Project[] = [
   { name: 'pflag', command: 'go test ./...', file: 'bool.go', right: 'return strconv.FormatBool(bool(*b))', wrong: 'return strconv.FormatBool(!bool(*b))', comment: '//' },
   { name: 'semver', command: 'cargo test --tests', file: 'src/eval.rs', right: 'fn matches_exact(cmp: &Comparator, ver: &Version) -> bool {', wrong: 'fn matches_exact(cmp: &Comparator, ver: &Version) -> bool {\n    if ver.patch > 0 { return false; }', comment: '//' },
   { name: 'gson', command: 'mvn -q -pl gson test', file: 'gson/src/main/java/com/google/gson/JsonArray.java', right: 'return elements.size();', wrong: 'return elements.size() + 1;', comment: '//' },
-  { name: 'ufo', command: 'npx vitest run', file: 'src/utils.ts', right: 'return PROTOCOL_REGEX.test(inputString)', wrong: 'return !PROTOCOL_REGEX.test(inputString)', comment: '//' },
-  { name: 'tomli', command: 'python3 -m unittest', file: 'src/tomli/_parser.py', right: 'lineno = doc.count("\\n", 0, pos) + 1', wrong: 'lineno = doc.count("\\n", 0, pos)', comment: '#' },
+  { name: 'ufo', command: 'npx vitest run', file: 'src/utils.ts', right: 'PROTOCOL_REGEX.test(inputString) ||', wrong: '!PROTOCOL_REGEX.test(inputString) ||', comment: '//' },
+  { name: 'tomli', command: 'PYTHONPATH=src python3 -m unittest', file: 'src/tomli/_parser.py', right: 'lineno = doc.count("\\n", 0, pos) + 1', wrong: 'lineno = doc.count("\\n", 0, pos)', comment: '#' },
 ];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' }, rounds: { type: 'string', default: '3' } } });
