@@ -87,6 +87,7 @@ const PARTS = {
     tools: ['files', 'sandbox', 'runners'],
     control: ['files', 'syntax', 'runners'],
     closure: ['files', 'runners'],
+    reach: ['closure', 'runners', 'sandbox'],
     judge: ['files', 'syntax', 'copies', 'sandbox', 'runners'],
     graders: ['files', 'patch', 'sandbox', 'judge'],
   },
