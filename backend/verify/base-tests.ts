@@ -41,6 +41,8 @@ export interface BaseTestsOptions extends Base, TestCommand {
 export interface BaseTestsParts extends TestRunsParts {
   readonly baseRuns: BaseRunCache;
   readonly tools: ToolVersions;
+  /** Whether the tests that a change reaches run first, if the whole suite takes so long, and they alone so long. */
+  readonly paysToRunFirst?: (wholeMs: number, aloneMs: number) => boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
@@ -108,21 +110,47 @@ export class BaseTests {
    * The results before any change: from the cache, or by two runs at the same time. Tests that end differently in them are flaky. Throws
    * what `TestRuns.run` throws.
    */
-  async before(): Promise<BaseRun> {
-    const { command, reports, baseEdits = [], signal, onProgress } = this.#options;
-    const changes = baseEdits.map(({ path, after }) => [path, after]);
-    const key = createHash('sha256')
-      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment]))
-      .digest('hex');
-    const run = (): ReturnType<TestRuns['run']> => this.runs.run((copy) => this.makeBase(copy));
-    return await this.#parts.baseRuns.get(key, signal, async () => {
+  before(): Promise<BaseRun> {
+    return this.#resultsOf(this.#options.baseEdits ?? []);
+  }
+
+  /** The results of the workspace itself, without the base's edits. See `before`. */
+  ofWorkspace(): Promise<BaseRun> {
+    return this.#resultsOf([]);
+  }
+
+  /** The results of some tests of the workspace with these edits: from the cache, or by one run. Throws what `TestRuns.run` throws. */
+  someOf(command: string, baseEdits: readonly FileEdit[]): Promise<BaseRun> {
+    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, command), this.#options.signal, async () => {
+      const { report, exitCode, outcome: { durationMs } } = await this.runs.run((copy) => applyPatch(copy, { edits: baseEdits }), command);
+      return { report, exitCode, flaky: new Set(), durationMs };
+    });
+  }
+
+  async #resultsOf(baseEdits: readonly FileEdit[]): Promise<BaseRun> {
+    const { signal, onProgress } = this.#options;
+    const run = (): ReturnType<TestRuns['run']> => this.runs.run((copy) => applyPatch(copy, { edits: baseEdits }));
+    return await this.#parts.baseRuns.get(this.#keyOf(baseEdits), signal, async () => {
       onProgress?.('running the tests before the change');
       const [first, second] = await bothDone(run(), run());
       if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
-      // Each test counts by its worse run: in which of the two a flaky test fails is chance.
-      const { report } = settle({ results: [] }, first, second);
-      return { report, flaky: differing(first.report, second.report), stayed: first.stayed || second.stayed };
+      return {
+        // Each test counts by its worse run: in which of the two a flaky test fails is chance.
+        ...settle({ results: [] }, first, second),
+        flaky: differing(first.report, second.report),
+        stayed: first.stayed || second.stayed,
+        durationMs: Math.max(first.outcome.durationMs, second.outcome.durationMs),
+      };
     });
+  }
+
+  /** @param some the command of some tests; by default, all are run */
+  #keyOf(baseEdits: readonly FileEdit[], some?: string): string {
+    const { command, reports } = this.#options;
+    const changes = baseEdits.map(({ path, after }) => [path, after]);
+    return createHash('sha256')
+      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment, some]))
+      .digest('hex');
   }
 }
 

@@ -16,6 +16,9 @@ import { tryTests, type TriedTests, type TryTestsOptions } from './try-tests.ts'
 import { markedLines } from './judge/marked-lines.ts';
 import { toldBase, toldVerdict } from './told-verdict.ts';
 import { counted } from '../common/counted.ts';
+import { noticedByReachedTests, testsToRunFirst, withTheOthers } from './reached-first.ts';
+import type { ReachedTests } from './reach/reached-tests.ts';
+import { restoresWorkspace } from './restored.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
@@ -52,8 +55,8 @@ export class Verifier {
   /**
    * Runs the tests without and with the patch, each time on a clean copy, and compares the reports. The base runs twice, and so does a
    * patch that looks good: flaky tests prove nothing. Then, as a negative control, the fail-to-pass tests run with altered expectations
-   * and must fail. A fault of the patch, the tests or the machine is an outcome, not an error. On abort it throws the signal's reason and
-   * leaves nothing behind.
+   * and must fail. Where the suite takes long, the tests that the patch reaches run first, and may refute it. A fault of the patch, the tests
+   * or the machine is an outcome, not an error. On abort it throws the signal's reason and leaves nothing behind.
    */
   async verify(options: VerifyOptions): Promise<Verdict> {
     const started = performance.now();
@@ -75,6 +78,22 @@ export class Verifier {
   /** Runs the tests once with a change that is not finished; see `tryTests`. */
   tryTests(options: TryTestsOptions): Promise<TriedTests> {
     return tryTests(this.#parts, options);
+  }
+
+  /**
+   * Whether the tests tell the base from the workspace without its `baseEdits`, as those say that the edited files reach. Undefined if they
+   * cannot be told, are not worth a run of their own or cannot be run: then only `verify` can say. Throws the signal's reason.
+   */
+  async noticedByReachedTests(options: BaseTestsOptions): Promise<boolean | undefined> {
+    const chosen = await runnerOf(options);
+    if (!chosen) return undefined;
+    try {
+      return await noticedByReachedTests(this.#parts, await BaseTests.open(this.#parts, options, chosen), options.baseEdits ?? []);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (error instanceof PatchNotApplicableError || faultIn(error) !== undefined) return undefined;
+      throw error;
+    }
   }
 
   /** Where the sources of tests are, by id, as far as they are found. Throws WorkspaceCopyError or the signal's reason. */
@@ -205,16 +224,65 @@ class Attempt {
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
     const stage = { tests, before, apply, written, patched: patch.edits.map(({ path }) => path) };
     if (!hasFailures) return await this.#judgeByChecks(stage);
-    let first: JudgedRun;
-    try {
-      first = await this.#run(stage);
-    } catch (error) {
-      if (!(error instanceof UnusableRunError)) throw error;
-      // The same command worked before the change, so the change is to blame.
-      const nothing = this.#compare(before, { report: { results: [] }, exitCode: null }, before.flaky);
-      return { ...nothing, reason: `With the change, ${lowerFirst(error.message)}` };
-    }
-    return await this.#confirm(first, stage);
+    const restored = await this.#restored(stage, patch);
+    if (restored) return await this.#confirm(restored.run, restored.stage);
+    const refuted = await this.#tryReached(stage);
+    if (refuted) return refuted;
+    const first = await this.#run(stage).catch(unusable);
+    return first instanceof UnusableRunError ? this.#endedBy(first, before) : await this.#confirm(first, stage);
+  }
+
+  /** The same command worked before the change, so the change is to blame. */
+  #endedBy({ message }: UnusableRunError, before: BaseRun): Judgement {
+    const nothing = this.#compare(before, { report: { results: [] }, exitCode: null }, before.flaky);
+    return { ...nothing, reason: `With the change, ${lowerFirst(message)}` };
+  }
+
+  /**
+   * A patch that takes back the base's edits makes the workspace as it is. So its two runs are those of the workspace, which all patches of
+   * it share. Undefined for any other patch, and if these runs do not serve.
+   */
+  async #restored(stage: Stage, patch: Pick<Patch, 'edits'>): Promise<{ readonly run: JudgedRun; readonly stage: Stage } | undefined> {
+    const { tests, before, patched, written } = stage;
+    if (!restoresWorkspace(this.#options.baseEdits ?? [], patch.edits)) return undefined;
+    const whole = await tests.ofWorkspace().catch(unusable);
+    if (whole instanceof UnusableRunError || newSkips(before.report, whole.report).length > 0) return undefined;
+    const wasPassed = new Set(before.report.results.filter(({ status }) => status === 'passed').map(({ id }) => id));
+    const flaky = new Set([...before.flaky, ...[...whole.flaky].filter((id) => wasPassed.has(id))]);
+    const run = { ...whole, exitCode: await this.#exitCodeOf(whole, stage) };
+    // Nobody who wrote this code wants to know which run it is in, so the control may run alone.
+    const reached = await testsToRunFirst(this.#parts, tests, { whole, edits: [], changed: patched, ids: written });
+    return { run, stage: { ...stage, before: { ...before, flaky }, restored: run, ...(reached && { command: reached.command }) } };
+  }
+
+  /**
+   * Runs the tests that the patch reaches, and those that failed before, ahead of all tests, where these take long. If they are red, that is
+   * the verdict; if they are green, it is none, and all tests run as if these had not.
+   */
+  async #tryReached(stage: Stage): Promise<Judgement | undefined> {
+    const { tests, before, patched, written } = stage;
+    const edits = this.#options.baseEdits ?? [];
+    const reached = await testsToRunFirst(this.#parts, tests, { whole: before, edits, changed: patched, ids: written });
+    if (!reached) return undefined;
+    const alone = { ...stage, command: reached.command };
+    const compared = (run: JudgedRun, flaky: ReadonlySet<string>): Judgement => this.#compare(before, { report: withTheOthers(run.report, before.report, reached), exitCode: 0 }, flaky);
+    const first = await this.#run(alone).catch(unusable);
+    if (first instanceof UnusableRunError) return this.#onlyReached(this.#endedBy(first, before), before, reached);
+    const found = compared(first, before.flaky);
+    if (found.verified) return undefined;
+    if (newlyPassing(found) === 0) return this.#onlyReached(found, before, reached);
+    const second = await this.#run(alone).catch(unusable);
+    if (second instanceof UnusableRunError) return this.#onlyReached(this.#endedBy(second, before), before, reached);
+    const settled = settle(before.report, first, second);
+    const judged = compared(settled, new Set([...before.flaky, ...settled.flaky]));
+    return judged.verified ? undefined : this.#onlyReached(judged, before, reached);
+  }
+
+  /** What is told of a patch that the tests it reaches refute: the others were not run with it. */
+  #onlyReached(judged: Judgement, { report }: BaseRun, { covers }: ReachedTests): Judgement {
+    const ids = report.results.filter(({ kind }) => kind === 'test').map(({ id }) => id);
+    this.#note(`With the change, only the tests that it reaches and those that failed before were run (${ids.filter(covers).length} of ${ids.length}): they already fail.`);
+    return this.#noteFlaky({ ...judged, tests: judged.tests.filter(({ id }) => covers(id)) });
   }
 
   /**
@@ -230,12 +298,12 @@ class Attempt {
       const changed = await change?.(copy);
       await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), patched);
       return changed;
-    });
+    }, stage.command);
     return { ...run, exitCode: await this.#exitCodeOf(run, stage) };
   }
 
   /** An exit code that says what the base said as well is no reason against the patch. */
-  async #exitCodeOf({ exitCode, stayed, report }: TestRun, { tests, before }: Stage): Promise<number | null> {
+  async #exitCodeOf({ exitCode, stayed, report }: Pick<BaseRun, 'exitCode' | 'stayed' | 'report'>, { tests, before }: Stage): Promise<number | null> {
     if (stayed && before.stayed === true) {
       this.#note('The test runner ended its report, but its process stayed and was stopped. It did so before the change, too.');
       return 0;
@@ -281,7 +349,7 @@ class Attempt {
 
   /** Runs the tests that the patch adds, with what else it changes. */
   async #tryNewTests(tests: BaseTests, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
-    const noTests: BaseRun = { report: { results: [] }, flaky: new Set() };
+    const noTests: BaseRun = { report: { results: [] }, exitCode: null, flaky: new Set() };
     // A project may well ask for its first test.
     const before = await tests.before().catch((error: unknown) => (error instanceof UnusableRunError ? noTests : Promise.reject(error as Error)));
     await this.#checkEmbeddedTests(patch, before.report);
@@ -325,11 +393,11 @@ class Attempt {
     this.#options.onProgress?.('running the tests with the change again');
     const skipped = newSkips(before.report, first.report);
     const stage = { ...begun, written: [...begun.written, ...this.#failToPass(before, first)] };
-    const runAgain = this.#run(stage, async (copy) => ({
+    const runAgain = async (): Promise<JudgedRun & { readonly changed?: { readonly skips: ReadonlySet<string> } | undefined }> => begun.restored ?? this.#run(stage, async (copy) => ({
       skips: await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: skipped }),
     }));
     const [second, control] = await bothDone(
-      runAgain.catch(unusable),
+      runAgain().catch(unusable),
       found.verified ? this.#negativeControl(first, stage) : Promise.resolve(undefined),
     );
     if (second instanceof UnusableRunError)
@@ -393,6 +461,10 @@ interface Stage {
   readonly written: readonly string[];
   /** The files of the patch. */
   readonly patched: readonly string[];
+  /** What runs the tests with the patch; by default, all of them. */
+  readonly command?: string;
+  /** The runs of a patch that makes the workspace as it is. */
+  readonly restored?: JudgedRun;
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

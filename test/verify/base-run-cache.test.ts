@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryBaseRunCache, type BaseRun } from '../../backend/verify/judge/base-run-cache.ts';
 
-const RUN: BaseRun = { report: { results: [] }, flaky: new Set() };
+const RUN: BaseRun = { report: { results: [] }, exitCode: 1, flaky: new Set() };
 const { signal } = new AbortController();
 
 describe('remembered base runs', () => {

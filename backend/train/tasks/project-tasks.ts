@@ -52,7 +52,7 @@ export const editsOf = ({ path: file, before, after, further = [] }: Pick<Projec
   [{ path: file, before, after }, ...further].map(changed);
 
 export interface TaskMakerParts {
-  readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'noticedByReachedTests'>;
   /** The workspace, absolute, with its history and its installed dependencies. */
   readonly workspace: string;
   /** The folder with its files, if they may change meanwhile: where they are kept. */
@@ -190,6 +190,8 @@ async function admit(
 ): Promise<{ readonly record: Omit<ProjectTaskRecord, 'split'>; readonly reason: string }> {
   const base = { base: kept, installed: workspace, baseEdits: edits };
   const asked = { ...base, patch: { edits: edits.map(reverted), refused: [] }, ...test, signal };
+  // Where all tests take long, those that the change reaches tell most candidates that no test notices.
+  if ((await verifier.noticedByReachedTests({ ...base, ...test, signal })) === false) throw new NotAdmittedError('None of the tests that reach it notices it.');
   const verdict = await verifier.verify(asked);
   if (verdict.outcome === 'infrastructure') throw new UnusableCandidateError(verdict.reason);
   const targets = failToPassTests(verdict);

@@ -1,13 +1,14 @@
 import { unlessAborted } from '../../common/unless-aborted.ts';
-import type { TestReport } from '../runners/test-report.ts';
+import type { JudgedRun } from './judge.ts';
 
-/** The test results of a workspace before any change. */
-export interface BaseRun {
-  readonly report: TestReport;
+/** The test results of a workspace before any change: two runs, of which each test counts by its worse one. */
+export interface BaseRun extends JudgedRun {
   /** Ids of tests that ended differently in two runs. */
   readonly flaky: ReadonlySet<string>;
   /** The runner's process stayed after the end of the tests, and was stopped. */
   readonly stayed?: boolean;
+  /** Of the longer run. Absent if no test ran. */
+  readonly durationMs?: number;
 }
 
 /** Keeps base runs by contents and command, so that several patches of one workspace share one base run. */

@@ -68,27 +68,28 @@ export class TestRuns {
   }
 
   /**
-   * Runs the tests once. Before that, `change` edits the clean copy (absolute path). Throws `UnusableRunError` if the tests exceed a limit
-   * or leave no readable report, what `change` throws, an error of the machine, or the signal's reason.
+   * Runs the tests once, or some of them by a `command` of their own. Before that, `change` edits the clean copy (absolute path). Throws
+   * `UnusableRunError` if the tests exceed a limit or leave no readable report, what `change` throws, an error of the machine, or the signal's
+   * reason.
    */
-  async run<Changed>(change: (copy: string) => Promise<Changed>): Promise<TestRun & { readonly changed: Changed }> {
+  async run<Changed>(change: (copy: string) => Promise<Changed>, command = this.#setup.chosen.command): Promise<TestRun & { readonly changed: Changed }> {
     const { snapshot, signal } = this.#setup;
     const layer = await this.#layer();
     try {
-      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), layer?.folder, change);
+      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), { layer: layer?.folder, command }, change);
     } finally {
       layer?.release();
     }
   }
 
   async #runOn<Changed>(
-    copy: LeasedCopy, layer: string | undefined, change: (copy: string) => Promise<Changed>,
+    copy: LeasedCopy, how: HowToRun, change: (copy: string) => Promise<Changed>,
   ): Promise<TestRun & { readonly changed: Changed }> {
     // Without a sandbox, and for a moment after a kill, a process may still write to the copy.
     let reusable = false;
     try {
       const changed = await change(copy.folder);
-      const run = await this.#runIn(copy, layer);
+      const run = await this.#runIn(copy, how);
       reusable = this.#setup.sandboxed;
       return { ...run, changed };
     } finally {
@@ -167,12 +168,12 @@ export class TestRuns {
     };
   }
 
-  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, layer: string | undefined): Promise<TestRun> {
+  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, { layer, command }: HowToRun): Promise<TestRun> {
     const { chosen, installed, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
       const prepared = await chosen.runner.prepare({
-        command: chosen.command,
+        command,
         copy: copy.folder,
         workspace: installed,
         tools: folder.tools,
@@ -207,6 +208,11 @@ export class TestRuns {
       end.stop();
     }
   }
+}
+
+interface HowToRun {
+  readonly layer: string | undefined;
+  readonly command: string;
 }
 
 /** With a layer to read. */

@@ -7,6 +7,8 @@ import {
 } from '../../../backend/train/tasks/project-tasks.ts';
 import { TrainingFolder } from '../../../backend/train/trainings/training-folder.ts';
 import { keepFiles } from '../../../backend/verify/copies/keep-files.ts';
+import { Verifier } from '../../../backend/verify/verify.ts';
+import { MemoryBaseRunCache } from '../../../backend/verify/judge/base-run-cache.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../verify/setup.ts';
 
 const { available, note } = await trySandbox();
@@ -128,6 +130,36 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     const tried: TriedCandidate[] = [];
     await makeProjectTasks({ ...partsOf(scratch, workspace), test: other, known, onFound: async (one) => void tried.push(one) }, { ...options, count: 1 });
     expect(tried.length).toBeGreaterThan(0);
+  });
+
+  it('are the same where candidates are first tried by the tests that reach them', async () => {
+    await using scratch = await makeScratch();
+    const workspace = await scratch.project({
+      ...FILES,
+      'src/name.js': 'export function name(first, last) {\n  const both = [first, last];\n  return both.join(" ");\n}\n',
+      'test/name.test.js': 'import assert from "node:assert/strict";\nimport { it } from "node:test";\nimport { name } from "../src/name.js";\n'
+        + 'it("joins", async () => {\n  await new Promise((done) => { setTimeout(done, 300); });\n  assert.equal(name("A", "B"), "A B");\n});\n',
+    });
+    const made = async (first: boolean) => {
+      const judged: boolean[] = [];
+      const verifier = new Verifier({ ...scratch, baseRuns: new MemoryBaseRunCache(), paysToRunFirst: () => first });
+      const decisions: Decision[] = [];
+      const tasks = await makeProjectTasks({
+        ...partsOf(scratch, workspace),
+        verifier: {
+          verify: (options) => { judged.push(true); return verifier.verify(options); },
+          onBase: (...args) => verifier.onBase(...args),
+          noticedByReachedTests: (options) => verifier.noticedByReachedTests(options),
+        },
+        onDecided: (decision) => decisions.push(decision),
+      }, { seed: 3, count: 5, heldOut: 0.5, kinds: ['write', 'repair'] });
+      return { tasks, decisions: decisions.map(({ about, state }) => [about, state]), judged: judged.length };
+    };
+    const [whole, first] = [await made(false), await made(true)];
+    expect(first.tasks).toEqual(whole.tasks);
+    expect(first.decisions).toEqual(whole.decisions);
+    expect(first.decisions.map(([, state]) => state)).toContain('left-out');
+    expect(first.judged).toBeLessThan(whole.judged);
   });
 
   it('cannot be made where no test can judge, which is said', async () => {
