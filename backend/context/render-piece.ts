@@ -1,3 +1,4 @@
+import { backticks } from '../common/backticks.ts';
 import { extensionOf } from './file-names.ts';
 
 /*
@@ -28,8 +29,7 @@ export function renderFilePiece({ path, lines, start, end, reason }: RenderedFil
 
 export function renderPiece(title: string, lines: readonly string[], language = ''): string {
   const content = lines.join('\n');
-  const longest = (content.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0);
-  const fence = '`'.repeat(Math.max(3, longest + 1));
+  const fence = backticks(content, 3);
   return `### ${title}\n${fence}${language}\n${content}${content === '' ? '' : '\n'}${fence}`;
 }
 

@@ -4,6 +4,7 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
 import { WorkerError, type WorkerErrorKind } from '../workers/errors.ts';
 import { isFree } from '../workers/limits/is-free.ts';
+import type { StepPlace } from './kept-events.ts';
 import { modelKey, serverKey } from '../workers/servers/server-of.ts';
 
 /*
@@ -20,11 +21,6 @@ const INPUT_TOKENS = 3_000;
 const OUTPUT_TOKENS = 1_000;
 /** In dollars. Steps that cost less than this differ little in cost. */
 const SMALL_COST = 0.0001;
-
-export interface StepPlace {
-  readonly round: number;
-  readonly step: number;
-}
 
 /** Whether a step is given to another worker after this error of its worker. Retries have been made by then. */
 export function isHandedOn(error: unknown): error is WorkerError {

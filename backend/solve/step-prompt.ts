@@ -1,5 +1,6 @@
 import { handsWords } from '../hands/hands-words.ts';
 import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import { turnText } from '../protocol/turn-text.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { ConversationMessage, Message } from '../workers/model.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
@@ -65,8 +66,7 @@ export function promptOf(run: RunSnapshot, round: number, index: number): Messag
 function asText(messages: readonly ConversationMessage[]): Message[] {
   return messages.map((message) => {
     if (message.role === 'tool') return { role: 'user', content: message.content };
-    const calls = message.toolCalls?.map((call) => `${call.name} ${call.arguments}`) ?? [];
-    return { role: message.role, content: [message.content, ...calls].filter((text) => text !== '').join('\n') };
+    return { role: message.role, content: turnText(message.content, message.toolCalls) };
   });
 }
 

@@ -1,3 +1,4 @@
+import { backticks } from '../common/backticks.ts';
 import { tokensOf } from '../context/tokens.ts';
 import { beginWith, type ReadChange } from '../hands/begin-with.ts';
 import { commandOfJson, type Command } from '../hands/command.ts';
@@ -12,6 +13,7 @@ import { TOOLS } from '../hands/tools.ts';
 import { changesOf, type Done, type StepCopy } from '../hands/step-copy.ts';
 import type { FileChange } from '../protocol/file-change.ts';
 import type { StepView, TurnView } from '../protocol/run-snapshot.ts';
+import { turnText } from '../protocol/turn-text.ts';
 import { WorkspaceCopyError } from '../verify/copies/workspace-listing.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 import { SandboxUnavailableError } from '../verify/sandbox/sandbox.ts';
@@ -97,7 +99,7 @@ class WorkWithHands implements StepWork {
     const edits = this.#copy?.edits ?? [];
     if (edits.length === 0) return { output: text };
     const diff = clipMiddle(edits.map(unifiedDiff).join('\n'), MAX_DIFF);
-    const fence = '`'.repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+    const fence = backticks(diff, 3);
     return { output: `${text.trim()}\n\nMy change, as a diff:\n\n${fence}diff\n${diff.trimEnd()}\n${fence}`, changes: changesOf(edits) };
   }
 
@@ -239,7 +241,7 @@ function differing(before: ReadonlyMap<string, FileChange>, now: readonly FileCh
 }
 
 const asText = ({ calls = [], results: _results, verbatim: _verbatim, ...turn }: Turn): Turn =>
-  ({ ...turn, reply: [turn.reply, ...calls.map((call) => `${call.name} ${call.arguments}`)].filter((text) => text !== '').join('\n') });
+  ({ ...turn, reply: turnText(turn.reply, calls) });
 
 const latest = (changes: readonly (readonly FileChange[])[]): FileChange[] => lastOfEach(changes.flat());
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

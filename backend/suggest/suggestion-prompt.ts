@@ -1,3 +1,4 @@
+import { backticks } from '../common/backticks.ts';
 import { redact } from '../common/secrets/secrets.ts';
 import type { SuggestRequest } from '../protocol/suggestions.ts';
 import type { FillIn, GapPiece, Message } from '../workers/model.ts';
@@ -89,17 +90,11 @@ function messagesOf({ path, language, before, after, multiline }: Place, pieces:
 /** Before the file: what changes with every key comes last. */
 function piecesToRead(pieces: readonly GapPiece[]): string[] {
   if (pieces.length === 0) return [];
-  const fence = fenceFor(pieces.map(({ text }) => text).join('\n'));
+  const fence = backticks(pieces.map(({ text }) => text).join('\n'), 3);
   return [
     'Parts of other files of the project, to look things up in:',
     ...pieces.flatMap(({ path, text }) => ['', `${oneLine(path)}:`, fence, text, fence]), '',
   ];
-}
-
-/** A fence that no line of the text ends. */
-function fenceFor(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((fence) => fence.length));
-  return '`'.repeat(longest + 1);
 }
 
 function oneLine(path: string): string {

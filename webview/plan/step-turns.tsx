@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { FileChange } from '../../backend/protocol/file-change.ts';
 import type { EditSummary } from '../../backend/protocol/run-events.ts';
 import type { StepView, TurnView } from '../../backend/protocol/run-snapshot.ts';
+import { turnText } from '../../backend/protocol/turn-text.ts';
 import { DiffView } from '../diff-view.tsx';
 import { Disclosure } from '../disclosure.tsx';
 import { Capped } from '../markdown/capped.tsx';
@@ -27,10 +28,9 @@ export function StepTurns({ step, id }: { readonly step: StepView; readonly id: 
 }
 
 function Turn({ turn: { reply, calls = [], changes = [], observation } }: { readonly turn: TurnView }): JSX.Element {
-  const said = [reply, ...calls.map((call) => `${call.name} ${call.arguments}`)].filter((text) => text !== '').join('\n');
   return (
     <>
-      <pre tabIndex={0} role="group" aria-label={l10n.t('What it wrote')} dir="auto"><Capped text={said} /></pre>
+      <pre tabIndex={0} role="group" aria-label={l10n.t('What it wrote')} dir="auto"><Capped text={turnText(reply, calls)} /></pre>
       {changes.filter(({ removed, inserted }) => removed !== inserted).map((change) => <DiffView key={change.path} edit={asEdit(change)} />)}
       {observation !== undefined && <pre tabIndex={0} role="group" aria-label={l10n.t('What it was given')} dir="auto"><Capped text={observation} /></pre>}
     </>

@@ -1,3 +1,5 @@
+import { backticks } from '../../common/backticks.ts';
+
 /*
  * Foreign text in a Markdown document. It is shown literally and cannot act as headings, links, HTML or ends of blocks.
  */
@@ -9,23 +11,17 @@ function visible(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(COMMANDS, '\ufffd');
 }
 
-/** More backticks in a row than the text contains. */
-function ticks(text: string, atLeast: number): string {
-  const runs = (text.match(/`+/g) ?? []).map((run) => run.length);
-  return '`'.repeat(Math.max(atLeast, ...runs.map((length) => length + 1)));
-}
-
 /** A fenced block that the text cannot end. `language` must be trusted. */
 export function fenced(text: string, language = 'text'): string {
   const shown = visible(text);
-  const fence = ticks(shown, 3);
+  const fence = backticks(shown, 3);
   return `${fence}${language}\n${shown}${shown.endsWith('\n') ? '' : '\n'}${fence}`;
 }
 
 /** As code on one line. Not for tables: a `|` ends a cell even in code. */
 export function code(text: string): string {
   const line = visible(text).replace(/\s+/g, ' ').trim() || ' ';
-  const tick = ticks(line, 1);
+  const tick = backticks(line, 1);
   const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
   return `${tick}${pad}${line}${pad}${tick}`;
 }
