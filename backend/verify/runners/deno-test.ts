@@ -16,7 +16,7 @@ export const denoTest: TestRunner<'deno'> = {
     const text = (await folder.text('deno.json')) ?? (await folder.text('deno.jsonc'));
     if (text === undefined) return [];
     const task = /"test"\s*:\s*(?:\{[^}]*"command"\s*:\s*)?"((?:[^"\\]|\\.)*)"/.exec(/"tasks"\s*:\s*\{[\s\S]*/.exec(text)?.[0] ?? '')?.[1];
-    const command = task === undefined ? undefined : (JSON.parse(`"${task}"`) as string);
+    const command = task === undefined ? undefined : unescaped(task);
     return [command !== undefined && subcommandUses(command, 'deno', 'test').length > 0 ? command : 'deno test'];
   },
   understands: (command) => subcommandUses(command, 'deno', 'test').length > 0,
@@ -38,3 +38,12 @@ export const denoTest: TestRunner<'deno'> = {
     };
   },
 };
+
+/** The text of a JSON string without its quotes; undefined if it is none. */
+function unescaped(written: string): string | undefined {
+  try {
+    return JSON.parse(`"${written}"`) as string;
+  } catch {
+    return undefined;
+  }
+}

@@ -117,6 +117,7 @@ describe('the command of', () => {
     ['bun', { 'package.json': '{}', 'a.test.ts': "import { test } from 'bun:test';\n" }, 'bun test'],
     ['deno', { 'deno.json': '{"tasks":{"test":"deno test -A"}}' }, 'deno test -A'],
     ['deno', { 'deno.jsonc': '{}' }, 'deno test'],
+    ['deno', { 'deno.json': '{"tasks":{"test":"deno test \\q"}}' }, 'deno test'],
     ['tap', { 'package.json': '{"scripts":{"test":"tap"}}' }, 'tap'],
   ])('%s is found: %j', async (runner, files, command) => {
     await using scratch = await makeScratch();
