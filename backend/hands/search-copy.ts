@@ -1,11 +1,9 @@
-import { lstat } from 'node:fs/promises';
-import path from 'node:path';
-import type { Ripgrep} from '../context/ripgrep.ts';
-import { RipgrepUnavailableError, type RipgrepEnd } from '../context/ripgrep.ts';
+import { RipgrepUnavailableError, type Ripgrep, type RipgrepEnd } from '../context/ripgrep.ts';
 import { isSecretFile } from '../common/secrets/secret-files.ts';
 import { redact, SECRET_MARKER, type Redacted } from '../common/secrets/secrets.ts';
 import { readTextFile } from '../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../verify/files/workspace-path.ts';
+import { placeInCopy } from './place-in-copy.ts';
 
 const MAX_HITS = 100;
 const MAX_PATTERN = 1_000;
@@ -51,13 +49,10 @@ export async function searchCopy(
 
 async function placeOf(folder: string, written = ''): Promise<{ readonly path: string } | { readonly refused: string }> {
   const plain = written.trim().replace(/^\.\/|\/+$/g, '');
-  if (plain === '' || plain === '.') return { path: './' };
-  const checked = checkWorkspacePath(plain);
-  if (checked.refused !== undefined) return { refused: checked.refused };
-  const found = await lstat(path.join(folder, checked.path)).catch(() => undefined);
-  if (!found) return { refused: `There is no "${checked.path.slice(0, 200)}" here.` };
-  const refused = await refusalOnDisk(folder, found.isDirectory() ? `${checked.path}/x` : checked.path);
-  return refused === undefined ? { path: `./${checked.path}` } : { refused };
+  if (plain === '') return { path: './' };
+  const place = await placeInCopy(folder, plain);
+  if ('refused' in place) return place;
+  return place.kind === 'absent' ? { refused: `There is no "${place.path.slice(0, 200)}" here.` } : { path: `./${place.path}` };
 }
 
 /** Whether a line belongs to a secret can be seen in its file alone. */

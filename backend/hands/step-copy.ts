@@ -23,6 +23,7 @@ import type { TriedTests, TryTestsOptions } from '../verify/try-tests.ts';
 import { ChangedFiles } from './changed-files.ts';
 import type { Command } from './command.ts';
 import { changed, changeOf } from './file-changes.ts';
+import { placeInCopy } from './place-in-copy.ts';
 import { runCommand } from './run-command.ts';
 import { searchCopy } from './search-copy.ts';
 import { shown } from './show.ts';
@@ -156,12 +157,11 @@ export class StepCopy {
   }
 
   async #read({ path: written, from = 1, to }: Extract<Command, { kind: 'read' }>): Promise<Done> {
-    const checked = checkWorkspacePath(this.#inCopy(written));
-    if (checked.refused !== undefined) return /folder/.test(checked.refused) ? await this.#list(written) : refused(written, checked.refused);
-    const file = checked.path;
+    const place = await placeInCopy(this.#folder, this.#inCopy(written));
+    if ('refused' in place) return refused(written, place.refused);
+    const { path: file, kind } = place;
     if (this.#hidden.has(file) || isSecretFile(file)) return refused(file, 'It is not shown: it may hold secrets.');
-    const onDisk = await refusalOnDisk(this.#folder, file);
-    if (onDisk !== undefined) return /names a folder/.test(onDisk) ? await this.#list(file) : refused(file, onDisk);
+    if (kind === 'folder') return await this.#list(file);
     const found = await readTextFile(this.#folder, file);
     if (found.kind === 'absent') return refused(file, 'There is no such file.');
     if (found.kind === 'refused') return refused(file, found.reason);
@@ -179,16 +179,12 @@ export class StepCopy {
     };
   }
 
-  async #list(written: string): Promise<Done> {
-    const folder = written.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '');
-    const checked = folder === '' ? { path: '' } : checkWorkspacePath(folder);
-    if (!('path' in checked)) return refused(written, checked.refused);
-    const onDisk = checked.path === '' ? undefined : await refusalOnDisk(this.#folder, `${checked.path}/x`);
-    if (onDisk !== undefined) return refused(written, onDisk);
-    const entries = await readdir(path.join(this.#folder, checked.path), { withFileTypes: true }).catch(() => undefined);
-    if (!entries) return refused(written, 'There is no such file.');
+  /** @param folder that is there; relative, empty for the copy itself */
+  async #list(folder: string): Promise<Done> {
+    const entries = await readdir(path.join(this.#folder, folder), { withFileTypes: true }).catch(() => undefined);
+    if (!entries) return refused(folder, 'The folder cannot be read.');
     const names = entries.map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`).sort();
-    return { text: shown(`${checked.path || '.'} holds:\n${names.join('\n')}`) };
+    return { text: shown(`${folder || '.'} holds:\n${names.join('\n')}`) };
   }
 
   async #edit({ path: written, replacements }: Extract<Command, { kind: 'edit' }>): Promise<string> {

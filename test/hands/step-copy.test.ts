@@ -15,7 +15,9 @@ describe('a step\'s copy', () => {
     const say = async (command: Command): Promise<string> => (await copy.do(command, signal)).text;
 
     expect(await say({ kind: 'read', path: 'src/shapes.js', from: 2, to: 2 })).toBe('src/shapes.js, lines 2 to 2 of 3:\n2\t  return width + height;');
-    expect(await say({ kind: 'read', path: 'src' })).toBe('src holds:\ncircle.js\nshapes.js');
+    for (const folder of ['src', 'src/', './src/']) expect(await say({ kind: 'read', path: folder })).toBe('src holds:\ncircle.js\nshapes.js');
+    expect(await say({ kind: 'read', path: '.' })).toMatch(/^\. holds:\n[^]*src\/\n/);
+    expect(await say({ kind: 'read', path: 'nowhere/' })).toContain('There is no such file.');
     expect(await say({ kind: 'search', pattern: 'width \\+', path: 'src' })).toBe('src/shapes.js:2:  return width + height;');
     expect(await say({ kind: 'search', pattern: 'area(' })).toContain('test/shapes.test.js:4:');
     expect(await say({ kind: 'test' })).toMatch(/^1 test passed, 1 failed.*\nFAILED .*area\n[\s\S]*5 !== 6[\s\S]*\npassed .*empty$/);
