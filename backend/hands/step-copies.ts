@@ -2,6 +2,7 @@ import { Slots } from '../common/slots.ts';
 import { neverSent } from '../context/never-sent.ts';
 import { Ripgrep } from '../context/ripgrep.ts';
 import type { CopyPool } from '../verify/copies/copy-pool.ts';
+import { snapshotOf } from '../verify/copies/held-files.ts';
 import type { RunFolders } from '../verify/files/run-folder.ts';
 import type { Sandbox } from '../verify/sandbox/sandbox.ts';
 import type { TriedTests, TryTestsOptions } from '../verify/try-tests.ts';
@@ -39,7 +40,7 @@ export class StepCopies {
       for (const step of undo.splice(0).reverse()) await step(isReusable);
     };
     try {
-      const snapshot = options.held?.snapshot ?? (await copies.snapshot({ folder: options.workspace }, signal));
+      const snapshot = await snapshotOf(copies, { folder: options.workspace, held: options.held }, signal);
       const copy = await copies.lease(snapshot, signal);
       undo.push((reusable) => copy.release({ reusable }));
       const folder = await folders.create();

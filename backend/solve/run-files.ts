@@ -1,4 +1,4 @@
-import type { HeldFiles } from '../verify/copies/held-files.ts';
+import { readFiles, type HeldFiles } from '../verify/copies/held-files.ts';
 import type { Checker } from './checker.ts';
 
 /**
@@ -27,7 +27,7 @@ export class RunFiles {
 
   /** Calls `use` with a folder that has these files. */
   async read<Result>(workspace: string, use: (folder: string) => Promise<Result>): Promise<Result> {
-    return this.#held ? await this.#held.read(use, this.#signal) : await use(workspace);
+    return await readFiles({ folder: workspace, held: this.#held, signal: this.#signal }, use);
   }
 
   letGo(): void {

@@ -3,7 +3,7 @@ import { counted } from '../common/counted.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import type { FileEdit } from './patch/patch.ts';
 import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
-import type { HeldFiles } from './copies/held-files.ts';
+import { readFiles, snapshotOf, type HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
@@ -88,8 +88,8 @@ export class BaseTests {
     const { runner, command } = chosen;
     const choose = (folder: string): Promise<ChosenTools> => parts.tools.choose({ runner, command, base: folder, installed, sandboxed, signal });
     const [snapshot, tools] = await bothDone(
-      held ? Promise.resolve(held.snapshot) : parts.copies.snapshot({ folder: base, installed }, signal),
-      image !== undefined ? Promise.resolve(NO_TOOLS) : held ? held.read(choose, signal) : choose(base),
+      snapshotOf(parts.copies, { folder: base, installed, held }, signal),
+      image !== undefined ? Promise.resolve(NO_TOOLS) : readFiles({ folder: base, held, signal }, choose),
     );
     const build = await parts.copies.onFiles(snapshot, (files) => neededBuild(chosen, base, files));
     const notes = [
@@ -162,7 +162,7 @@ function withoutSecrets([first = '', ...others]: readonly string[]): string {
 
 /** The runner of the tests, by the files of the base. */
 export async function runnerOf({ base, held, signal, ...command }: BaseTestsOptions): Promise<ChosenRunner | undefined> {
-  return held ? await held.read((folder) => chooseRunner(command, folder), signal) : await chooseRunner(command, base);
+  return await readFiles({ folder: base, held, signal }, (folder) => chooseRunner(command, folder));
 }
 
 /** Gets a clean copy of the base (absolute) and the paths of its files. */
@@ -172,7 +172,7 @@ export type UseOfBase<Result> = (folder: string, paths: ReadonlySet<string>) => 
 export async function onBase<Result>(
   { copies }: Pick<TestRunsParts, 'copies'>, { base, installed = base, baseEdits = [], held }: Base, signal: AbortSignal, use: UseOfBase<Result>,
 ): Promise<Result> {
-  const snapshot = held?.snapshot ?? (await copies.snapshot({ folder: base, installed }, signal));
+  const snapshot = await snapshotOf(copies, { folder: base, installed, held }, signal);
   const copy = await copies.lease(snapshot, signal);
   try {
     await applyPatch(copy.folder, { edits: baseEdits });

@@ -1,4 +1,4 @@
-import { JudgingFiles } from './closure/judging-files.ts';
+import type { KnownJudgingFiles } from './closure/judging-files.ts';
 import { applyPatch, isNewTest } from './patch/apply-patch.ts';
 import type { Patch, RefusedEdit } from './patch/patch.ts';
 import { BaseTests, runnerOf, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
@@ -29,7 +29,7 @@ export interface TryTestsOptions extends Omit<BaseTestsOptions, 'baseEdits'> {
  * Runs the tests once with a change, on a clean copy of the workspace. A fault of the change, the tests or the machine is a result, too.
  * Throws PatchNotApplicableError if the change does not fit the workspace any more, or the signal's reason.
  */
-export async function tryTests(parts: BaseTestsParts, { patch, newTests = false, ...options }: TryTestsOptions): Promise<TriedTests> {
+export async function tryTests(parts: BaseTestsParts, judges: KnownJudgingFiles, { patch, newTests = false, ...options }: TryTestsOptions): Promise<TriedTests> {
   const { base, command, signal } = options;
   const without = (problem: string): TriedTests => ({ results: [], exitCode: null, said: '', problem });
   try {
@@ -39,7 +39,7 @@ export async function tryTests(parts: BaseTestsParts, { patch, newTests = false,
     const tests = await BaseTests.open(parts, options, chosen);
     const forbidden: RefusedEdit[] = [];
     await parts.copies.onFiles(tests.snapshot, async (files) => {
-      const judging = new JudgingFiles(files, { command: tests.chosen.command, configuration }, options.installed ?? base);
+      const judging = judges.of(files, { command: tests.chosen.command, configuration }, options.installed ?? base);
       for (const edit of patch.edits) {
         const reason = newTests && isNewTest(edit, configuration) ? undefined : (protectedReason(edit.path, configuration) ?? (await judging.whyItJudges(edit)));
         if (reason !== undefined) forbidden.push({ path: edit.path, reason });

@@ -77,7 +77,7 @@ export class Verifier {
 
   /** Runs the tests once with a change that is not finished; see `tryTests`. */
   tryTests(options: TryTestsOptions): Promise<TriedTests> {
-    return tryTests(this.#parts, options);
+    return tryTests(this.#parts, this.#judges, options);
   }
 
   /**

@@ -47,3 +47,17 @@ export class HeldFiles {
     this.#letGo();
   }
 }
+
+/** Calls `use` with a folder that has the held files, or, where none are held, with `folder` as it is now. Throws as `HeldFiles.read`. */
+export async function readFiles<Result>(
+  { folder, held, signal }: { readonly folder: string; readonly held: HeldFiles | undefined; readonly signal: AbortSignal }, use: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  return held ? await held.read(use, signal) : await use(folder);
+}
+
+/** The snapshot that is held, or else one of the files as they are now. Throws as `CopyPool.snapshot`. */
+export async function snapshotOf(
+  copies: CopyPool, { held, ...source }: WorkspaceSource & { readonly held?: HeldFiles | undefined }, signal: AbortSignal,
+): Promise<WorkspaceSnapshot> {
+  return held?.snapshot ?? (await copies.snapshot(source, signal));
+}
