@@ -37,7 +37,7 @@ export default defineConfig({
   mocha: {
     ui: 'bdd',
     timeout: 60_000,
-    ...(process.env.CONDUCTOR_TEST_RESULTS && { reporter: path.join(e2e, 'host', 'reporter.cjs') }),
+    ...(process.env.CONDUCTOR_TEST_REPORT && { reporter: path.join(e2e, 'host', 'reporter.cjs') }),
   },
   ...(isInstalled && !process.env.CONDUCTOR_TEST_DESKTOP && { useInstallation: { fromPath: testVsCode } }),
 });

@@ -1,12 +1,12 @@
 // The tests in real VS Code: the flows through its windows with the packed extension, and the suites inside its extension host.
-//   npm run test:e2e [-- flows [FILTER …] | -- host]
+//   npm run test:e2e [-- flows [OPTIONS AND FILTERS OF VITEST …] | -- host]
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { CHROMIUM_IS_MISSING, findChromium } from './harness/browser.ts';
 
 const repository = path.join(import.meta.dirname, '..', '..');
-const [suite, ...filters] = process.argv.slice(2);
+const [suite, ...options] = process.argv.slice(2);
 
 function run(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { cwd: repository, stdio: 'inherit' }).status === 0;
@@ -25,7 +25,7 @@ if (!findChromium()) {
   process.exit(1);
 }
 if (suite !== undefined && suite !== 'flows' && suite !== 'host') {
-  console.error(`There is no suite "${suite}": npm run test:e2e [-- flows [FILTER …] | -- host]`);
+  console.error(`There is no suite "${suite}": npm run test:e2e [-- flows [OPTIONS AND FILTERS OF VITEST …] | -- host]`);
   process.exit(2);
 }
 need(run('bash', path.join(import.meta.dirname, 'vscode', 'install.sh')));
@@ -35,12 +35,7 @@ process.exit(passed.every(Boolean) ? 0 : 1);
 function flows(): boolean {
   need(run(process.execPath, 'package-vsix.mjs', `${process.platform}-${process.arch}`));
   forgetArtifactsOf('flows');
-  // Where results are asked for (.ci/run), each suite leaves its counts there.
-  const results = process.env.CONDUCTOR_TEST_RESULTS;
-  const report = results
-    ? ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(results, 'flows.json')}`]
-    : [];
-  return run('vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...report, ...filters);
+  return run('vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...options);
 }
 
 function host(): boolean {
