@@ -31,7 +31,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/cli/{command-line,generate-command,grad-command,logprobs-command,model-command,run-again,run-model}.test.ts',
       'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
       'test/server/backend-process.test.ts',
-      'test/solve/{crash-matrix,hands-run,local-run}.test.ts',
+      'test/solve/{crash-matrix,hands-run,local-run,steered-steps}.test.ts',
     ],
   },
   {

@@ -77,6 +77,10 @@ export class RunPrinter {
         return this.#planKept(event, run);
       case 'step.completed':
         return this.#stepCompleted(event, run);
+      case 'step.told':
+        return this.#line('', `→ step ${event.step + 1} is told: ${oneLine(event.text, 200)}`);
+      case 'step.stopped':
+        return this.#line('', style('yellow', `■ step ${event.step + 1} is stopped`));
       case 'step.failed':
         return this.#line('', style('red', `✗ step ${event.step + 1}: ${event.failure.message}`));
       case 'step.reassigned':
@@ -208,10 +212,10 @@ export class RunPrinter {
     this.#line('', this.#terminal.style('yellow', `↻ ${who}: ${failure.message} Trying again in ${formatDuration(retryInMs)}.`));
   }
 
-  #stepCompleted({ round, step, durationMs, keptFrom }: RunEventOf<'step.completed'>, run: RunSnapshot): void {
+  #stepCompleted({ round, step, durationMs, keptFrom, finishReason }: RunEventOf<'step.completed'>, run: RunSnapshot): void {
     const view = run.rounds[round]?.steps[step] as StepView;
     const figures = keptFrom === undefined ? [...formatStepSpent(view.spent), formatDuration(durationMs)].join(' · ') : 'kept, not paid for again';
-    const tick = this.#terminal.style('green', '✓');
+    const tick = finishReason === 'stopped' ? this.#terminal.style('yellow', '■') : this.#terminal.style('green', '✓');
     this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
   }
 

@@ -21,6 +21,7 @@ const OPTIONS = {
   'max-tokens': { type: 'string' },
   round: { type: 'string' },
   step: { type: 'string' },
+  text: { type: 'string' },
   worker: { type: 'string', multiple: true },
   conductor: { type: 'string' },
   format: { type: 'string' },
@@ -43,7 +44,7 @@ type ActionContext = Pick<CommandContext, 'terminal' | 'currentFolder' | 'interr
 };
 type Action = (client: BackendClient, runId: string, values: Values, context: ActionContext) => Promise<number>;
 
-/** `conductor runs [list|show|resume|retry|again|cancel|remove|export]`: lists, shows and manages past runs. */
+/** `conductor runs [list|show|resume|retry|again|cancel|stop-step|tell|remove|export]`: lists, shows and manages past runs. */
 export const runsCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'list', runId, ...rest] = positionals;
@@ -106,10 +107,7 @@ const resume: Action = async (client, runId, values, context) => {
 
 /** Repeats one step in a new run that keeps the other steps. */
 const retry: Action = async (client, runId, values, context) => {
-  const { step, budget } = values;
-  if (step === undefined) throw new UsageError(`Name the step: conductor runs retry ${runId} --step N`);
-  const round = values.round ?? (await lastRound(client, runId));
-  const retried = await client.request('run/retry', { runId, round: round - 1, step: step - 1, budget });
+  const retried = await client.request('run/retry', { runId, ...(await placeOf(client, runId, values, 'retry')), budget: values.budget });
   return follow(client, retried.runId, values, context);
 };
 
@@ -140,6 +138,26 @@ const cancel: Action = async (client, runId) => {
   return EXIT.ok;
 };
 
+/** Stops a step that is at work; the run goes on with what the step has. */
+const stopStep: Action = async (client, runId, values) => {
+  await client.request('run/stopStep', { runId, ...(await placeOf(client, runId, values, 'stop-step')) });
+  return EXIT.ok;
+};
+
+/** Says something to the worker of a step that is at work. */
+const tell: Action = async (client, runId, values) => {
+  const { text = '' } = values;
+  if (text.trim() === '') throw new UsageError(`Say what to tell it: conductor runs tell ${runId} --step N --text "TEXT"`);
+  await client.request('run/tellStep', { runId, ...(await placeOf(client, runId, values, 'tell')), text });
+  return EXIT.ok;
+};
+
+/** The step that is meant, counted from 0. */
+async function placeOf(client: BackendClient, runId: string, { round, step }: Values, action: string): Promise<{ round: number; step: number }> {
+  if (step === undefined) throw new UsageError(`Name the step: conductor runs ${action} ${runId} --step N`);
+  return { round: (round ?? (await lastRound(client, runId))) - 1, step: step - 1 };
+}
+
 const remove: Action = async (client, runId) => {
   await client.request('run/remove', { runId });
   return EXIT.ok;
@@ -168,13 +186,14 @@ async function exported(client: BackendClient, runId: string, format: string): P
   return format === 'json' ? `${jsonText(JSON.parse(text), 2)}\n` : text;
 }
 
-const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, again, cancel, remove, export: exportRun };
+const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, again, cancel, 'stop-step': stopStep, tell, remove, export: exportRun };
 /** Actions that follow a run to its end. */
 const FOLLOWING: ReadonlySet<string> = new Set(['resume', 'retry', 'again']);
 
 /** The actions that accept each option. */
 const OPTION_ACTIONS = {
-  'max-usd': ['resume', 'retry', 'again'], 'max-tokens': ['resume', 'retry', 'again'], 'round': ['retry'], 'step': ['retry'],
+  'max-usd': ['resume', 'retry', 'again'], 'max-tokens': ['resume', 'retry', 'again'], 'round': ['retry', 'stop-step', 'tell'],
+  'step': ['retry', 'stop-step', 'tell'], 'text': ['tell'],
   'worker': ['again'], 'conductor': ['again'], 'format': ['export'], 'out': ['export'],
 } as const satisfies Partial<Record<keyof typeof OPTIONS, readonly string[]>>;
 

@@ -52,6 +52,10 @@ conductor runs again RUN [OPTION]...
                          as with resume, for the new run
 conductor runs cancel RUN
                          cancel a run; finished steps are kept
+conductor runs stop-step RUN --step N [--round N]
+                         stop a step that is at work; the run goes on with what the step has
+conductor runs tell RUN --step N --text TEXT [--round N]
+                         say something to the worker of a step that is at work; it reads it at its next turn
 conductor runs remove RUN
                          delete a finished run; its cost still counts for its day
 conductor runs export RUN [OPTION]...

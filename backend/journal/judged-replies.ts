@@ -41,6 +41,8 @@ export function repliesIn(rows: Iterable<JudgedRow>): JudgedReply[] {
     if (event?.type !== 'step.turned' && event?.type !== 'step.completed') continue;
     // A step that was kept from another run is counted there.
     if ('keptFrom' in event && event.keptFrom !== undefined) continue;
+    // No reply: what it had when a person stopped it.
+    if (event.type === 'step.completed' && event.finishReason === 'stopped') continue;
     const { round, step, cost: { usd }, durationMs } = event;
     const standIn = handedOn.findLast((one) => one.round === round && one.step === step)?.to;
     const worker = pool[standIn ?? plans.findLast((plan) => plan.round === round)?.steps[step]?.worker ?? -1];

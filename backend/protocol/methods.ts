@@ -7,6 +7,7 @@ import { plannerChoiceSchema } from './planner-choice.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
+import { MAX_STEP_WORDS } from './step-words.ts';
 import { suggestOutcomeSchema, suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
 import { foundTestsSchema, likelyCommandSchema, testCommandSchema } from './test-command.ts';
 import {
@@ -25,6 +26,7 @@ const runId = z.string().min(1).max(64);
 const runRef = z.object({ runId });
 /** A round of a run, or a step of a round, from 0. */
 const place = z.number().int().min(0).max(100);
+const stepRef = runRef.extend({ round: place, step: place });
 const trainingRef = z.object({ trainingId: z.string().min(1).max(64) });
 const nothing = z.object({});
 
@@ -239,6 +241,13 @@ export const clientRequests = {
   /** Starts a run on a sample project with workers marked as simulated. Refused once a real worker exists. */
   'run/demonstrate': { params: nothing, result: runRef },
   'run/cancel': { params: runRef, result: nothing },
+  /**
+   * Stops a step that is at work; the run goes on. The step hands on what it has: its last words, and its change if it has hands. If it has
+   * nothing, its readers are told so, and a run whose answer it was to give fails. Refused for a step that is not at work.
+   */
+  'run/stopStep': { params: stepRef, result: nothing },
+  /** Says something to the worker of a step that is at work. It reads it at its next turn. Refused for a step without hands, and at its last turn. */
+  'run/tellStep': { params: stepRef.extend({ text: z.string().trim().min(1).max(MAX_STEP_WORDS) }), result: nothing },
   /** `budget` replaces the run's limits. */
   'run/resume': { params: runRef.extend({ budget: budgetOverrideSchema.optional() }), result: nothing },
   /**
@@ -288,6 +297,11 @@ export const clientRequests = {
   /** The answer's edits against the workspace as it is now. */
   'run/edits': {
     params: runRef,
+    result: z.object({ edits: z.array(fileEditSchema), refused: z.array(leftOutSchema) }),
+  },
+  /** What a step changes of the workspace, against it as it is now: of one that is at work, so far. */
+  'run/stepEdits': {
+    params: stepRef,
     result: z.object({ edits: z.array(fileEditSchema), refused: z.array(leftOutSchema) }),
   },
   /**

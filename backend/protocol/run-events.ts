@@ -249,7 +249,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     step,
     attemptId,
     output: z.string(),
-    finishReason: z.enum(['stop', 'length', 'content-filter']),
+    /** `stopped`: a person stopped the step, and the output is what it had so far. */
+    finishReason: z.enum(['stop', 'length', 'content-filter', 'stopped']),
     /** What a step with hands changed of the workspace; the output shows it as a diff. */
     changes: z.array(fileChangeSchema).optional(),
     keptFrom,
@@ -278,6 +279,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
     /** A limit is reached: the next reply is the output, whatever it says. */
     isLast: z.literal(true).optional(),
   }),
+  /** A person says something to the worker, which reads it with the next thing that it is given. */
+  z.object({ type: z.literal('step.told'), round, step, text: z.string() }),
+  /** A person stops the step. It asks for no further turn and ends with what it has. */
+  z.object({ type: z.literal('step.stopped'), round, step }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
   /** The step's worker failed, or is known to: another one does the step from its beginning. Both are ordinals in the run's pool. */
   z.object({

@@ -61,6 +61,8 @@ export interface TurnView {
   readonly pieces?: readonly ContextPiece[];
   /** The files that it changed in the copy of a step with hands, each compared with the workspace. */
   readonly changes?: readonly FileChange[];
+  /** What a person said to the worker, given with the observation. */
+  readonly told?: readonly string[];
   /** The reply after it is the output. */
   readonly isLast?: true;
 }
@@ -107,6 +109,10 @@ export interface StepView {
   readonly attempt?: AttemptView;
   /** Turns before the output. */
   readonly turns?: readonly TurnView[];
+  /** What a person has said to the worker that it has not been given yet. */
+  readonly told?: readonly string[];
+  /** A person has stopped it. It is at its end, or about to be. */
+  readonly stopped?: true;
   readonly output?: string;
   /** What a step with hands changed of the workspace. */
   readonly changes?: readonly FileChange[];
@@ -272,7 +278,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       // The user saw the cost before resuming, and may have raised the limits or mended a worker.
       if (event.reason === 'user') {
         const { failedWorkers: _failed, ...forgiven } = resumed;
-        return { ...forgiven, rounds: rounds.map(forgiveRejections) };
+        return { ...forgiven, rounds: rounds.map(forgiveRejections).map(forgetStops) };
       }
       return { ...resumed, rounds, ...(warnings && { warnings }) };
     }
@@ -346,9 +352,14 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         })));
     case 'step.observed':
       return inRound(next, event.round, (round) =>
-        inStep(round, event.step, ({ turns = [], ...step }) => ({
-          ...step, turns: turns.map((turn, index) => (index === turns.length - 1 ? { ...turn, ...observedIn(event) } : turn)),
+        inStep(round, event.step, ({ turns = [], told, ...step }) => ({
+          ...step, turns: turns.map((turn, index) => (index === turns.length - 1 ? { ...turn, ...observedIn(event), ...(told && { told }) } : turn)),
         })));
+    // Others may wait for a person meanwhile.
+    case 'step.told':
+      return inRound(goingOn(run, stored), event.round, (round) => inStep(round, event.step, (step) => ({ ...step, told: [...(step.told ?? []), event.text] })));
+    case 'step.stopped':
+      return inRound(goingOn(run, stored), event.round, (round) => inStep(round, event.step, (step) => ({ ...step, stopped: true })));
     case 'step.failed':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'failed', failure: event.failure })));
@@ -412,8 +423,10 @@ function withOutput({ failure: _failure, ...step }: StepView): StepView {
 }
 
 /** The next worker begins anew. What the one before it cost stays. */
-function handOn({ attempt: _attempt, failure: _failure, turns: _turns, begun: _begun, ...step }: StepView, { from, to, failure }: RunEventOf<'step.reassigned'>): StepView {
-  return { ...step, worker: to, state: 'pending', handedOn: [...(step.handedOn ?? []), { worker: from, failure }] };
+function handOn({ attempt: _attempt, failure: _failure, turns = [], told: unread = [], begun: _begun, ...step }: StepView, { from, to, failure }: RunEventOf<'step.reassigned'>): StepView {
+  // What a person said holds for whoever does the step.
+  const told = [...turns.flatMap((turn) => turn.told ?? []), ...unread];
+  return { ...step, worker: to, state: 'pending', ...(told.length > 0 && { told }), handedOn: [...(step.handedOn ?? []), { worker: from, failure }] };
 }
 
 function observedIn({ text, results, pieces = [], changes = [], isLast }: RunEventOf<'step.observed'>): Omit<TurnView, 'reply'> {
@@ -494,6 +507,11 @@ function forgetUnfinished(round: RoundView): RoundView {
       return { ...again, state: 'pending' };
     }),
   };
+}
+
+/** A step that was stopped without an output is asked again. */
+function forgetStops(round: RoundView): RoundView {
+  return { ...round, steps: round.steps.map(({ stopped, ...step }) => (stopped && step.output !== undefined ? { ...step, stopped } : step)) };
 }
 
 function paused<T extends { readonly pausedMs?: number }>(whole: T, ms: number): T {

@@ -47,6 +47,7 @@ export type KeySourceOptions = Pick<RunKeysOptions, 'patient' | 'known'>;
 
 interface ActiveRun {
   readonly recorder: RunRecorder;
+  readonly driver: RunDriver;
   readonly controller: AbortController;
   readonly done: Promise<void>;
 }
@@ -95,6 +96,14 @@ export class ActiveRuns {
   listen(listener: RunListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Who drives the run. @throws RunNotFoundError, RunRefusedError for a run that nothing works on */
+  driver(runId: string): Pick<RunDriver, 'stopStep' | 'tellStep'> {
+    const active = this.#active.get(runId);
+    if (active) return active.driver;
+    if (!this.#options.journal.summary(runId)) throw new RunNotFoundError(runId);
+    throw new RunRefusedError(`Run "${runId}" is not under way.`);
   }
 
   /** @returns whether the run was active */
@@ -175,7 +184,8 @@ export class ActiveRuns {
         log(`The lease of run ${runId} was not renewed: ${String(error)}`);
       }
     }, LEASE_RENEWAL_MS);
-    const done = this.#driver(recorder, controller.signal, keySource).drive()
+    const driver = this.#driver(recorder, controller.signal, keySource);
+    const done = driver.drive()
       .catch((error: unknown) => {
         recorder.flush();
         if (error instanceof Cancelled) recorder.record([{ type: 'run.cancelled' }]);
@@ -197,7 +207,7 @@ export class ActiveRuns {
           log(`The lease of run ${runId} was not released: ${String(error)}`);
         }
       });
-    this.#active.set(runId, { recorder, controller, done });
+    this.#active.set(runId, { recorder, driver, controller, done });
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, keySource: KeySourceOptions): RunDriver {

@@ -1,5 +1,6 @@
+import { lastOfEach } from '../hands/file-changes.ts';
 import { patchOfChanges } from '../hands/patch-of-changes.ts';
-import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import type { Checker } from './checker.ts';
 import { asksForTests } from './round.ts';
@@ -14,6 +15,19 @@ import { shownFiles } from './shown-files.ts';
 export async function answerPatch(checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number, { output, folder }: { readonly output: string; readonly folder: string }): Promise<Patch> {
   const newTests = asksForTests(run);
   const changes = run.rounds[round]?.steps.at(-1)?.changes ?? [];
+  return changes.length > 0
+    ? await patchOfChanges(changes, folder, { newTests })
+    : await checker.parsePatch(output, folder, shownFiles(run, round), { newTests });
+}
+
+/**
+ * The changes of one step: those in its copy, as far as they are journalled, or else what its output says.
+ * @param folder has the files of the run's workspace
+ */
+export async function stepPatch(checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number, { step, folder }: { readonly step: StepView; readonly folder: string }): Promise<Patch> {
+  const { begun, turns = [], output = '' } = step;
+  const newTests = asksForTests(run);
+  const changes = step.changes ?? lastOfEach([...(begun?.changes ?? []), ...turns.flatMap((turn) => turn.changes ?? [])]);
   return changes.length > 0
     ? await patchOfChanges(changes, folder, { newTests })
     : await checker.parsePatch(output, folder, shownFiles(run, round), { newTests });

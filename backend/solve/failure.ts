@@ -13,6 +13,7 @@ export type RunFailureKind =
   | 'test-command'
   | 'workspace'
   | 'plan-rejected'
+  | 'step-stopped'
   | 'no-suggestion';
 
 /** The run cannot continue. The message is one sentence that says what happened and what to do. */

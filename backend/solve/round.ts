@@ -31,7 +31,7 @@ export const asksForTests = ({ asks }: Pick<RunSnapshot, 'asks'>): boolean => as
 
 /** A round as the Conductor sees it in the next one. */
 export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {
-  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: [feedbackOf(round, wants), ...standInsOf(round)].join('\n') };
+  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: [feedbackOf(round, wants), ...standInsOf(round), ...stopsOf(round)].join('\n') };
 }
 
 /** Who stood in for whom, in the Conductor's numbers and without what servers said. It may then name others. */
@@ -39,6 +39,11 @@ function standInsOf({ steps }: RoundView): string[] {
   return steps.flatMap(({ index, worker, handedOn = [], state }) => (state === 'completed' && handedOn.length > 0
     ? [`Step ${index} was done by worker ${worker}, because ${handedOn.map((before) => `worker ${before.worker} failed (${before.failure.kind})`).join(' and ')}.`]
     : []));
+}
+
+/** What a person did to the steps, so that the next plan knows why one of them has little. */
+function stopsOf({ steps }: RoundView): string[] {
+  return steps.flatMap(({ index, finishReason }) => (finishReason === 'stopped' ? [`Step ${index} was stopped by the person before it was done.`] : []));
 }
 
 /** The result of the project's tests for the round's answer, in words. */
@@ -60,15 +65,18 @@ export function feedbackOf(round: RoundView, wants?: Asks['wants']): string {
 }
 
 function whyUntested(round: RoundView, wants: Asks['wants'] | undefined): string {
-  if (changesNothing(round) && !isWhole(round, wants)) return CUT_OFF;
+  if (changesNothing(round) && !isWhole(round, wants)) return notWhole(round);
   if (changesNothing(round) && wants === 'change') return NO_CHANGE;
   return 'The answer was not tested: it changes no file that tests could judge.';
 }
 
 const NO_CHANGE = 'The question asks for a change, but the answer changes no file.';
 const CUT_OFF = 'The answer is not complete: it was cut off before its end.';
+const STOPPED = 'The answer is not complete: its step was stopped before its end.';
 
 const changesNothing = ({ answer }: RoundView): boolean => answer?.edits.length === 0 && answer.refused.length === 0;
+
+const notWhole = ({ answer, steps }: RoundView): string => (answer && steps[answer.step]?.finishReason === 'stopped' ? STOPPED : CUT_OFF);
 
 /** Whether the answer was written to its end. Words may well end in a block of code that is not closed. */
 function isWhole(round: RoundView, wants: Asks['wants'] | undefined): boolean {
@@ -137,8 +145,8 @@ export function conclusionOf(round: RoundView, wants?: Asks['wants']): Conclusio
     if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} ${refused.isUnreadable ? 'could not be read' : 'was refused'}: ${refused.reason}` };
     if (answer?.edits.length) return { outcome: 'unchecked', message: 'There was no test to run.' };
     if (isAnswered(round, wants)) return { outcome: 'answered', message: ANSWERED[wants as keyof typeof ANSWERED] };
-    if (wants === 'change') return { outcome: 'not-verified', message: isWhole(round, wants) ? NO_CHANGE : CUT_OFF };
-    return { outcome: 'unchecked', message: isWhole(round, wants) ? 'The answer changes no file, so there was nothing to test.' : CUT_OFF };
+    if (wants === 'change') return { outcome: 'not-verified', message: isWhole(round, wants) ? NO_CHANGE : notWhole(round) };
+    return { outcome: 'unchecked', message: isWhole(round, wants) ? 'The answer changes no file, so there was nothing to test.' : notWhole(round) };
   }
   const nothingLearned = verdict.outcome === 'infrastructure' || (verdict.outcome === 'refused' && !worthAnotherRound(round));
   return { outcome: nothingLearned ? 'unchecked' : 'not-verified', message: verdict.reason };

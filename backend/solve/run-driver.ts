@@ -12,6 +12,7 @@ import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts'
 import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
+import { NO_USAGE } from '../protocol/token-counts.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
@@ -19,8 +20,9 @@ import { answerPatch } from './answer-patch.ts';
 import { withWorker } from './assigned.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
-import { LimitReachedError } from './errors.ts';
+import { LimitReachedError, RunRefusedError } from './errors.ts';
 import { RunError } from './failure.ts';
+import type { StepPlace } from './kept-events.ts';
 import { answerText, asksForTests, bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { BaseRun } from './base-run.ts';
@@ -30,7 +32,8 @@ import { secondReading, whatToReturn } from './returned-answer.ts';
 import { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { isHandedOn, lastingFailure, noneLeft, standInFor } from './stand-in.ts';
-import { stepPrompt } from './step-prompt.ts';
+import { handsOf, stepPrompt } from './step-prompt.ts';
+import { lastWords, noAnswer, stoppedOutput } from './stopped-step.ts';
 import { ONE_CALL, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
 import { judgingCommand, type JudgingCommand } from './test-command.ts';
 
@@ -89,6 +92,8 @@ export class RunDriver {
   #test: JudgingCommand | undefined;
   /** The current round. */
   #round = 0;
+  /** Those that are at work, by their index; aborted for one that a person stops. */
+  readonly #atWork = new Map<number, AbortController>();
 
   constructor(options: RunDriverOptions) {
     this.#options = options;
@@ -119,6 +124,29 @@ export class RunDriver {
     }
     signal.throwIfAborted();
     this.#record(last);
+  }
+
+  /** Stops a step that is at work; it hands on what it has. @throws RunRefusedError for one that is not */
+  stopStep(place: StepPlace): void {
+    const { step, stop } = this.#stepAtWork(place);
+    if (step.stopped) return;
+    this.#record({ type: 'step.stopped', ...place });
+    stop.abort(new Error('A person stopped the step.'));
+  }
+
+  /** Says something to the worker of a step, which reads it at its next turn. @throws RunRefusedError if there will be none */
+  tellStep(place: StepPlace, text: string): void {
+    const { step: { index, worker, turns, stopped } } = this.#stepAtWork(place);
+    if (!handsOf(this.#run, worker)) throw new RunRefusedError(`Step ${index + 1} answers at once and reads nothing meanwhile: stop it, or wait for its answer.`);
+    if (stopped || turns?.at(-1)?.isLast) throw new RunRefusedError(`Step ${index + 1} is at its end and reads nothing any more.`);
+    this.#record({ type: 'step.told', ...place, text });
+  }
+
+  #stepAtWork({ round, step: index }: StepPlace): { step: RoundView['steps'][number]; stop: AbortController } {
+    const step = round === this.#round ? this.#view.steps[index] : undefined;
+    const stop = this.#atWork.get(index);
+    if (step && stop && (step.state === 'running' || step.state === 'pending')) return { step, stop };
+    throw new RunRefusedError(`Step ${index + 1} of round ${round + 1} is not at work.`);
   }
 
   #endingOf(error: unknown): RunEvent {
@@ -218,8 +246,8 @@ export class RunDriver {
     const first = await this.#runSteps(plan, () => true);
     let patch = await this.#read(first);
     const { finishReason } = this.#view.steps[answerStep] ?? {};
-    const back = patch && whatToReturn(patch, wantedOf(this.#run) === 'words' ? undefined : { text: first, finishReason });
-    if (patch && back !== undefined && !steps[answerStep]?.returned?.isAnswered) {
+    const back = patch && finishReason !== 'stopped' && whatToReturn(patch, wantedOf(this.#run) === 'words' ? undefined : { text: first, finishReason });
+    if (patch && typeof back === 'string' && !steps[answerStep]?.returned?.isAnswered) {
       const second = await this.#returnAnswer(plan, back);
       if (second !== undefined) patch = secondReading(patch, (await this.#read(second)) ?? patch);
     }
@@ -299,11 +327,17 @@ export class RunDriver {
     return to === undefined ? undefined : { type: 'step.reassigned', round: this.#round, step: index, from: worker, to, failure };
   }
 
-  async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
+  async #step(step: Step, inputs: readonly ReadableOutput[], runSignal: AbortSignal): Promise<string> {
     const worker = this.#run.pool[step.worker] as WorkerConfig;
     const { call, ledger, workOf = () => ONE_CALL } = this.#options;
     const work = workOf(worker, { run: this.#run, round: this.#round, step, files: this.#files });
+    const stop = new AbortController();
+    const signal = AbortSignal.any([runSignal, stop.signal]);
+    const startedAt = performance.now();
+    this.#atWork.set(step.index, stop);
     try {
+      // Stopped before a crash, and not yet at its end.
+      if (this.#view.steps[step.index]?.stopped) return await this.#endStopped(step, work, startedAt, runSignal);
       await this.#begin(step, work, signal);
       const context = await this.#contextOf(step);
       const messages = stepPrompt(this.#run, this.#round, step, inputs, this.#run.contexts[context]);
@@ -314,18 +348,43 @@ export class RunDriver {
           if (signal.aborted || !work.shorten?.(error)) throw error;
           return undefined;
         });
-        if (reply && work.isOutput(reply, turns)) return this.#view.steps[step.index]?.output ?? reply.text;
+        const { state, output } = this.#view.steps[step.index] ?? {};
+        if (reply && state === 'completed') return output ?? reply.text;
       }
     } catch (error) {
-      if (!signal.aborted && !(error instanceof BudgetSpentError || error instanceof JournalUnavailableError)) {
+      if (runSignal.aborted || error instanceof JournalUnavailableError) throw error;
+      if (stop.signal.aborted) return await this.#endStopped(step, work, startedAt, runSignal);
+      if (!(error instanceof BudgetSpentError)) {
         const failure = this.#options.failureOf(error);
         const next = isHandedOn(error) ? this.#reassignment(step, failure) : undefined;
         this.#record(next ?? { type: 'step.failed', round: this.#round, step: step.index, failure });
       }
       throw error;
     } finally {
+      this.#atWork.delete(step.index);
       await work.end?.();
     }
+  }
+
+  /** The end of a step that a person stopped. @returns what it hands on. @throws RunError if it was to give the answer and has none */
+  async #endStopped({ index }: Step, work: StepWork, startedAt: number, signal: AbortSignal): Promise<string> {
+    const view = this.#view.steps[index];
+    // Its first output stays.
+    if (!view || view.output !== undefined) throw new RunError('step-stopped', `Step ${index + 1} was stopped.`);
+    const { begun, attempt } = view;
+    const words = lastWords(view);
+    const has = (await work.stopped?.(words, { begun, turns: this.#taken(index) }, signal)) ?? { output: words };
+    if (has.output === '' && index === this.#view.steps.length - 1) {
+      const error = new RunError('step-stopped', noAnswer(index));
+      this.#record({ type: 'step.failed', round: this.#round, step: index, failure: this.#options.failureOf(error) });
+      throw error;
+    }
+    const output = stoppedOutput(has.output);
+    this.#record({
+      type: 'step.completed', round: this.#round, step: index, attemptId: attempt?.attemptId ?? '', ...has, output, finishReason: 'stopped',
+      usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: performance.now() - startedAt,
+    });
+    return output;
   }
 
   async #begin({ index }: Step, work: StepWork, signal: AbortSignal): Promise<void> {
@@ -342,9 +401,16 @@ export class RunDriver {
 
   #stepEvent({ index }: Step, work: StepWork, { attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const common = { round: this.#round, step: index, attemptId, ...sampledIn(reply), ...spent };
-    return work.isOutput(reply, this.#view.steps[index]?.turns ?? [])
+    return this.#isOutput(index, work, reply)
       ? { type: 'step.completed', ...common, output: reply.text, ...work.output?.(reply), finishReason: reply.finishReason }
       : { type: 'step.turned', ...common, text: reply.text, ...(reply.toolCalls && { calls: [...reply.toolCalls] }), ...(reply.verbatim && { verbatim: reply.verbatim }) };
+  }
+
+  /** Whether a reply is the output of a step. What a person has said meanwhile is read first, unless the reply had to be the last. */
+  #isOutput(index: number, work: StepWork, reply: ModelReply): boolean {
+    const { turns = [], told = [], worker = 0 } = this.#view.steps[index] ?? {};
+    const isUnread = told.length > 0 && handsOf(this.#run, worker) !== undefined && turns.at(-1)?.isLast !== true;
+    return work.isOutput(reply, turns) && !isUnread;
   }
 
   /** The journalled turns. If the last one has no observation, it is made first. */

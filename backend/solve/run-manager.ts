@@ -190,6 +190,14 @@ export class RunManager implements RunService {
     this.#options.journal.leases.release(runId, this.#options.holder);
   }
 
+  stopStep(runId: string, place: StepPlace): void {
+    this.#active.driver(runId).stopStep(place);
+  }
+
+  tellStep(runId: string, place: StepPlace, text: string): void {
+    this.#active.driver(runId).tellStep(place, text);
+  }
+
   async resume(runId: string, raised: RunRequest['budget'] = {}): Promise<void> {
     const { budget } = await this.#options.loadWorkers();
     const ending = this.#active.snapshot(runId);

@@ -4,10 +4,11 @@ import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import { admit } from './admit.ts';
-import { answerPatch } from './answer-patch.ts';
+import { answerPatch, stepPatch } from './answer-patch.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunRefusedError } from './errors.ts';
+import type { StepPlace } from './kept-events.ts';
 import { exportedRun } from './export/exported-run.ts';
 import { runMarkdown } from './export/run-markdown.ts';
 import { planPromptOf } from './plan-prompt.ts';
@@ -59,6 +60,16 @@ export class RunReader implements RunQuestions {
     if (run.request.workspace === undefined) return { edits: [], refused: [] };
     const { edits, refused } = await answerPatch(this.#options.checker, run, answer.round.index, { output: answer.text, folder: run.request.workspace });
     return { edits: [...edits], refused: [...refused] };
+  }
+
+  async stepEdits(runId: string, { round, step }: StepPlace): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }> {
+    const run = this.#options.snapshot(runId);
+    const view = run.rounds[round]?.steps[step];
+    if (!view) throw new RunRefusedError(`Run "${runId}" has no step ${step + 1} in round ${round + 1}.`);
+    const { workspace } = run.request;
+    if (workspace === undefined) return { edits: [], refused: [] };
+    const { edits, refused } = await stepPatch(this.#options.checker, run, round, { step: view, folder: workspace });
+    return { edits: [...edits], refused: refused.map(({ path, reason }) => ({ path, reason })) };
   }
 
   async previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview> {

@@ -35,6 +35,8 @@ export interface RunQuestions {
   /** The run as a file to share, with a name for the file. */
   export(runId: string, format: RunFileFormat): Promise<{ text: string; fileName: string }>;
   edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
+  /** What a step changes of the workspace as it is now; of one that is at work, so far. */
+  stepEdits(runId: string, place: StepPlace): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
   previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
   /** The ways to run the workspace's tests that its files suggest, the most likely first. */
   findTests(workspace: string): Promise<readonly FoundTests[]>;
@@ -52,6 +54,10 @@ export interface RunService {
   /** Starts a run about a sample project with simulated workers. @throws RunRefusedError once there is a worker. */
   demonstrate(): Promise<string>;
   cancel(runId: string): void;
+  /** Stops a step that is at work; it hands on what it has, and the run goes on. */
+  stopStep(runId: string, place: StepPlace): void;
+  /** Says something to the worker of a step, which reads it at its next turn. */
+  tellStep(runId: string, place: StepPlace, text: string): void;
   /** Continues a run that stopped, failed or was cancelled; finished parts are not paid for again. A running one is left alone. */
   resume(runId: string, budget?: RunRequest['budget']): Promise<void>;
   /**

@@ -56,6 +56,13 @@ export interface StepWork {
   output?(reply: ModelReply): { readonly output: string; readonly changes?: FileChange[] };
   /** Does what a reply asks for. @param turns those before it. @returns what the next turn is given. It may be done again after a crash. */
   observe(reply: string, signal: AbortSignal, turns: readonly Turn[], calls?: TurnView['calls']): Promise<Observation>;
+  /**
+   * What a step hands on that a person stops. `text` is what its worker wrote last.
+   * @param before what is journalled of the step
+   */
+  stopped?(
+    text: string, before: { readonly begun?: Beginning | undefined; readonly turns: readonly Turn[] }, signal: AbortSignal,
+  ): Promise<{ readonly output: string; readonly changes?: FileChange[] }>;
   /** Whether a request that failed can be made shorter; the next one then is. */
   shorten?(error: unknown): boolean;
   /** Called once at the end of the step, however it ended. */
@@ -64,11 +71,18 @@ export interface StepWork {
 
 /** The messages of a step with the turns so far, as a conversation. */
 export function conversation(messages: readonly Message[], turns: readonly Turn[]): ConversationMessage[] {
-  return [...messages, ...turns.flatMap(({ reply, observation, calls = [], results = [], verbatim }): ConversationMessage[] => {
-    if (calls.length === 0) return [{ role: 'assistant', content: reply }, { role: 'user', content: observation }];
-    return [{ role: 'assistant', content: reply, toolCalls: calls, verbatim }, ...results.map(({ callId, text }) => ({ role: 'tool' as const, callId, content: text }))];
+  return [...messages, ...turns.flatMap(({ reply, observation, calls = [], results = [], told = [], verbatim }): ConversationMessage[] => {
+    const words = told.map(toldWords);
+    if (calls.length === 0) return [{ role: 'assistant', content: reply }, { role: 'user', content: [observation, ...words].filter(Boolean).join('\n\n') }];
+    return [
+      { role: 'assistant', content: reply, toolCalls: calls, verbatim }, ...results.map(({ callId, text }) => ({ role: 'tool' as const, callId, content: text })),
+      // No result of a tool: those are material, and this is an instruction.
+      ...(words.length > 0 ? [{ role: 'user' as const, content: words.join('\n\n') }] : []),
+    ];
   })];
 }
+
+const toldWords = (text: string): string => `The person who asked the question says to you now:\n\n${text}`;
 
 /** One call, whose reply is the output; another one if that was given back. */
 export const ONE_CALL: StepWork = {

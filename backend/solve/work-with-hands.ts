@@ -95,12 +95,20 @@ class WorkWithHands implements StepWork {
     return this.#place.run.pool[this.#place.step.worker]?.hands === 'tools';
   }
 
-  output({ text }: ModelReply): { output: string; changes?: FileChange[] } {
+  output({ text }: Pick<ModelReply, 'text'>): { output: string; changes?: FileChange[] } {
     const edits = this.#copy?.edits ?? [];
     if (edits.length === 0) return { output: text };
     const diff = clipMiddle(edits.map(unifiedDiff).join('\n'), MAX_DIFF);
     const fence = backticks(diff, 3);
     return { output: `${text.trim()}\n\nMy change, as a diff:\n\n${fence}diff\n${diff.trimEnd()}\n${fence}`, changes: changesOf(edits) };
+  }
+
+  async stopped(text: string, { begun, turns }: { readonly begun?: Beginning | undefined; readonly turns: readonly Turn[] }, signal: AbortSignal): Promise<{ output: string; changes?: FileChange[] }> {
+    this.#begun = begun;
+    // After a crash, or where the copy was about to be made, the change is only in the journal.
+    if (begun || turns.some(({ changes }) => changes)) await this.#opened(turns, signal);
+    const { output, ...change } = this.output({ text });
+    return { output: output.trim(), ...change };
   }
 
   async observe(reply: string, signal: AbortSignal, turns: readonly Turn[], calls: TurnView['calls'] = []): Promise<Observation> {

@@ -1,91 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { rgPath } from '@vscode/ripgrep';
-import { expect, it, onTestFinished } from 'vitest';
-import { ContextGatherer } from '../../backend/context/gather-context.ts';
-import { Journal } from '../../backend/journal/journal.ts';
-import { holderName } from '../../backend/journal/leases.ts';
-import { runRequestSchema } from '../../backend/protocol/run-request.ts';
-import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
-import { workersFileSchema } from '../../backend/protocol/worker-config.ts';
-import { RunManager } from '../../backend/solve/run-manager.ts';
-import type { HandsParts } from '../../backend/solve/work-with-hands.ts';
-import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
-import { chooseRunner } from '../../backend/verify/runners/choose-runner.ts';
-import { findTestCommands } from '../../backend/verify/runners/find-tests.ts';
-import { WorkerCaller } from '../../backend/workers/call-worker.ts';
-import { loadPrices } from '../../backend/workers/limits/prices.ts';
-import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
-import { withHands, PROJECT } from '../hands/setup.ts';
-import { NO_ADAPTER } from '../support/no-adapter.ts';
-import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
-
-/* Runs whose workers have hands: real workers' wire, a real journal, real copies, the real sandbox and real verdicts. */
-
-const fence = (info: string, body = ''): string => `\`\`\`${info}\n${body}${body === '' ? '' : '\n'}\`\`\``;
-const edit = (file: string, search: string, replace: string): string => fence(`edit ${file}`, `<<<<<<< SEARCH\n${search}\n=======\n${replace}\n>>>>>>> REPLACE`);
-const plan = (steps: readonly (readonly [number, string, readonly number[]])[]): string =>
-  `model_id = [${steps.map(([worker]) => worker).join(', ')}]\nsubtasks = [${steps.map(([, text]) => JSON.stringify(text)).join(', ')}]\n` +
-  `access_list = [${steps.map(([, , reads]) => `[${reads.join(', ')}]`).join(', ')}]`;
-
-type Replies = Readonly<Record<string, readonly (ScriptedAnswer | ((request: ScriptedRequest) => ScriptedAnswer))[]>>;
-
-interface HandsRun {
-  readonly run: RunSnapshot;
-  readonly server: ScriptedServer;
-  readonly manager: RunManager;
-  readonly workspace: string;
-}
-
-/** @param replies by worker, in their order; those with hands are called `hands…` or, with tool calls, `tools…` */
-async function solve(replies: Replies, { files = PROJECT, limits = {} }: { files?: Readonly<Record<string, string>>; limits?: HandsParts['limits'] } = {}): Promise<HandsRun> {
-  const { workspace, home, copies, verifier } = await withHands(files);
-  const asked = new Map<string, number>();
-  const server = await ScriptedServer.start((request) => {
-    const count = asked.get(request.model) ?? 0;
-    asked.set(request.model, count + 1);
-    const answer = replies[request.model]?.[count] ?? 'I have nothing more to say.';
-    return typeof answer === 'function' ? answer(request) : answer;
-  });
-  onTestFinished(() => server.close());
-  const journal = Journal.open(path.join(home, 'journal.sqlite'));
-  onTestFinished(() => journal.close());
-  const context = new ContextGatherer({ ripgrepPath: rgPath });
-  const done = Promise.withResolvers<void>();
-  const manager = new RunManager({
-    journal,
-    clients: { secret: async () => 'key', confirm: async () => false, model: () => Promise.reject(new Error('no client')), changed: () => new Promise(() => {}) },
-    caller: new WorkerCaller({ limits: new ProviderLimits(), prices: await loadPrices() }),
-    checker: {
-      findTestCommands,
-      runnerOf: async (test, folder) => (await chooseRunner(test, folder))?.runner.name,
-      sandboxAvailability: async () => ({ available: true }),
-      parsePatch: (answer, base, candidates, asks) => parsePatch(answer, base, { candidates, ...asks }),
-      verify: (request) => verifier.verify(request),
-      testBase: (request) => verifier.testBase(request),
-    },
-    gatherContext: (request) => context.gather(request),
-    supply: (request) => context.supply(request),
-    hands: { copies, limits },
-    baseWaitMs: 600_000,
-    loadWorkers: async () => workersFileSchema.parse({
-      version: 1, conductor: 'planner',
-      workers: Object.keys(replies).map((id) => ({
-        id, provider: 'openai-compatible', model: id, baseUrl: server.baseUrl, enabled: id !== 'planner', maxOutputTokens: 500, ...(id.startsWith('hands') && { hands: 'fenced' }), ...(id.startsWith('tools') && { hands: 'tools' }),
-      })),
-    }),
-    priced: (worker) => worker,
-    adapterVersion: NO_ADAPTER,
-    holder: holderName(),
-    log: (line) => console.error(line),
-  });
-  manager.listen({ onEvent: () => {}, onText: () => {}, onChanged: ({ state }) => isOver(state) && done.resolve(), onRemoved: () => {} });
-  const runId = await manager.start(runRequestSchema.parse({ question: 'area() of shapes is wrong, please mend it.', workspace, rounds: 1 }));
-  await done.promise;
-  const run = manager.snapshot(runId);
-  await manager.close();
-  return { run, server, manager, workspace };
-}
+import { expect, it } from 'vitest';
+import { PROJECT } from '../hands/setup.ts';
+import type { ScriptedAnswer, ScriptedRequest } from '../support/scripted-server.ts';
+import { edit, fence, plan, solve } from './hands-team.ts';
 
 it('a step looks, edits, sees a red test and mends its change; the next ones build on it, and its change is the answer', async () => {
   const { run, server, manager, workspace } = await solve({

@@ -13,6 +13,14 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       runs.cancel(runId);
       return {};
     },
+    'run/stopStep': ({ runId, round, step }) => {
+      runs.stopStep(runId, { round, step });
+      return {};
+    },
+    'run/tellStep': ({ runId, round, step, text }) => {
+      runs.tellStep(runId, { round, step }, text);
+      return {};
+    },
     'run/resume': async ({ runId, budget }) => {
       await runs.resume(runId, budget);
       return {};
@@ -34,5 +42,6 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
     },
     'run/prompt': ({ runId, round, step }) => ({ messages: runs.questions.prompt(runId, round, step) }),
     'run/edits': ({ runId }) => runs.questions.edits(runId),
+    'run/stepEdits': ({ runId, round, step }) => runs.questions.stepEdits(runId, { round, step }),
   };
 }

@@ -126,7 +126,7 @@ function stepBlocks({ pool }: RunSnapshot, { answer }: RoundView, step: StepView
     ...handedOn.map((before) => `Handed on by ${idOf(pool, before.worker)}, which failed: ${words(before.failure.message)}`),
     ...(keptFrom === undefined ? [] : [`Kept from run ${code(keptFrom)}.`]),
     ...(output === undefined ? [] : ['Output:', fenced(output)]),
-    ...(finishReason === undefined || finishReason === 'stop' ? [] : ['The output was cut short by its provider.']),
+    ...(finishReason === undefined || finishReason === 'stop' ? [] : [finishReason === 'stopped' ? 'A person stopped the step before it was done.' : 'The output was cut short by its provider.']),
     ...(failure ? [`Failed: ${words(failure.message)}`] : []),
     ...(skippedBecause === undefined ? [] : [`Skipped: ${words(skippedBecause)}`]),
   ];

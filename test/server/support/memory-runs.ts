@@ -20,6 +20,7 @@ export class MemoryRuns implements RunService {
     export: () => Promise.resolve({ text: '', fileName: 'run.md' }),
     prompt: () => [],
     edits: () => Promise.resolve({ edits: [], refused: [] }),
+    stepEdits: () => Promise.resolve({ edits: [], refused: [] }),
     previewContext: (_request, signal) => this.preview(signal),
     findTests: () => Promise.resolve([]),
     likelyTests: () => Promise.resolve([{ command: 'make test', from: 'Makefile' }]),
@@ -79,6 +80,16 @@ export class MemoryRuns implements RunService {
     this.#events.delete(runId);
     for (const listener of [...this.#listeners]) listener.onRemoved(runId);
     return Promise.resolve();
+  }
+
+  stopStep(runId: string, place: { round: number; step: number }): void {
+    this.events(runId, 0);
+    this.emit(runId, { type: 'step.stopped', ...place });
+  }
+
+  tellStep(runId: string, place: { round: number; step: number }, text: string): void {
+    this.events(runId, 0);
+    this.emit(runId, { type: 'step.told', ...place, text });
   }
 
   resume(): Promise<void> {
