@@ -41,15 +41,21 @@ const WORD = /[\p{L}\p{N}\u0001]+(?:['’+#-][\p{L}\p{N}]+)*/gu;
 
 const wordsOf = (text: string): string[] => [...plain(text).matchAll(WORD)].map(([word]) => word);
 
+/** The lengths of words that are compared with misspelt cues. */
+const SHORTEST_MISSPELT = 5;
+const LONGEST_MISSPELT = 20;
+
 /** Phrases by their first word; the others by the beginning of the first word. */
 class Phrases {
   readonly #whole = new Map<string, Entry[]>();
   readonly #stems = new Map<string, Entry[]>();
-  /** Single whole words, for misspelt ones. */
-  readonly single: ReadonlyMap<string, readonly Cue[]>;
+  /** Single whole words. */
+  readonly #single = new Map<string, readonly Cue[]>();
+  /** The same by what is left of them without one inner letter: the first in the order of the letter's place, then of the letter. */
+  #lackingOne: ReadonlyMap<string, string> | undefined;
+  readonly #stemLengths: readonly number[];
 
   constructor({ cues }: LanguageCues) {
-    const single = new Map<string, Cue[]>();
     for (const cue of CUES) {
       for (const phrase of cues[cue] ?? []) {
         const words = phrase.split(/\s+/).flatMap((word) => splitLikeText(word));
@@ -59,23 +65,60 @@ class Phrases {
         const list = stem === undefined ? this.#whole : this.#stems;
         const key = stem ?? first;
         list.set(key, [...(list.get(key) ?? []), entry]);
-        if (words.length === 1) single.set(key, [...(single.get(key) ?? []), cue]);
+        if (words.length === 1) this.#single.set(key, [...(this.#single.get(key) ?? []), cue]);
       }
     }
-    this.single = single;
+    this.#stemLengths = [...new Set([...this.#stems.keys()].map(({ length }) => length))].filter((length) => length > 1).sort((a, b) => a - b);
   }
 
   /** For each cue the longest phrase that begins at a word. */
   at(words: readonly string[], at: number): FoundCue[] {
     const word = words[at] as string;
     const candidates = [...(this.#whole.get(word) ?? [])];
-    for (let end = 2; end <= Math.min(word.length, 24); end += 1) candidates.push(...(this.#stems.get(word.slice(0, end)) ?? []));
+    for (const length of this.#stemLengths) {
+      if (length > word.length) break;
+      candidates.push(...(this.#stems.get(word.slice(0, length)) ?? []));
+    }
+    if (candidates.length === 0) return [];
     const longest = new Map<Cue, number>();
     for (const { cue, words: wanted } of candidates) {
       if (wanted.length > (longest.get(cue) ?? 0) && wanted.every((one, offset) => fits(words[at + offset], one))) longest.set(cue, wanted.length);
     }
     return [...longest].map(([cue, length]) => ({ cue, at, length }));
   }
+
+  /**
+   * The cues of a misspelt word: two neighbouring letters in the wrong order, one letter too many or one too few, and the first and the
+   * last one right. Another letter in a word's place makes another word too often ("texts", "master").
+   */
+  misspelt(word: string): readonly Cue[] {
+    if (word.length < SHORTEST_MISSPELT || word.length > LONGEST_MISSPELT || !/^[a-z]+$/.test(word)) return [];
+    for (let index = 1; index < word.length - 1; index += 1) {
+      const cues = this.#single.get(word.slice(0, index) + word[index + 1] + word[index] + word.slice(index + 2));
+      if (cues) return cues;
+    }
+    for (let index = 1; index < word.length - 1; index += 1) {
+      const cues = this.#single.get(word.slice(0, index) + word.slice(index + 1));
+      if (cues) return cues;
+    }
+    this.#lackingOne ??= lackingOne(this.#single.keys());
+    return this.#single.get(this.#lackingOne.get(word) ?? '') ?? [];
+  }
+}
+
+/** Words by what is left of them without one inner letter; of two, the one whose letter stands first, then the first of the alphabet. */
+function lackingOne(words: Iterable<string>): ReadonlyMap<string, string> {
+  const found = new Map<string, { readonly word: string; readonly at: number; readonly letter: string }>();
+  for (const word of words) {
+    for (let at = 1; at < word.length - 1; at += 1) {
+      const letter = word[at] as string;
+      if (!/[a-z]/.test(letter)) continue;
+      const left = word.slice(0, at) + word.slice(at + 1);
+      const known = found.get(left);
+      if (!known || at < known.at || (at === known.at && letter < known.letter)) found.set(left, { word, at, letter });
+    }
+  }
+  return new Map([...found].map(([left, { word }]) => [left, word]));
 }
 
 interface Entry {
@@ -97,32 +140,6 @@ const forEachSpaced = <T>(make: (cues: LanguageCues) => T): Readonly<Record<Spac
   Object.fromEntries(Object.entries(SPACED).map(([name, cues]) => [name, make(cues)])) as Record<SpacedName, T>;
 const PHRASES = forEachSpaced((cues) => new Phrases(cues));
 const MARKS = forEachSpaced<ReadonlySet<string>>(({ marks }) => new Set(marks));
-
-/** The shortest word that is compared with misspelt cues. */
-const SHORTEST_MISSPELT = 5;
-
-/**
- * The cues of a misspelt word: two neighbouring letters in the wrong order, one letter too few or one too many, and the first
- * and the last one right.
- * Another letter in a word's place makes another word too often ("texts", "master").
- */
-function misspelt(word: string, { single }: Phrases): readonly Cue[] {
-  if (word.length < SHORTEST_MISSPELT || !/^[a-z]+$/.test(word)) return [];
-  for (const one of spellings(word)) {
-    const cues = single.get(one);
-    if (cues && one.length >= 4) return cues;
-  }
-  return [];
-}
-
-function* spellings(word: string): Generator<string> {
-  if (word.length > 20) return;
-  for (let index = 1; index < word.length - 1; index += 1) yield word.slice(0, index) + word[index + 1] + word[index] + word.slice(index + 2);
-  for (let index = 1; index < word.length - 1; index += 1) yield word.slice(0, index) + word.slice(index + 1);
-  for (let index = 1; index < word.length; index += 1) {
-    for (const letter of 'abcdefghijklmnopqrstuvwxyz') yield word.slice(0, index) + letter + word.slice(index);
-  }
-}
 
 function spaced(name: SpacedName): Language {
   const own = PHRASES[name];
@@ -146,7 +163,7 @@ function spaced(name: SpacedName): Language {
         }
         if (isSmall(word)) return [];
         for (const table of tables) {
-          const cues = misspelt(word, table).filter((cue) => cue !== 'talk' || word.length >= 5);
+          const cues = table.misspelt(word).filter((cue) => cue !== 'talk' || word.length >= 5);
           if (cues.length > 0) return cues.map((cue) => ({ cue, at, length: 1 }));
         }
         return [];

@@ -44,7 +44,21 @@ export interface ReadOptions {
   readonly inProject?: boolean;
 }
 
+/** A run reads its question, and the instructions of its plan, at several places. */
+const KEPT_READINGS = 64;
+const readings = new Map<string, ReadQuestion>();
+
 export function readQuestion(question: string, { inProject = false }: ReadOptions = {}): ReadQuestion {
+  const key = `${inProject ? 'in project' : ''}\n${question}`;
+  const known = readings.get(key);
+  if (known) return known;
+  const reading = read(question, inProject);
+  if (readings.size >= KEPT_READINGS) readings.delete(readings.keys().next().value ?? '');
+  readings.set(key, reading);
+  return reading;
+}
+
+function read(question: string, inProject: boolean): ReadQuestion {
   const { names, prose } = namesIn(withoutCode(bothEnds(question)));
   const language = languageOf(prose);
   const sentences = sentencesOf(prose, language);
