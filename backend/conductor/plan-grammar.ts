@@ -1,3 +1,4 @@
+import { RecentlyUsed } from '../common/recently-used.ts';
 import {
   ANY_BYTE, byteOf, choice, codePoints, except, following, literal, literalInAnyCase, oneOf, optional, reserving, sequence, star,
   type Pattern,
@@ -119,7 +120,19 @@ function lists(steps: number, workers: number, tokensPerSubtask: number): Patter
  *
  * Building the pattern is quick. Compiling its automaton takes some tenths of a second and happens in the model's process.
  */
-export function planGrammar({
+export function planGrammar(options: PlanGrammarOptions): Pattern {
+  const key = JSON.stringify(options);
+  const known = grammars.get(key);
+  if (known) return known;
+  const made = newGrammar(options);
+  grammars.set(key, made);
+  return made;
+}
+
+/** There are a few for a pool: by the steps that a question is worth, and by how the text begins. */
+const grammars = new RecentlyUsed<Pattern>(32);
+
+function newGrammar({
   workers, maximumSteps = MAX_STEPS, revision, prefill = '', tokensPerSubtask = TOKENS_PER_SUBTASK,
 }: PlanGrammarOptions): Pattern {
   for (const [what, count] of Object.entries({ workers, maximumSteps })) {

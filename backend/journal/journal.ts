@@ -68,6 +68,8 @@ export class Journal {
   readonly budget: Budget;
   readonly #file: JournalFile;
   readonly #now: () => number;
+  /** By run: what is once written of a run stays as it is. */
+  #firstPlans: ReadonlyMap<string, FirstPlan | 'not counted'> = new Map();
   readonly #statements;
 
   private constructor(file: JournalFile, { now = Date.now, isAlive = isProcessAlive }: JournalOptions) {
@@ -94,15 +96,14 @@ export class Journal {
            AND ($search IS NULL OR has_part(question, $search))
          ORDER BY accepted_at DESC, rowid DESC LIMIT $limit`,
       ),
-      // A plan that was kept from another run is counted there.
-      firstPlans: file.prepare(
+      latestRuns: file.prepare(`SELECT run_id FROM runs WHERE kind = 'solve' AND simulated = 0 ORDER BY accepted_at DESC LIMIT ?`),
+      firstPlan: file.prepare(
         `SELECT json_extract(accepted.body, '$.event.policy.worker.id') AS planner, json_extract(accepted.body, '$.event.policy.model') AS model,
-                plan.type AS type, json_extract(plan.body, '$.event.cost.usd') AS usd, json_extract(plan.body, '$.event.durationMs') AS ms
-         FROM (SELECT run_id FROM runs WHERE kind = 'solve' AND simulated = 0 ORDER BY accepted_at DESC LIMIT ?) AS recent
-         JOIN events AS accepted ON accepted.run_id = recent.run_id AND accepted.seq = 1
-         JOIN events AS plan ON plan.run_id = recent.run_id AND plan.seq =
-           (SELECT min(seq) FROM events WHERE run_id = recent.run_id AND type IN ('plan.proposed', 'plan.rejected'))
-         WHERE json_valid(accepted.body) AND json_valid(plan.body) AND json_extract(plan.body, '$.event.keptFrom') IS NULL`,
+                plan.type AS type, json_extract(plan.body, '$.event.cost.usd') AS usd, json_extract(plan.body, '$.event.durationMs') AS ms,
+                json_extract(plan.body, '$.event.keptFrom') AS kept
+         FROM events AS plan JOIN events AS accepted ON accepted.run_id = plan.run_id AND accepted.seq = 1
+         WHERE plan.run_id = ? AND plan.type IN ('plan.proposed', 'plan.rejected') AND json_valid(accepted.body) AND json_valid(plan.body)
+         ORDER BY plan.seq LIMIT 1`,
       ),
       // Verdicts can be long: that there is one is read from the type alone.
       judgedRuns: file.prepare(
@@ -231,10 +232,15 @@ export class Journal {
 
   /** The first plans of the latest runs that asked real workers. @param limit of runs */
   firstPlans(limit: number): FirstPlan[] {
-    const rows = this.#file.reading(() => this.#statements.firstPlans.all(limit));
-    return rows.flatMap(({ planner, model, type, usd, ms }) => (typeof planner !== 'string' ? [] : [{
-      planner, model: String(model), isValid: type === 'plan.proposed', durationMs: Number(ms), ...(typeof usd === 'number' && { usd }),
-    }]));
+    return this.#file.reading(() => {
+      const runIds = this.#statements.latestRuns.all(limit).map((row) => String(row.run_id));
+      const known = new Map(runIds.flatMap((runId) => {
+        const plan = this.#firstPlans.get(runId) ?? this.#firstPlan(runId);
+        return plan === undefined ? [] : [[runId, plan] as const];
+      }));
+      this.#firstPlans = known;
+      return [...known.values()].filter((plan) => plan !== 'not counted');
+    });
   }
 
   /** What workers replied in the latest runs about a workspace whose answers tests judged. Simulated workers do not count. @param limit of runs */
@@ -267,6 +273,15 @@ export class Journal {
   /** The run's events as JSON Lines, one stored event a line, long texts in place. Empty for an unknown run. */
   exportRun(runId: string): string {
     return this.read(runId).map((event) => `${JSON.stringify(event)}\n`).join('');
+  }
+
+  /** Undefined for a run without a plan as yet. A plan that was kept from another run is counted there. */
+  #firstPlan(runId: string): FirstPlan | 'not counted' | undefined {
+    const row = this.#statements.firstPlan.get(runId);
+    if (!row) return undefined;
+    const { planner, model, type, usd, ms, kept } = row;
+    if (kept !== null || typeof planner !== 'string') return 'not counted';
+    return { planner, model: String(model), isValid: type === 'plan.proposed', durationMs: Number(ms), ...(typeof usd === 'number' && { usd }) };
   }
 
   #row(runId: string): RunRow | undefined {

@@ -10,7 +10,7 @@ import type {
   GeneratedTokens, ModelDescription, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
 } from './language-model.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
-import { RecentlyUsed } from './recently-used.ts';
+import { RecentlyUsed } from '../common/recently-used.ts';
 import { SerialQueue } from '../common/serial-queue.ts';
 import { openTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
 import { trainAdapter } from './trainer/adapter-target.ts';

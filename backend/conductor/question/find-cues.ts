@@ -53,7 +53,8 @@ class Phrases {
   readonly #single = new Map<string, readonly Cue[]>();
   /** The same by what is left of them without one inner letter: the first in the order of the letter's place, then of the letter. */
   #lackingOne: ReadonlyMap<string, string> | undefined;
-  readonly #stemLengths: readonly number[];
+  /** Of the stems, by their first two letters. */
+  readonly #stemLengths: ReadonlyMap<string, readonly number[]>;
 
   constructor({ cues }: LanguageCues) {
     for (const cue of CUES) {
@@ -68,17 +69,15 @@ class Phrases {
         if (words.length === 1) this.#single.set(key, [...(this.#single.get(key) ?? []), cue]);
       }
     }
-    this.#stemLengths = [...new Set([...this.#stems.keys()].map(({ length }) => length))].filter((length) => length > 1).sort((a, b) => a - b);
+    const stems = Object.entries(Object.groupBy([...this.#stems.keys()].filter(({ length }) => length > 1), (stem) => stem.slice(0, 2)));
+    this.#stemLengths = new Map(stems.map(([start, same = []]) => [start, [...new Set(same.map(({ length }) => length))].sort((a, b) => a - b)]));
   }
 
   /** For each cue the longest phrase that begins at a word. */
   at(words: readonly string[], at: number): FoundCue[] {
     const word = words[at] as string;
     const candidates = [...(this.#whole.get(word) ?? [])];
-    for (const length of this.#stemLengths) {
-      if (length > word.length) break;
-      candidates.push(...(this.#stems.get(word.slice(0, length)) ?? []));
-    }
+    for (const length of this.#stemLengths.get(word.slice(0, 2)) ?? []) candidates.push(...(this.#stems.get(word.slice(0, length)) ?? []));
     if (candidates.length === 0) return [];
     const longest = new Map<Cue, number>();
     for (const { cue, words: wanted } of candidates) {

@@ -1,3 +1,4 @@
+import { RecentlyUsed } from '../../common/recently-used.ts';
 import type { Cue } from './cue.ts';
 import { languageOf, type Language } from './find-cues.ts';
 import { NAME_PLACE, namesIn, type QuestionName } from './question-names.ts';
@@ -45,15 +46,13 @@ export interface ReadOptions {
 }
 
 /** A run reads its question, and the instructions of its plan, at several places. */
-const KEPT_READINGS = 64;
-const readings = new Map<string, ReadQuestion>();
+const readings = new RecentlyUsed<ReadQuestion>(64);
 
 export function readQuestion(question: string, { inProject = false }: ReadOptions = {}): ReadQuestion {
   const key = `${inProject ? 'in project' : ''}\n${question}`;
   const known = readings.get(key);
   if (known) return known;
   const reading = read(question, inProject);
-  if (readings.size >= KEPT_READINGS) readings.delete(readings.keys().next().value ?? '');
   readings.set(key, reading);
   return reading;
 }

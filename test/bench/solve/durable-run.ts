@@ -72,7 +72,7 @@ const manager = new RunManager({
   journal, holder: holderName(), log: console.error, loadWorkers: () => Promise.resolve(file), priced: (worker) => worker,
   adapterVersion: () => Promise.resolve(undefined), supply: unused,
   caller: new WorkerCaller({ limits, prices, localModel: () => model }),
-  clients: { secret: () => Promise.resolve(undefined), confirm: () => Promise.resolve(undefined), model: () => { throw new Error('not asked'); } },
+  clients: { changed: () => new Promise(() => {}), secret: () => Promise.resolve(undefined), confirm: () => Promise.resolve(undefined), model: () => { throw new Error('not asked'); } },
   gatherContext: () => Promise.resolve({ pieces: [], leftOut: [], tokens: 0, text: '' }),
   checker: { findTestCommands: unused, runnerOf: unused, sandboxAvailability: unused, parsePatch: unused, verify: unused },
 });
