@@ -11,7 +11,7 @@ import { digestLine, digestOf } from './worker-digest.ts';
 /** Enough for a plan of five steps by such a model. */
 const PLAN_CHARACTERS = 800;
 
-export function barePrompt({ question, context, pool, rounds, rejection }: PromptInput, profile: PromptProfile): Message[] {
+export function barePrompt({ question, context, pool, rounds, discarded = [], rejection }: PromptInput, profile: PromptProfile): Message[] {
   const { questionCharacters, contextCharacters, answerCharacters } = profile;
   const workers = digestLine(digestOf(question, pool));
   const asked = [
@@ -24,6 +24,10 @@ export function barePrompt({ question, context, pool, rounds, rejection }: Promp
   if (past) {
     const came = `ANSWER:\n${abridged(past.answer, answerCharacters)}\n\nTEST FEEDBACK:\n${abridged(past.feedback, answerCharacters)}`;
     messages.push({ role: 'assistant', content: abridged(past.planText, PLAN_CHARACTERS) }, { role: 'user', content: came });
+  }
+  // It was trained with one form of being asked again.
+  for (const { text, wish = 'Write another plan.' } of discarded.slice(-1)) {
+    messages.push({ role: 'assistant', content: abridged(text, PLAN_CHARACTERS) || '(nothing)' }, { role: 'user', content: `NOT A PLAN:\n${abridged(wish, answerCharacters)}` });
   }
   if (rejection) {
     const text = abridged(rejection.text, answerCharacters) || '(nothing)';

@@ -46,6 +46,9 @@ export function conductorPrompt(input: PromptInput, profile: PromptProfile): Con
       { role: 'user', content: revisionTurn(round, profile) },
     );
   }
+  for (const { text, wish } of input.discarded ?? []) {
+    messages.push({ role: 'assistant', content: clipped(text, profile.answerCharacters) || '(nothing)' }, { role: 'user', content: anotherPlan(wish, profile) });
+  }
   if (input.rejection) {
     messages.push(
       { role: 'assistant', content: clipped(input.rejection.text, profile.answerCharacters) || '(nothing)' },
@@ -125,6 +128,14 @@ function revisionTurn({ answer, feedback }: PastRound, profile: PromptProfile): 
     `You may now write another plan of at most ${MAX_STEPS} steps that corrects or improves this answer. Its workers are shown the ` +
       'question; a step with ["all"] also sees this round\'s outputs and the feedback. To keep the answer as it is, write three empty ' +
       'lists: model_id = [], subtasks = [], access_list = [].',
+  ].join('\n\n');
+}
+
+function anotherPlan(wish: string | undefined, profile: PromptProfile): string {
+  return [
+    'The programmer read this plan and wants another one. Nothing was done.',
+    ...(wish ? [`What the programmer says of it:\n${clipped(wish, profile.answerCharacters)}`] : ['Divide the work differently, or give it to other workers.']),
+    'Write the reasoning and all three lists again.',
   ].join('\n\n');
 }
 

@@ -31,6 +31,8 @@ export interface PromptInput {
   readonly failing?: string | undefined;
   readonly pool: readonly PoolEntry[];
   readonly rounds: readonly PastRound[];
+  /** Plans of the same round that the programmer did not want, oldest first, with what should be different. */
+  readonly discarded?: readonly { readonly text: string; readonly wish?: string | undefined }[] | undefined;
   /** Why an earlier text of the same round was not a valid plan; absent at the first try. */
   readonly rejection?: { readonly text: string; readonly message: string } | undefined;
 }

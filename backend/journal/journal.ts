@@ -8,6 +8,7 @@ import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
 import { JournalFile } from './journal-file.ts';
 import { repliesIn, type JudgedReply, type JudgedRow } from './judged-replies.ts';
 import { Leases } from './leases.ts';
+import { paidStepsIn, type PaidRow, type PaidStep } from './paid-steps.ts';
 import { rowAfter, rowOf, summaryOf, type RunRow } from './run-row.ts';
 
 export interface JournalOptions {
@@ -112,7 +113,13 @@ export class Journal {
                WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND state = 'completed' AND outcome IN ('verified', 'not-verified')
                  AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')
                ORDER BY accepted_at DESC LIMIT ?) AS recent
-         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'step.reassigned', 'step.turned', 'step.completed')
+         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'plan.edited', 'step.reassigned', 'step.turned', 'step.completed')
+         ORDER BY recent.run_id, events.seq`,
+      ),
+      paidSteps: file.prepare(
+        `SELECT recent.run_id AS run_id, events.body AS body
+         FROM (SELECT run_id FROM runs WHERE kind = 'solve' AND workspace IS ? ORDER BY accepted_at DESC LIMIT ?) AS recent
+         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'plan.edited', 'step.reassigned', 'step.turned', 'step.completed')
          ORDER BY recent.run_id, events.seq`,
       ),
       unfinished: file.prepare(
@@ -247,6 +254,12 @@ export class Journal {
   judgedReplies(workspace: string, limit: number): JudgedReply[] {
     const rows = this.#file.reading(() => this.#statements.judgedRuns.all(workspace, limit)) as unknown as JudgedRow[];
     return repliesIn(rows);
+  }
+
+  /** The steps that were finished in the latest runs about a workspace, or without one. @param limit of runs */
+  paidSteps(workspace: string | undefined, limit: number): PaidStep[] {
+    const rows = this.#file.reading(() => this.#statements.paidSteps.all(workspace ?? null, limit)) as unknown as PaidRow[];
+    return paidStepsIn(rows);
   }
 
   /** Ids of the runs of a kind whose last event is not a final one; oldest first. */

@@ -23,20 +23,24 @@ export interface JudgedRow {
 }
 
 /**
- * The replies in runs, without their texts. What cannot be read is left out: it is told when its run is opened.
+ * The replies in runs, without their texts. Runs with a plan that a person changed are left out, unless the person let Conductor learn from
+ * it. So is what cannot be read: it is told when its run is opened.
  * @param rows events in order, those of a run together
  */
 export function repliesIn(rows: Iterable<JudgedRow>): JudgedReply[] {
   const replies: JudgedReply[] = [];
+  const withheld = new Set<string>();
   let runId: string | undefined;
   let pool: RunEventOf<'run.accepted'>['pool'] = [];
-  let plans: RunEventOf<'plan.proposed'>[] = [];
+  let plans: RunEventOf<'plan.proposed' | 'plan.edited'>[] = [];
   let handedOn: RunEventOf<'step.reassigned'>[] = [];
   for (const { run_id, outcome, body } of rows) {
     if (run_id !== runId) [runId, pool, plans, handedOn] = [run_id, [], [], []];
     const event = decodeShort(body);
     if (event?.type === 'run.accepted') pool = event.pool;
-    if (event?.type === 'plan.proposed') plans.push(event);
+    if (event?.type === 'plan.proposed' || event?.type === 'plan.edited') plans.push(event);
+    // The verdict is one of a plan that a person wrote, and the person did not let Conductor learn from it.
+    if (event?.type === 'plan.edited' && !event.forTraining) withheld.add(run_id);
     if (event?.type === 'step.reassigned') handedOn.push(event);
     if (event?.type !== 'step.turned' && event?.type !== 'step.completed') continue;
     // A step that was kept from another run is counted there.
@@ -48,5 +52,5 @@ export function repliesIn(rows: Iterable<JudgedRow>): JudgedReply[] {
     const worker = pool[standIn ?? plans.findLast((plan) => plan.round === round)?.steps[step]?.worker ?? -1];
     if (worker) replies.push({ runId, round, step, worker, isVerified: outcome === 'verified', ...(usd !== undefined && { usd }), durationMs });
   }
-  return replies;
+  return replies.filter((reply) => !withheld.has(reply.runId));
 }

@@ -48,7 +48,7 @@ export function rowAfter(row: RunRow, event: RunEvent, at: number): RunRow {
         unpriced_tokens: row.unpriced_tokens + (event.cost.usd === undefined ? totalTokens(event.usage) : 0),
       }
     : {};
-  return { ...row, ...spent, updated_at: at, state: stateAfter(event), outcome: outcomeAfter(row, event) };
+  return { ...row, ...spent, updated_at: at, state: stateAfter(row, event), outcome: outcomeAfter(row, event) };
 }
 
 export function summaryOf(row: RunRow): RunSummary {
@@ -67,9 +67,13 @@ export function summaryOf(row: RunRow): RunSummary {
   };
 }
 
-function stateAfter({ type }: RunEvent): RunRow['state'] {
+function stateAfter({ state }: RunRow, { type }: RunEvent): RunRow['state'] {
   switch (type) {
-    case 'run.waiting': return 'waiting';
+    case 'run.waiting':
+    case 'plan.held': return 'waiting';
+    // The tests run beside everything else, so their events do not end a wait for a person.
+    case 'base.started':
+    case 'base.completed': return state;
     case 'run.stopped': return 'stopped';
     case 'run.completed': return 'completed';
     case 'run.failed': return 'failed';

@@ -3,6 +3,7 @@ import { foundServersSchema, listedModelsSchema, namedServerSchema } from './fou
 import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
+import { editedPlanSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
@@ -15,6 +16,7 @@ import {
   wholeRolloutSchema,
 } from './training.ts';
 import { costSchema, usageSchema } from './usage.ts';
+import { workEstimateSchema } from './work-estimate.ts';
 import { budgetOverrideSchema, budgetSchema, handsSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
@@ -261,9 +263,24 @@ export const clientRequests = {
       workers: runRequestSchema.shape.workers,
       conductor: runRequestSchema.shape.conductor,
       trusted: runRequestSchema.shape.trusted,
+      reviewPlan: runRequestSchema.shape.reviewPlan,
       budget: budgetOverrideSchema.optional(),
     }),
     result: runRef,
+  },
+  /** What the steps of a plan are expected to cost, such as of one that a person is changing. Refused for a plan that cannot run. */
+  'run/estimatePlan': { params: runRef.extend({ round: place, plan: editedPlanSchema }), result: z.object({ estimate: workEstimateSchema }) },
+  /**
+   * Lets the plan run that waits for a person, or the changed `plan` in its place. `attemptId` names the plan that was shown: refused if another
+   * one waits by now. `forTraining`: whether Conductor may learn from the changed plan.
+   */
+  'run/approvePlan': {
+    params: runRef.extend({ round: place, attemptId: z.string().max(64), plan: editedPlanSchema.optional(), forTraining: z.boolean().default(false) }),
+    result: nothing,
+  },
+  /** Asks the Conductor for another plan instead of the one that waits for a person. `wish`: what should be different. */
+  'run/replan': {
+    params: runRef.extend({ round: place, attemptId: z.string().max(64), wish: z.string().trim().max(4_000).optional() }), result: nothing,
   },
   /** Deletes a finished run permanently. Its cost still counts against its day. */
   'run/remove': { params: runRef, result: nothing },

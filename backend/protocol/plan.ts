@@ -10,3 +10,10 @@ export const planSchema = z.object({
   accessList: z.array(accessSchema),
 });
 export type Plan = z.infer<typeof planSchema>;
+
+/** A plan as a person changed it. Larger than any valid one, so that what is wrong with it can be said in a sentence. */
+export const editedPlanSchema = z.strictObject({
+  modelIds: z.array(z.number().int().nonnegative()).max(32),
+  subtasks: z.array(z.string().max(100_000)).max(32),
+  accessList: z.array(z.union([z.literal('all'), z.array(z.number().int().nonnegative()).max(32)])).max(32),
+});

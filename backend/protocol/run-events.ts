@@ -9,6 +9,7 @@ import { runRequestSchema } from './run-request.ts';
 import { toolCallSchema, verbatimTurnSchema } from './tool-calls.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
+import { workEstimateSchema } from './work-estimate.ts';
 import { budgetLimitSchema, budgetSchema, stopLimitSchema, workerConfigSchema } from './worker-config.ts';
 import { workerRecordSchema } from './worker-record.ts';
 
@@ -243,6 +244,18 @@ export const runEventSchema = z.discriminatedUnion('type', [
   }),
   /** Three explicit empty lists: the Conductor keeps the previous round's answer. */
   z.object({ type: z.literal('plan.kept'), round, attemptId, text: z.string(), keptFrom, ...sampled, ...spent }),
+  /** The plan waits for a person, before any of its workers is paid. */
+  z.object({ type: z.literal('plan.held'), round, estimate: workEstimateSchema }),
+  /** A person changed the plan. It replaces the one that was proposed, which stays in the journal beside it. */
+  z.object({
+    type: z.literal('plan.edited'), round, plan: planSchema, steps: z.array(stepSchema),
+    /** Whether the person lets Conductor learn from it. Where not, nothing that chooses workers or trains a Conductor counts it. */
+    forTraining: z.boolean(),
+  }),
+  /** A person lets the plan run. */
+  z.object({ type: z.literal('plan.approved'), round }),
+  /** A person wants another plan instead. `wish`: what the Conductor is told of it. */
+  z.object({ type: z.literal('plan.discarded'), round, wish: z.string().optional() }),
   z.object({
     type: z.literal('step.completed'),
     round,

@@ -32,6 +32,10 @@ export const focusSchema = z.object({
 });
 export type Focus = z.infer<typeof focusSchema>;
 
+/** `always`, or only a plan that may cost more than this many dollars or whose cost is not known. */
+export const reviewPlanSchema = z.union([z.literal('always'), z.strictObject({ aboveUsd: z.number().nonnegative() })]);
+export type ReviewPlan = z.infer<typeof reviewPlanSchema>;
+
 export const runRequestSchema = z.object({
   /** An empty question is accepted and fails with a message, so that the run appears in the history. */
   question: z.string().trim().max(32_000, 'the question is longer than 32,000 characters: name files instead of pasting them'),
@@ -57,6 +61,8 @@ export const runRequestSchema = z.object({
   workers: z.array(z.string().max(64)).min(1).max(32).optional(),
   /** Id of the worker whose model plays the Conductor, instead of the one that workers.json names. */
   conductor: z.string().max(64).optional(),
+  /** Shows each plan to a person before its workers are paid; never when absent. */
+  reviewPlan: reviewPlanSchema.optional(),
 });
 export type RunRequest = z.infer<typeof runRequestSchema>;
 export type RunRequestInput = z.input<typeof runRequestSchema>;

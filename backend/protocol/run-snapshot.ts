@@ -13,6 +13,7 @@ import { isVerified } from './verdict-facts.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
 import type { WorkerRecord } from './worker-record.ts';
+import type { WorkEstimate } from './work-estimate.ts';
 
 /*
  * The state of a run, folded from its events. The panel, the command line, resuming and the history all use it. Snapshots are immutable,
@@ -135,6 +136,16 @@ export interface RejectionView {
   readonly text: string;
 }
 
+/** A plan that a person did not want. */
+export interface DiscardedPlan {
+  /** As the Conductor wrote it. */
+  readonly text: string;
+  readonly plan: Plan;
+  readonly wish?: string;
+  /** The number of rejections in the round before it. */
+  readonly rejections: number;
+}
+
 export interface RoundView {
   readonly index: number;
   readonly planAttempt?: AttemptView;
@@ -152,6 +163,12 @@ export interface RoundView {
   readonly rejections: readonly RejectionView[];
   /** The number of rejections before the last resume by the user. They no longer count. */
   readonly forgivenRejections?: number;
+  /** Plans of the round that a person did not want, oldest first. */
+  readonly discarded?: readonly DiscardedPlan[];
+  /** The plan waits for a person, or was let run by one. */
+  readonly review?: { readonly state: 'waiting' | 'approved'; readonly estimate: WorkEstimate };
+  /** A person changed the plan: the Conductor's own, and whether Conductor may learn from the changed one. */
+  readonly planEdited?: { readonly planned: Plan; readonly forTraining: boolean };
   /** The Conductor kept the previous round's answer. */
   readonly kept: boolean;
   readonly steps: readonly StepView[];
@@ -219,6 +236,8 @@ export interface RunSnapshot {
   readonly warnings?: readonly BudgetWarning[];
   readonly failure?: Failure;
 }
+
+const PLAN_WAITS = 'The plan waits for somebody to look at it, before its workers are paid.';
 
 export const NOTHING_SPENT: Spent = { usd: 0, usage: NO_USAGE, unpricedTokens: 0, estimated: false };
 
@@ -309,8 +328,19 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         planDurationMs: event.durationMs,
         ...(event.keptFrom !== undefined && { planKeptFrom: event.keptFrom }),
         ...(event.sampled && { sampled: event.sampled }),
-        steps: event.steps.map((step, index) => ({ index, ...step, state: 'pending', spent: NOTHING_SPENT })),
+        steps: pendingSteps(event),
       }));
+    case 'plan.held':
+      return { ...inRound(next, event.round, (round) => ({ ...round, review: { state: 'waiting', estimate: event.estimate } })), state: 'waiting', message: PLAN_WAITS };
+    case 'plan.edited':
+      return inRound(next, event.round, (round) => ({
+        ...round, plan: event.plan, steps: pendingSteps(event),
+        planEdited: { planned: round.planEdited?.planned ?? round.plan ?? event.plan, forTraining: event.forTraining },
+      }));
+    case 'plan.approved':
+      return inRound(next, event.round, (round) => (round.review ? { ...round, review: { ...round.review, state: 'approved' } } : round));
+    case 'plan.discarded':
+      return inRound(next, event.round, (round) => discardPlan(round, event));
     case 'plan.rejected':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
         ...endPlanAttempt(round, event),
@@ -406,6 +436,23 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'run.cancelled':
       return { ...withoutRunningBase(next), state: 'cancelled', rounds: next.rounds.map(forgetUnfinished), message: 'Cancelled.' };
   }
+}
+
+function pendingSteps({ steps }: Pick<RunEventOf<'plan.proposed'>, 'steps'>): StepView[] {
+  return steps.map((step, index) => ({ index, ...step, state: 'pending', spent: NOTHING_SPENT }));
+}
+
+/** The round without its plan. What the plan cost stays. */
+function discardPlan(round: RoundView, { wish }: RunEventOf<'plan.discarded'>): RoundView {
+  const { plan, planText = '', planMended: _mended, planDurationMs: _duration, sampled: _sampled, review: _review, planEdited, discarded = [], ...rest } = round;
+  if (!plan) return round;
+  return {
+    ...rest,
+    steps: [],
+    discarded: [...discarded, { text: planText, plan: planEdited?.planned ?? plan, ...(wish !== undefined && { wish }), rejections: round.rejections.length }],
+    // A person asked for more tries.
+    ...(round.rejections.length > 0 && { forgivenRejections: round.rejections.length }),
+  };
 }
 
 /** The run in its state and with its message after an event that concerns neither. */

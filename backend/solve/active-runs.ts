@@ -3,17 +3,21 @@ import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
+import type { Plan } from '../workflow/plan.ts';
 import { askClients } from './ask-clients.ts';
 import { budgetWarnings } from './budget-warnings.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
+import { estimateWork } from './estimate-work.ts';
 import { failureOf } from './failure.ts';
 import { lostAttempts } from './lost-attempts.ts';
+import type { PlanDecision } from './plan-review.ts';
 import { RunDriver, type RunCall, type RunDriverOptions } from './run-driver.ts';
 import { RunKeys, waitingForKey, type RunKeysOptions } from './run-keys.ts';
-import { RunLedger } from './run-ledger.ts';
+import { dayScope, RunLedger, runScope } from './run-ledger.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { RunListener } from './run-service.ts';
 import { handsOf } from './step-prompt.ts';
@@ -52,6 +56,9 @@ interface ActiveRun {
   readonly done: Promise<void>;
 }
 
+/** Older runs say little about a model that its provider may have changed, and about code that has changed. */
+const RECORD_RUNS = 50;
+
 export const LEASE_TTL_MS = 30_000;
 const LEASE_RENEWAL_MS = 10_000;
 
@@ -60,7 +67,7 @@ class Stopping extends Error {}
 
 /** Events after which a list of runs looks different. */
 const LISTED: ReadonlySet<RunEvent['type']> = new Set([
-  'run.accepted', 'run.resumed', 'run.waiting', 'plan.proposed', 'verify.completed', 'run.stopped', 'run.completed', 'run.failed',
+  'run.accepted', 'run.resumed', 'run.waiting', 'plan.proposed', 'plan.held', 'plan.approved', 'plan.discarded', 'verify.completed', 'run.stopped', 'run.completed', 'run.failed',
   'run.cancelled',
 ]);
 
@@ -81,6 +88,30 @@ export class ActiveRuns {
   /** With the text that is streaming at the moment; undefined for a run that nothing works on. */
   snapshot(runId: string): RunSnapshot | undefined {
     return this.#active.get(runId)?.recorder.snapshot;
+  }
+
+  /**
+   * Records what a person decided about the plan that waits; the run goes on by it.
+   * @param decide the events, from the run as it is; its error is thrown
+   * @returns whether this process works on the run
+   */
+  decide(runId: string, decide: (run: RunSnapshot) => readonly PlanDecision[]): boolean {
+    const active = this.#active.get(runId);
+    if (!active || active.controller.signal.aborted) return false;
+    active.recorder.record(decide(active.recorder.snapshot));
+    return true;
+  }
+
+  /** What the steps of a plan are expected to take. */
+  estimate(run: RunSnapshot, round: number, plan: Plan): WorkEstimate {
+    const { journal, now } = this.#options;
+    const { runId, request: { workspace }, budget } = run;
+    const [ofRun, ofDay] = [runScope(runId, budget), dayScope(budget, now())].map((scope) => {
+      const { usd, tokens } = journal.budget.spent(scope.name);
+      return { usd: (scope.limitUsd ?? Infinity) - usd, tokens: (scope.limitTokens ?? Infinity) - tokens };
+    }) as [WorkEstimate['left'], WorkEstimate['left']];
+    const left = { usd: Math.max(0, Math.min(ofRun.usd, ofDay.usd)), tokens: Math.max(0, Math.min(ofRun.tokens, ofDay.tokens)) };
+    return estimateWork(run, round, plan, journal.paidSteps(workspace, RECORD_RUNS), left);
   }
 
   /** Resolves when this process has let go of the run. */
@@ -225,6 +256,7 @@ export class ActiveRuns {
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#options.now }),
       call,
+      estimateOf: (run, round, plan) => this.estimate(run, round, plan),
       gatherContext,
       ...(workspace !== undefined && {
         workOf: (_worker, place) => (hands && handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : workWithNeeds(workspace, supply, place.files)),

@@ -21,14 +21,17 @@ export interface StepPlace {
 export function keptOnRetry(events: readonly StoredEvent[], { round, step }: StepPlace): RunEvent[] {
   const { rounds } = snapshotOf(events);
   const redone = dependents(rounds[round]?.steps ?? [], step);
+  const discardedAt = (of: number): number => events.findLast(({ event }) => event.type === 'plan.discarded' && event.round === of)?.seq ?? 0;
   const isKept = (of: StepPlace): boolean => of.round < round || (of.round === round && !redone.has(of.step));
-  return events.flatMap(({ runId, event }): RunEvent[] => {
+  return events.flatMap(({ runId, seq, event }): RunEvent[] => {
     switch (event.type) {
       case 'context.gathered':
         return (event.round ?? 0) <= round ? [event] : [];
       case 'plan.proposed':
       case 'plan.kept':
-        return event.round <= round ? [keptFrom(runId, event)] : [];
+        return event.round <= round && seq > discardedAt(event.round) ? [keptFrom(runId, event)] : [];
+      case 'plan.edited':
+        return event.round <= round && seq > discardedAt(event.round) ? [event] : [];
       case 'step.completed':
         return isKept(event) ? [keptFrom(runId, event)] : [];
       case 'step.reassigned':

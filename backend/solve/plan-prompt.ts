@@ -6,9 +6,13 @@ import { askedQuestion, isInProject } from './asked-question.ts';
 import { pastRound, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 
+/** Of more plans that a person did not want, the last ones say what is wanted. */
+const MOST_DISCARDED = 3;
+
 /** The input of a round's plan as the run stands, with the context that it is sent. After an invalid plan it holds the rejection, too. */
 export function planInput(run: RunSnapshot, round: number, context: ContextView | undefined): PromptInput {
   const { request, pool, rounds, project, records = [] } = run;
+  const { rejections = [], discarded = [] } = rounds[round] ?? {};
   const wants = wantedOf(run);
   return {
     question: askedQuestion(request),
@@ -19,7 +23,9 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
     failing: context?.failing,
     pool: pool.map(({ id, description, hands }) => ({ description, ...(hands && isInProject(run) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
     rounds: rounds.slice(0, round).map((past) => pastRound(past, wants)),
-    rejection: rounds[round]?.rejections.at(-1),
+    discarded: discarded.slice(-MOST_DISCARDED),
+    // One that came before a plan which a person did not want says nothing of the next plan.
+    rejection: rejections.slice(discarded.at(-1)?.rejections ?? 0).at(-1),
   };
 }
 

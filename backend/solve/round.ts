@@ -1,4 +1,5 @@
 import type { PastRound } from '../conductor/prompt-input.ts';
+import { renderPlan } from '../conductor/render-plan.ts';
 import type { Asks, RunEventOf } from '../protocol/run-events.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
@@ -31,7 +32,12 @@ export const asksForTests = ({ asks }: Pick<RunSnapshot, 'asks'>): boolean => as
 
 /** A round as the Conductor sees it in the next one. */
 export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {
-  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: [feedbackOf(round, wants), ...standInsOf(round), ...stopsOf(round)].join('\n') };
+  // What was carried out is what the answer and the feedback are about.
+  const planText = round.planEdited && round.plan ? renderPlan(round.plan) : (round.planText ?? '');
+  return {
+    planText, answer: answerText(round) ?? '',
+    feedback: [feedbackOf(round, wants), ...standInsOf(round), ...stopsOf(round), ...(round.planEdited ? ['The programmer changed your plan before it was carried out: above is the changed one.'] : [])].join('\n'),
+  };
 }
 
 /** Who stood in for whom, in the Conductor's numbers and without what servers said. It may then name others. */

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../common/unless-aborted.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import { readPlan } from '../conductor/plan/read-plan.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
@@ -13,6 +14,7 @@ import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
+import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
@@ -25,6 +27,7 @@ import { RunError } from './failure.ts';
 import type { StepPlace } from './kept-events.ts';
 import { answerText, asksForTests, bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
+import { isReviewDue, plannedSteps } from './plan-review.ts';
 import { BaseRun } from './base-run.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import { RunContexts } from './run-contexts.ts';
@@ -62,6 +65,8 @@ export interface RunDriverOptions {
    * training, what a plan is worth follows from the workers that it names.
    */
   readonly standInsBy?: (() => readonly WorkerRecord[]) | undefined;
+  /** What a plan is expected to take. Without it no plan waits for a person, as in a training. */
+  readonly estimateOf?: ((run: RunSnapshot, round: number, plan: Plan) => WorkEstimate) | undefined;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** The failure to report for an error. */
@@ -172,7 +177,8 @@ export class RunDriver {
     const { rounds, request } = this.#run;
     // The parts of the last round that are done are skipped.
     for (this.#round = Math.max(0, rounds.length - 1); this.#round < request.rounds; this.#round += 1) {
-      await this.#plan();
+      do await this.#plan();
+      while (!(await this.#isLetRun()));
       if (this.#view.kept) break;
       await this.#execute();
       await this.#check();
@@ -222,20 +228,28 @@ export class RunDriver {
     });
     const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
     switch (parsed.kind) {
-      case 'plan': {
-        const { modelIds, subtasks, accessList } = parsed.plan;
-        const plan = {
-          modelIds: [...modelIds], subtasks: [...subtasks], accessList: accessList.map((access) => (access === 'all' ? access : [...access])),
-        };
-        const steps = stepsOf(parsed.plan).map(({ worker, subtask, reads, readsPreviousRound }) => ({
-          worker, subtask, reads: [...reads], readsPreviousRound: readsPreviousRound && this.#round > 0,
-        }));
-        return { type: 'plan.proposed', ...common, plan, steps, ...(parsed.mended && { mended: parsed.mended }) };
-      }
+      case 'plan':
+        return { type: 'plan.proposed', ...common, ...plannedSteps(parsed.plan, this.#round), ...(parsed.mended && { mended: parsed.mended }) };
       case 'keep':
         return { type: 'plan.kept', ...common };
       case 'rejected':
         return { type: 'plan.rejected', ...common, ...parsed.rejection };
+    }
+  }
+
+  /** Waits for a person where the plan is to be seen first. @returns false if the person wants another plan */
+  async #isLetRun(): Promise<boolean> {
+    const { recorder, estimateOf, signal } = this.#options;
+    const { reviewPlan } = this.#run.request;
+    for (;;) {
+      const { plan, planKeptFrom, review } = this.#view;
+      if (this.#view.kept) return true;
+      if (!plan) return false;
+      // A plan that is kept from another run was let run there.
+      if (!reviewPlan || !estimateOf || planKeptFrom !== undefined || review?.state === 'approved') return true;
+      const estimate = estimateOf(this.#run, this.#round, plan);
+      if (!review && !isReviewDue(reviewPlan, estimate)) return true;
+      await unlessAborted(recorder.wait({ type: 'plan.held', round: this.#round, estimate }), signal);
     }
   }
 

@@ -10,6 +10,8 @@ import type { RunRequest } from '../protocol/run-request.ts';
 import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
+import type { WorkEstimate } from '../protocol/work-estimate.ts';
+import type { RawPlan } from '../workflow/validate-plan.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { ActiveRuns, LEASE_TTL_MS, type ActiveRunsOptions } from './active-runs.ts';
 import { admit } from './admit.ts';
@@ -20,11 +22,12 @@ import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import type { Cast, CastSources } from './run-pool.ts';
+import { approval, checkedPlan, waitingPlan, type PlanDecision } from './plan-review.ts';
 import { planningRecords } from './planning-records.ts';
 import { RunReader } from './run-reader.ts';
 import type { Supply } from './work-with-needs.ts';
 import { workerRecords } from './worker-records.ts';
-import type { AgainRequest, RunListener, RunQuestions, RunService } from './run-service.ts';
+import type { AgainRequest, PlanApproval, PlanRefusal, RunListener, RunQuestions, RunService } from './run-service.ts';
 
 export interface RunManagerOptions {
   readonly journal: Journal;
@@ -137,9 +140,9 @@ export class RunManager implements RunService {
     this.#active.tellRemoved(runId);
   }
 
-  async again(runId: string, { workers, conductor, trusted, budget }: AgainRequest): Promise<string> {
+  async again(runId: string, { workers, conductor, trusted, reviewPlan, budget }: AgainRequest): Promise<string> {
     const { request: asked } = this.#ended(runId);
-    const request = { ...asked, workers, conductor, trusted, budget: { ...asked.budget, ...budget } };
+    const request = { ...asked, workers, conductor, trusted, reviewPlan, budget: { ...asked.budget, ...budget } };
     const cast = await this.#cast(request, this.#options.loadWorkers);
     return this.#begin(request, cast, { parentId: runId, kept: keptContext(this.events(runId, 0)) });
   }
@@ -181,6 +184,28 @@ export class RunManager implements RunService {
     if (workspace === undefined || !planner || planner.adapter !== undefined || !profileOf(planner).isInstructed) return {};
     const records = workerRecords(this.#options.journal, workspace, pool);
     return records.length > 0 ? { records } : {};
+  }
+
+  estimatePlan(runId: string, round: number, plan: RawPlan): WorkEstimate {
+    const run = this.snapshot(runId);
+    return this.#active.estimate(run, round, checkedPlan(run, plan));
+  }
+
+  approvePlan(runId: string, decision: PlanApproval): void {
+    this.#decide(runId, (run) => approval(run, decision));
+  }
+
+  replan(runId: string, { round, attemptId, wish }: PlanRefusal): void {
+    this.#decide(runId, (run) => {
+      waitingPlan(run, round, attemptId);
+      return [{ type: 'plan.discarded', round, ...(wish && { wish }) }];
+    });
+  }
+
+  #decide(runId: string, decide: (run: RunSnapshot) => readonly PlanDecision[]): void {
+    if (this.#active.decide(runId, decide)) return;
+    decide(this.snapshot(runId));
+    throw new RunRefusedError(`Run "${runId}" is being taken up again: try it in a moment.`);
   }
 
   cancel(runId: string): void {

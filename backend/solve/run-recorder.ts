@@ -61,7 +61,12 @@ export class RunRecorder {
    * because a parallel step went on: a caller that still waits then calls again.
    */
   waiting(reason: RunEventOf<'run.waiting'>['for'], message: string): Promise<void> {
-    if (this.#snapshot.state !== 'waiting') this.record([{ type: 'run.waiting', for: reason, message }]);
+    return this.wait({ type: 'run.waiting', for: reason, message });
+  }
+
+  /** As `waiting`, for an event that says more of what the run waits for. */
+  wait(event: RunEventOf<'run.waiting' | 'plan.held'>): Promise<void> {
+    if (this.#snapshot.state !== 'waiting') this.record([event]);
     return new Promise((resolve) => this.#goneOn.add(resolve));
   }
 

@@ -3,6 +3,8 @@ import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.
 import type { RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
+import type { WorkEstimate } from '../protocol/work-estimate.ts';
+import type { RawPlan } from '../workflow/validate-plan.ts';
 import type { StepPlace } from './kept-events.ts';
 
 export interface RunListener {
@@ -25,8 +27,26 @@ export interface ContextPreview {
   readonly likelyTests?: LikelyCommand[];
 }
 
+/** A plan that a person was shown, by its round and the attempt that wrote it. */
+interface ShownPlan {
+  readonly round: number;
+  readonly attemptId: string;
+}
+
+export interface PlanApproval extends ShownPlan {
+  /** The changed plan; the shown one where absent. */
+  readonly plan?: RawPlan | undefined;
+  /** Whether Conductor may learn from the changed plan. */
+  readonly forTraining: boolean;
+}
+
+export interface PlanRefusal extends ShownPlan {
+  /** What should be different. */
+  readonly wish?: string | undefined;
+}
+
 /** The differences to the earlier run. Workers that are not named are chosen as for any question. */
-export type AgainRequest = Pick<RunRequest, 'workers' | 'conductor' | 'trusted' | 'budget'>;
+export type AgainRequest = Pick<RunRequest, 'workers' | 'conductor' | 'trusted' | 'reviewPlan' | 'budget'>;
 
 /** What a client can ask about runs and workspaces. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
 export interface RunQuestions {
@@ -67,6 +87,12 @@ export interface RunService {
   retry(runId: string, place: StepPlace, budget?: RunRequest['budget']): Promise<string>;
   /** Starts a run with the question and context of an earlier one and other workers. @returns the new run's id */
   again(runId: string, cast: AgainRequest): Promise<string>;
+  /** What the steps of a plan for this round are expected to take. @throws RunRefusedError for a plan that cannot run */
+  estimatePlan(runId: string, round: number, plan: RawPlan): WorkEstimate;
+  /** Lets the plan that waits for a person run, or the changed one in its place. @throws RunRefusedError also if another plan waits by now */
+  approvePlan(runId: string, decision: PlanApproval): void;
+  /** Has the Conductor write another plan instead of the one that waits for a person. */
+  replan(runId: string, decision: PlanRefusal): void;
   /** Deletes a run that is over. Its cost still counts for its day. */
   remove(runId: string): Promise<void>;
   /** With the text that is streaming at the moment. */

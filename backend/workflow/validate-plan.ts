@@ -33,7 +33,7 @@ export type PlanValidation =
   | { readonly ok: false; readonly rejection: PlanRejection };
 
 /** Longest subtask, in characters: a plan holds instructions, not documents. */
-const MAX_SUBTASK_LENGTH = 8_000;
+export const MAX_SUBTASK_LENGTH = 8_000;
 
 class Rejected extends Error {
   readonly rejection: PlanRejection;

@@ -43,6 +43,11 @@ export function eventfulRun(longText: string): RunEvent[] {
     { worker: 1, subtask: 'Write a test.', reads: [], readsPreviousRound: false },
     { worker: 0, subtask: 'Mend it.', reads: [0, 1], readsPreviousRound: true },
   ];
+  const range = { low: 0.01, high: 0.02 };
+  const held: RunEvent = {
+    type: 'plan.held', round: 0,
+    estimate: { usd: range, tokens: range, steps: steps.map(() => ({ from: 'kind', steps: 3, usd: range, tokens: range })), unpriced: [], left: { usd: 1, tokens: 9_000 } },
+  };
   const started = (round: number, purpose: RunEventOf<'attempt.started'>['purpose'], attemptId: string): RunEvent => ({
     type: 'attempt.started', round, purpose, attemptId, worker: 'first', number: 1, reserved: { usd: 0.05, tokens: 9_000 },
   });
@@ -62,6 +67,13 @@ export function eventfulRun(longText: string): RunEvent[] {
     },
     started(0, { kind: 'plan' }, 'p1'),
     { type: 'plan.proposed', round: 0, attemptId: 'p1', text: 'a plan', plan, steps, ...spent },
+    held,
+    { type: 'base.started', command: 'npm test' },
+    { type: 'plan.discarded', round: 0, wish: 'Test it.' },
+    { type: 'plan.proposed', round: 0, attemptId: 'p1', text: 'a plan', plan, steps, ...spent },
+    held,
+    { type: 'plan.edited', round: 0, plan, steps, forTraining: true },
+    { type: 'plan.approved', round: 0 },
     started(0, { kind: 'step', step: 0 }, 's0'),
     {
       type: 'attempt.failed', round: 0, purpose: { kind: 'step', step: 0 }, attemptId: 's0', failure, retryInMs: 500,

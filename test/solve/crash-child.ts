@@ -26,10 +26,11 @@ import { NO_ADAPTER } from '../support/no-adapter.ts';
 /*
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
  * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `before:N` when its transaction is about
- * to begin. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead.
+ * to begin. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. With `review` as the
+ * sixth, somebody looks at each plan: wants another one of the first, and gives the last step of the second to another worker.
  */
 
-const [home = '', workspace = '', question = '', kill = '', retried = ''] = process.argv.slice(2);
+const [home = '', workspace = '', question = '', kill = '', retried = '', review = ''] = process.argv.slice(2);
 const [moment, at] = kill.split(':');
 const isKillPoint = (seq: number, { type }: RunEvent): boolean => at === String(seq) || at === type;
 const die = (): never => {
@@ -95,10 +96,21 @@ const runs = new RunManager({
 });
 
 const done = Promise.withResolvers<void>();
+
+function decide(round: number): void {
+  const [run] = runs.list({ limit: 1 }).map(({ runId }) => runs.snapshot(runId));
+  const { plan, planAttempt, discarded } = run?.rounds[round] ?? {};
+  if (!run || !plan || !planAttempt) throw new Error('No plan waits.');
+  const shown = { round, attemptId: planAttempt.attemptId };
+  if (!discarded) runs.replan(run.runId, { ...shown, wish: 'Let nobody look first.' });
+  else runs.approvePlan(run.runId, { ...shown, plan: { ...plan, modelIds: [...plan.modelIds.slice(0, -1), 1] }, forTraining: false });
+}
+
 runs.listen({
   onEvent: ({ seq, event }) => {
     if (moment === 'after' && isKillPoint(seq, event)) die();
     if (event.type === 'run.waiting') setImmediate(clientConnects.resolve);
+    if (event.type === 'plan.held') setImmediate(() => decide(event.round));
   },
   onText: () => {},
   onChanged: ({ state }) => isOver(state) && done.resolve(),
@@ -108,7 +120,7 @@ runs.resumeUnfinished();
 const [latest] = runs.list({ limit: 1 });
 const [runId, round, step] = retried.split(':');
 if (runId && latest?.runId === runId) await runs.retry(runId, { round: Number(round), step: Number(step) });
-else if (!latest) await runs.start(runRequestSchema.parse({ question, workspace }));
+else if (!latest) await runs.start(runRequestSchema.parse({ question, workspace, ...(review === 'review' && { reviewPlan: 'always' }) }));
 else if (isOver(latest.state)) done.resolve();
 // Nothing else may be left to do, and the process must not end for that reason.
 const alive = setInterval(() => {}, 60_000);

@@ -27,6 +27,8 @@ interface Scenario {
   readonly workspace: string;
   /** Content of workers.json for a home folder of this name. */
   readonly workers: (home: string) => unknown;
+  /** Somebody looks at each plan, and changes it. */
+  readonly isReviewed?: boolean;
 }
 
 let folder: string;
@@ -60,11 +62,13 @@ beforeAll(async () => {
   await mkdir(empty);
   scripted = await ScriptedServer.start(script);
   const lastWorkers = {
-    kept: {}, fails: {}, 'no plan': {}, refused: {}, stopped: { maxOutputTokens: 50_000 }, waits: { key: 'SOME_KEY' },
+    kept: {}, fails: {}, 'no plan': {}, refused: {}, reviewed: {}, stopped: { maxOutputTokens: 50_000 }, waits: { key: 'SOME_KEY' },
   };
   for (const [name, lastWorker] of Object.entries(lastWorkers)) {
     const workers = (home: string): unknown => scriptedWorkers(`${name}-${home}`, lastWorker);
-    scenarios.set(name, { name, question: name === 'refused' ? ' ' : 'The constant a is wrong, please mend it.', workspace: empty, workers });
+    scenarios.set(name, {
+      name, question: name === 'refused' ? ' ' : 'The constant a is wrong, please mend it.', workspace: empty, workers, isReviewed: name === 'reviewed',
+    });
   }
   const small = path.join(folder, 'small');
   await mkdir(path.join(small, 'src'), { recursive: true });
@@ -92,7 +96,7 @@ function scriptedWorkers(prefix: string, lastWorker: object, firstWorker: object
 }
 
 /**
- * `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker refuses, the first stands in for it and then
+ * `kept`: the planner is overloaded once, later keeps the answer. `reviewed`: somebody wants another plan, and changes that one. `fails`: the second worker refuses, the first stands in for it and then
  * refuses the last step. `no plan`: the planner writes none.
  */
 function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
@@ -101,6 +105,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
   if (who === 'planner') {
     if (scenario === 'no plan') return 'I would ask somebody.';
     if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503 };
+    if (text.includes('wants another one')) return 'model_id = [1, 0]\nsubtasks = ["Think.", "Answer."]\naccess_list = [[], [0]]';
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
   }
@@ -129,8 +134,8 @@ async function newHome(scenario: Scenario, name: string): Promise<string> {
 }
 
 /** Runs the child to its end. @returns the signal that ended it, if one did. */
-async function backend({ workspace, question }: Scenario, home: string, kill = '', retried = ''): Promise<NodeJS.Signals | null> {
-  const started = spawn(process.execPath, [child, home, workspace, question, kill, retried], { stdio: ['ignore', 'inherit', 'pipe'] });
+async function backend({ workspace, question, isReviewed }: Scenario, home: string, kill = '', retried = ''): Promise<NodeJS.Signals | null> {
+  const started = spawn(process.execPath, [child, home, workspace, question, kill, retried, isReviewed ? 'review' : ''], { stdio: ['ignore', 'inherit', 'pipe'] });
   const said: Buffer[] = [];
   started.stderr.on('data', (data: Buffer) => said.push(data));
   const [code, signal] = (await once(started, 'close')) as [number | null, NodeJS.Signals | null];
@@ -151,13 +156,14 @@ function eventsIn(home: string): StoredEvent[] {
 }
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed',
 ])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
   await backend(scenario, home);
   const undisturbed = eventsIn(home);
   const expected = outcomeOf(undisturbed);
+  if (name === 'reviewed') expect(expected.rounds[0]).toMatchObject({ workers: [1, 1], plan: { modelIds: [1, 1] } });
   if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 
   const types = new Set(undisturbed.map(({ event }) => event.type));

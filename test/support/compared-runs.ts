@@ -23,6 +23,7 @@ export function repaid(events: readonly StoredEvent[]): string[] {
   for (const { event } of events) {
     if (event.type === 'step.completed') have.add(`step ${event.round}.${event.step}`);
     if (event.type === 'plan.proposed' || event.type === 'plan.kept') have.add(`plan ${event.round}`);
+    if (event.type === 'plan.discarded') have.delete(`plan ${event.round}`);
     if (event.type !== 'attempt.started') continue;
     const key = event.purpose.kind === 'plan' ? `plan ${event.round}` : `step ${event.round}.${event.purpose.step}`;
     if (have.has(key)) again.push(key);

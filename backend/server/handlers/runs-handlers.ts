@@ -27,6 +27,15 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
     },
     'run/retry': async ({ runId, round, step, budget }) => ({ runId: await runs.retry(runId, { round, step }, budget) }),
     'run/again': async ({ runId, ...asked }) => ({ runId: await runs.again(runId, asked) }),
+    'run/estimatePlan': ({ runId, round, plan }) => ({ estimate: runs.estimatePlan(runId, round, plan) }),
+    'run/approvePlan': ({ runId, ...decision }) => {
+      runs.approvePlan(runId, decision);
+      return {};
+    },
+    'run/replan': ({ runId, ...decision }) => {
+      runs.replan(runId, decision);
+      return {};
+    },
     'run/remove': async ({ runId }) => {
       await runs.remove(runId);
       return {};

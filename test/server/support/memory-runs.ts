@@ -4,7 +4,9 @@ import { runRequestSchema, type RunRequest } from '../../../backend/protocol/run
 import { snapshotOf, type RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
 import { budgetSchema } from '../../../backend/protocol/worker-config.ts';
 import { RunNotFoundError } from '../../../backend/solve/errors.ts';
-import type { ContextPreview, RunListener, RunQuestions, RunService } from '../../../backend/solve/run-service.ts';
+import type { RawPlan } from '../../../backend/workflow/validate-plan.ts';
+import type { WorkEstimate } from '../../../backend/protocol/work-estimate.ts';
+import type { ContextPreview, PlanApproval, PlanRefusal, RunListener, RunQuestions, RunService } from '../../../backend/solve/run-service.ts';
 
 /** Runs whose events a test writes itself: what the server does with them is the same as with real ones. */
 export class MemoryRuns implements RunService {
@@ -68,6 +70,24 @@ export class MemoryRuns implements RunService {
 
   demonstrate(): Promise<string> {
     return this.start(runRequestSchema.parse({ question: 'What is shown?' }));
+  }
+
+  readonly decisions: [runId: string, decision: PlanApproval | PlanRefusal][] = [];
+
+  estimatePlan(runId: string, _round: number, { modelIds }: RawPlan): WorkEstimate {
+    this.events(runId, 0);
+    const range = { low: 0, high: 1 };
+    return { usd: range, tokens: range, steps: modelIds.map(() => ({ from: 'limits', steps: 0, usd: range, tokens: range })), unpriced: [], left: { usd: 1, tokens: 1 } };
+  }
+
+  approvePlan(runId: string, decision: PlanApproval): void {
+    this.events(runId, 0);
+    this.decisions.push([runId, decision]);
+  }
+
+  replan(runId: string, decision: PlanRefusal): void {
+    this.events(runId, 0);
+    this.decisions.push([runId, decision]);
   }
 
   cancel(runId: string): void {
