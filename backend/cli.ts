@@ -51,7 +51,10 @@ const terminal: Terminal = {
   status: statusLine && ((text) => statusLine.show(text)),
   style: styleFor(process.stderr),
   resultStyle: styleFor(process.stdout),
-  ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
+  ...(process.stdin.isTTY && process.stderr.isTTY && {
+    ask: async (question, signal) => /^y(es)?$/i.test((await readLine(`${question} [y/N] `, signal)).trim()),
+    readLine,
+  }),
 };
 
 /** A reader that closes the pipe early, such as `head`, ends the program. This is not an error. */
@@ -59,13 +62,13 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? (process.exitCode ?? EXIT.ok) : EXIT.failed));
 }
 
-async function askOnTerminal(question: string, signal: AbortSignal): Promise<boolean> {
+async function readLine(question: string, signal: AbortSignal): Promise<string> {
   statusLine?.clear();
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // While readline reads a line, it reports Ctrl+C itself instead of the signal.
   lines.on('SIGINT', () => process.emit('SIGINT'));
   try {
-    return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `, { signal })).trim());
+    return await lines.question(printable(question), { signal });
   } catch (error) {
     // Throw the signal's reason instead of readline's AbortError.
     signal.throwIfAborted();

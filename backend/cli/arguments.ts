@@ -27,6 +27,8 @@ export const SOLVE_OPTIONS = {
   image: { type: 'string' },
   'no-tests': { type: 'boolean' },
   'max-usd': { type: 'string' },
+  review: { type: 'boolean' },
+  'review-above': { type: 'string' },
   'require-verified': { type: 'boolean' },
   json: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
@@ -47,6 +49,10 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
 
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
   const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
+  const reviewAbove = values['review-above'] === undefined ? undefined : positive(values['review-above'], '--review-above');
+  if (values.review && reviewAbove !== undefined) throw new UsageError('--review and --review-above exclude each other.');
+  const reviewPlan = values.review ? 'always' : reviewAbove === undefined ? undefined : { aboveUsd: reviewAbove };
+  if (reviewPlan !== undefined && values.json) throw new UsageError('--json asks no questions, so it excludes --review and --review-above.');
   const parsed = runRequestSchema.safeParse({
     question,
     workspace,
@@ -59,6 +65,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
     ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
     workers: values.worker,
     conductor: values.conductor,
+    reviewPlan,
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

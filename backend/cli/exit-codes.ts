@@ -10,7 +10,7 @@ export const EXIT = {
   /** The run ended without an answer, or the tests did not accept its answer. */
   failed: 1,
   usage: 2,
-  /** The run stopped at its budget, or the training is paused; both can be resumed. */
+  /** The run stopped at its budget or its plan waits for a person, or the training is paused; all can be resumed. */
   stopped: 3,
   /** The change could not be verified: no sandbox, no report, or the tests of HEAD cannot run. */
   infrastructure: 4,
@@ -26,6 +26,7 @@ export function exitCodeOf({ state, outcome }: RunSnapshot, { requireVerified = 
     case 'completed':
       return (requireVerified ? outcome === 'verified' : ENOUGH.has(outcome)) ? EXIT.ok : EXIT.failed;
     case 'stopped':
+    case 'waiting':
       return EXIT.stopped;
     case 'cancelled':
       return EXIT.cancelled;

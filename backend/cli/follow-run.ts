@@ -2,6 +2,7 @@ import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import type { StoredEvent } from '../protocol/run-events.ts';
 import { applyEvent, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { askAboutPlan, heldPlan, type HeldPlan } from './plan-question.ts';
 import type { RunPrinter } from './run-printer.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,6 +13,8 @@ export interface FollowOptions {
   /** Connects again with the same consent and keys. Starts the backend if it is not running. */
   readonly connect: () => Promise<BackendClient>;
   readonly terminal: Terminal;
+  /** Asks about a plan that waits for a person. Absent where nobody can be asked: such a run is not followed further. */
+  readonly readLine?: Terminal['readLine'];
   /** Absent if no progress is to be printed. */
   readonly printer?: RunPrinter | undefined;
   /** The first Ctrl+C: cancels the run. It is followed until it has ended. */
@@ -22,7 +25,7 @@ export interface FollowOptions {
 const MAX_RECONNECTIONS = 5;
 
 /**
- * Follows a run until it ends or stops. If the backend exits before that, starts it again: it resumes the run from its journal, with the
+ * Follows a run until it ends or stops, or until its plan waits for a person and nobody can be asked here. If the backend exits before that, starts it again: it resumes the run from its journal, with the
  * keys of this client. Following continues after the last event received.
  * @throws Error if the connection closes too often or cannot be restored.
  */
@@ -53,10 +56,16 @@ class FollowedRun {
   readonly #runId: string;
   readonly #printer: RunPrinter | undefined;
   readonly #interrupted: AbortSignal;
+  readonly #terminal: Terminal;
+  readonly #readLine: Terminal['readLine'];
   #run: RunSnapshot | undefined;
+  /** The question about the plan that waits. */
+  #question: { readonly attemptId: string; readonly controller: AbortController } | undefined;
 
-  constructor({ runId, printer, interrupted }: Pick<FollowOptions, 'runId' | 'printer' | 'interrupted'>) {
+  constructor({ runId, printer, interrupted, terminal, readLine }: Pick<FollowOptions, 'runId' | 'printer' | 'interrupted' | 'terminal' | 'readLine'>) {
     this.#runId = runId;
+    this.#terminal = terminal;
+    this.#readLine = readLine;
     this.#printer = printer;
     this.#interrupted = interrupted;
   }
@@ -68,7 +77,10 @@ class FollowedRun {
     const early: StoredEvent[] = [];
     let caughtUp = false;
     const settle = (): void => {
-      if (this.#run && isOver(this.#run.state)) over.resolve(this.#run);
+      if (!this.#run) return;
+      const plan = heldPlan(this.#run);
+      if (isOver(this.#run.state) || (plan && !this.#readLine)) over.resolve(this.#run);
+      this.#ask(plan, client, over.reject);
     };
     const unsubscribe = client.on('run/event', (event) => {
       if (event.runId !== runId) return;
@@ -94,9 +106,22 @@ class FollowedRun {
       throw error;
     } finally {
       this.#interrupted.removeEventListener('abort', cancel);
+      this.#ask(undefined, client, () => {});
       unsubscribe();
       ignoreModels();
     }
+  }
+
+  /** Asks about the plan unless that is being done, and withdraws the question about another one. */
+  #ask(plan: HeldPlan | undefined, client: BackendClient, onError: (error: unknown) => void): void {
+    if (this.#question?.attemptId === plan?.attemptId) return;
+    this.#question?.controller.abort(new Error('The plan does not wait any more.'));
+    this.#question = undefined;
+    if (!plan || !this.#readLine) return;
+    const controller = new AbortController();
+    this.#question = { attemptId: plan.attemptId, controller };
+    askAboutPlan({ runId: this.#runId, plan, client, terminal: this.#terminal, readLine: this.#readLine, signal: controller.signal })
+      .catch((error: unknown) => { if (!controller.signal.aborted) onError(error); });
   }
 
   #take(event: StoredEvent): void {

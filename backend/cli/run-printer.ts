@@ -6,6 +6,7 @@ import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-eve
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { answerOf, gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import { costWords, estimateReasons, tokenWords } from '../protocol/work-estimate-words.ts';
 import { tellingLine } from '../protocol/telling-line.ts';
 import { passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
@@ -75,6 +76,13 @@ export class RunPrinter {
         return this.#line('Rejected', style('yellow', `${event.message} (${event.reason})`));
       case 'plan.kept':
         return this.#planKept(event, run);
+      case 'plan.held':
+        return this.#planHeld(event);
+      case 'plan.edited':
+        this.#line('Changed', `the plan, by you, to ${counted(event.steps.length, 'step')}`);
+        return this.#steps(event.steps, run);
+      case 'plan.discarded':
+        return this.#line('Replan', event.wish === undefined ? 'another plan is asked for' : `another plan is asked for: ${oneLine(event.wish, WIDTH)}`);
       case 'step.completed':
         return this.#stepCompleted(event, run);
       case 'step.told':
@@ -102,6 +110,7 @@ export class RunPrinter {
       case 'step.turned':
         return this.#line('', style('dim', `· step ${event.step + 1}: ${oneLine(event.text, 80)}`));
       case 'run.accepted':
+      case 'plan.approved':
       case 'attempt.started':
       case 'step.begun':
       case 'step.observed':
@@ -186,6 +195,16 @@ export class RunPrinter {
     this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? this.#planned(run.rounds[round], durationMs, run) : 'plan kept'}, ${counted(steps.length, 'step')}`);
     const mend = run.rounds[round] && mendOf(run.rounds[round]);
     if (mend !== undefined && keptFrom === undefined) this.#line('Mended', this.#terminal.style('yellow', mend));
+    this.#steps(steps, run);
+  }
+
+  /** Such as `about $0.012 to $0.04`, and where that comes from. */
+  #planHeld({ estimate }: RunEventOf<'plan.held'>): void {
+    this.#line('Expected', this.#terminal.style('bold', estimate.usd ? costWords(estimate) : `cost ${costWords(estimate)}, ${tokenWords(estimate)}`));
+    for (const reason of estimateReasons(estimate)) this.#line('', this.#dim(reason));
+  }
+
+  #steps(steps: RunEventOf<'plan.proposed'>['steps'], run: RunSnapshot): void {
     steps.forEach(({ worker, subtask, reads }, index) => {
       const { id, simulated } = run.pool[worker] ?? { id: `worker ${worker}`, simulated: false };
       const reading = reads.length > 0 ? this.#dim(` reads ${reads.map((read) => read + 1).join(', ')}`) : '';
@@ -264,8 +283,9 @@ function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string
       return ['Cancelled', `nothing more is paid for; "conductor runs resume ${run.runId}" goes on`];
     case 'failed':
       return ['Failed', style('red', message)];
-    case 'running':
     case 'waiting':
+      return ['Waiting', style('yellow', message)];
+    case 'running':
       return ['Going on', message];
   }
 }

@@ -51,6 +51,12 @@ function roundResult(run: RunSnapshot, round: RoundView) {
     planning: round.planSpent ? { usd: dollars(round.planSpent), durationMs: round.planDurationMs ?? null } : null,
     /** What was wrong with the plan as it was written, and what was changed; null where it was taken as it was written. */
     mended: round.planMended ? { message: mendOf(round), ...round.planMended } : null,
+    /** What the plan was expected to cost when a person was shown it: `waiting` for the person, or `approved`; null where nobody was. */
+    review: round.review ?? null,
+    /** The plan as the Conductor wrote it, where a person changed it; null otherwise. */
+    edited: round.planEdited ?? null,
+    /** Plans that a person did not want, with what should be different. */
+    discarded: (round.discarded ?? []).map(({ plan, wish }) => ({ plan, wish: wish ?? null })),
     kept: round.kept,
     rejections: round.rejections.map(({ reason, message }) => ({ reason, message })),
     steps: round.steps.map((step) => ({

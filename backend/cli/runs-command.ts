@@ -7,6 +7,7 @@ import type { Command, CommandContext } from './command.ts';
 import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
+import { heldPlan } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
 import { jsonText, oneLine, printable, type Terminal } from './terminal.ts';
@@ -121,7 +122,8 @@ const again: Action = async (client, runId, values, context) => {
 async function follow(client: BackendClient, runId: string, { json }: Values, { terminal, interrupted, connect, consent }: ActionContext): Promise<number> {
   consent.runId = runId;
   const printer = json ? undefined : new RunPrinter(terminal);
-  const run = await followRun({ runId, client, connect, terminal, printer, interrupted });
+  const run = await followRun({ runId, client, connect, terminal, ...(!json && { readLine: terminal.readLine }), printer, interrupted });
+  if (heldPlan(run)) terminal.say(`${run.message} Nobody can be asked here: "conductor runs resume ${runId}" at a terminal asks, and so does the panel in VS Code.`);
   if (json) terminal.result(jsonText(runResult(run), 2));
   else printer?.end(run);
   return exitCodeOf(run);

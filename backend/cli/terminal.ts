@@ -15,6 +15,8 @@ export interface Terminal {
   readonly resultStyle: Style;
   /** Asks a yes-or-no question until the signal aborts. Undefined without a terminal. */
   ask?: ((question: string, signal: AbortSignal) => Promise<boolean>) | undefined;
+  /** Asks for a line of text until the signal aborts. Undefined without a terminal. */
+  readLine?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
 }
 
 type Format = Parameters<typeof styleText>[0];

@@ -24,6 +24,9 @@ const COMMANDS = {
       --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
       --no-tests         run no tests
       --max-usd N        limit of this run in dollars, instead of the one in workers.json; not for unpriced workers
+      --review           show each plan with its expected cost before its workers are paid, and ask: run it, cancel, or ask
+                         for another plan
+      --review-above N   only a plan that may cost more than N dollars, or whose cost is not known
       --require-verified exit with 1 unless the tests accept the answer
   -y, --yes              run the tests without a sandbox if there is none, without asking
       --json             print one JSON object; ask no questions`,
@@ -181,7 +184,7 @@ ${MODEL_OPTIONS}`,
 
 const EVERYWHERE = `Keys are read from the environment variables that the workers name. They are never stored.
 Exit codes: 0 answered (verified, or nothing to check) or trained, 1 failed or red, 2 wrong usage, 3 stopped at the budget,
-or training paused, 4 a change could not be verified, 130 cancelled.`;
+a plan that waits for you, or training paused, 4 a change could not be verified, 130 cancelled.`;
 
 /** The usage of one command, or of all commands. */
 export function usageOf(command?: string): string {
