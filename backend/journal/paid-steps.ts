@@ -63,8 +63,9 @@ export function paidStepsIn(rows: Iterable<PaidRow>): PaidStep[] {
         open.delete(place);
         const step = planned.get(event.round)?.[event.step];
         const worker = pool[standIns.get(place) ?? step?.worker ?? -1];
-        // A step that was kept from another run is counted there.
-        if (step && worker && event.keptFrom === undefined) steps.push({ worker, subtask: step.subtask, tokens: bill.tokens, ...(bill.usd !== undefined && { usd: bill.usd }) });
+        // A step that was kept from another run is counted there, and one that a person stopped says little of a whole one.
+        const isWhole = event.keptFrom === undefined && event.finishReason !== 'stopped';
+        if (step && worker && isWhole) steps.push({ worker, subtask: step.subtask, tokens: bill.tokens, ...(bill.usd !== undefined && { usd: bill.usd }) });
         break;
       }
       default:

@@ -86,7 +86,7 @@ describe('the record of paid steps', () => {
       { type: 'run.failed', failure: { kind: 'k', message: 'm', retryable: false } },
     ]);
     journal.accept('r2', accepted());
-    journal.append('r2', [proposed, completed(0, 0.5, { keptFrom: 'r1' })]);
+    journal.append('r2', [proposed, completed(0, 0.5, { keptFrom: 'r1' }), completed(1, 0.5, { finishReason: 'stopped' })]);
     journal.accept('elsewhere', accepted({}, { workspace: '/projects/other' }));
     journal.append('elsewhere', [proposed, completed(0, 3)]);
     expect(journal.paidSteps('/projects/sample', 50)).toMatchObject([
