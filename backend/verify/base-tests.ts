@@ -7,7 +7,7 @@ import { readFiles, snapshotOf, type HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
-import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
+import { TestRuns, UnusableRunError, type RunLimits, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
 import { chooseRunner, type ChosenRunner, type TestCommand } from './runners/choose-runner.ts';
 import { NO_TOOLS, type ChosenTools, type ToolVersions } from './tools/tool-versions.ts';
@@ -46,6 +46,9 @@ export interface BaseTestsParts extends TestRunsParts {
 }
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
+
+/** One run of all tests. */
+const FIRST_RUN = 1;
 
 /** The tests of a workspace in the state in which it was opened. */
 export class BaseTests {
@@ -119,39 +122,61 @@ export class BaseTests {
     return this.#resultsOf([]);
   }
 
+  /**
+   * The first of the two runs that `before` makes, from the cache if it was made. Within `timeoutMs`, if that is less than every run has. Throws
+   * what `TestRuns.run` throws.
+   */
+  firstRun(timeoutMs?: number): Promise<BaseRun> {
+    return this.#firstOf(this.#options.baseEdits ?? [], timeoutMs);
+  }
+
+  /** Takes these for the two runs of `before`, if it has made none. */
+  async settleBefore(first: BaseRun, second: BaseRun): Promise<void> {
+    await this.#parts.baseRuns.get(this.#keyOf(this.#options.baseEdits ?? []), this.#options.signal, () => Promise.resolve(bothOf(first, second)));
+  }
+
   /** The results of some tests of the workspace with these edits: from the cache, or by one run. Throws what `TestRuns.run` throws. */
-  someOf(command: string, baseEdits: readonly FileEdit[]): Promise<BaseRun> {
-    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, command), this.#options.signal, async () => {
-      const { report, exitCode, outcome: { durationMs } } = await this.runs.run((copy) => applyPatch(copy, { edits: baseEdits }), command);
-      return { report, exitCode, flaky: new Set(), durationMs };
-    });
+  someOf(command: string, baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
+    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, command), this.#options.signal, () => this.#run(baseEdits, { command, timeoutMs }));
   }
 
   async #resultsOf(baseEdits: readonly FileEdit[]): Promise<BaseRun> {
     const { signal, onProgress } = this.#options;
-    const run = (): ReturnType<TestRuns['run']> => this.runs.run((copy) => applyPatch(copy, { edits: baseEdits }));
     return await this.#parts.baseRuns.get(this.#keyOf(baseEdits), signal, async () => {
       onProgress?.('running the tests before the change');
-      const [first, second] = await bothDone(run(), run());
-      if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
-      return {
-        // Each test counts by its worse run: in which of the two a flaky test fails is chance.
-        ...settle({ results: [] }, first, second),
-        flaky: differing(first.report, second.report),
-        stayed: first.stayed || second.stayed,
-        durationMs: Math.max(first.outcome.durationMs, second.outcome.durationMs),
-      };
+      const [first, second] = await bothDone(this.#firstOf(baseEdits), this.#run(baseEdits));
+      if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${first.said ?? ''}`);
+      return bothOf(first, second);
     });
   }
 
-  /** @param some the command of some tests; by default, all are run */
-  #keyOf(baseEdits: readonly FileEdit[], some?: string): string {
+  #firstOf(baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
+    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, FIRST_RUN), this.#options.signal, () => this.#run(baseEdits, { timeoutMs }));
+  }
+
+  async #run(baseEdits: readonly FileEdit[], limits?: RunLimits): Promise<BaseRun> {
+    const { report, exitCode, said, stayed, outcome: { durationMs } } = await this.runs.run((copy) => applyPatch(copy, { edits: baseEdits }), limits);
+    return { report, exitCode, said, stayed, flaky: new Set(), durationMs };
+  }
+
+  /** @param some the command of some tests; by default, two runs of all */
+  #keyOf(baseEdits: readonly FileEdit[], some?: string | typeof FIRST_RUN): string {
     const { command, reports } = this.#options;
     const changes = baseEdits.map(({ path, after }) => [path, after]);
     return createHash('sha256')
       .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment, some]))
       .digest('hex');
   }
+}
+
+/** Each test counts by its worse run: in which of the two a flaky test fails is chance. */
+function bothOf(first: BaseRun, second: BaseRun): BaseRun {
+  return {
+    ...settle({ results: [] }, first, second),
+    flaky: new Set([...first.flaky, ...second.flaky, ...differing(first.report, second.report)]),
+    stayed: first.stayed === true || second.stayed === true,
+    durationMs: Math.max(first.durationMs ?? 0, second.durationMs ?? 0),
+  };
 }
 
 function withoutSecrets([first = '', ...others]: readonly string[]): string {

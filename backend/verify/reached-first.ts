@@ -41,21 +41,6 @@ export async function testsToRunFirst(
   return isAlike ? reached : undefined;
 }
 
-/**
- * Whether the tests that the base's edits reach tell it from the workspace. Undefined if only the whole suite can say. Throws an error of the
- * machine, or the signal's reason.
- */
-export async function noticedByReachedTests(parts: BaseTestsParts, tests: BaseTests, edits: readonly FileEdit[]): Promise<boolean | undefined> {
-  const whole = await tests.ofWorkspace().catch(unusable);
-  const reached = whole && (await testsToRunFirst(parts, tests, { whole, edits: [], changed: edits.map(({ path }) => path), ids: [] }));
-  if (!reached) return undefined;
-  const run = await tests.runs.run((copy) => tests.makeBase(copy), reached.command).catch(unusable);
-  if (!run) return true;
-  const results = byId(run.report);
-  return whole.report.results.some(({ id, kind, status }) =>
-    kind === 'test' && status === 'passed' && reached.covers(id) && !whole.flaky.has(id) && results.get(id)?.status !== 'passed');
-}
-
 /** The results of some tests, with those of all others as they were before. */
 export function withTheOthers(some: TestReport, before: TestReport, { covers }: ReachedTests): TestReport {
   return { results: [...some.results.filter(({ id }) => covers(id)), ...before.results.filter(({ id }) => !covers(id))] };

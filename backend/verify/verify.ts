@@ -16,7 +16,8 @@ import { tryTests, type TriedTests, type TryTestsOptions } from './try-tests.ts'
 import { markedLines } from './judge/marked-lines.ts';
 import { toldBase, toldVerdict } from './told-verdict.ts';
 import { counted } from '../common/counted.ts';
-import { noticedByReachedTests, testsToRunFirst, withTheOthers } from './reached-first.ts';
+import { notices, type Noticing } from './notices.ts';
+import { testsToRunFirst, withTheOthers } from './reached-first.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import { restoresWorkspace } from './restored.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
@@ -81,14 +82,14 @@ export class Verifier {
   }
 
   /**
-   * Whether the tests tell the base from the workspace without its `baseEdits`, as those say that the edited files reach. Undefined if they
-   * cannot be told, are not worth a run of their own or cannot be run: then only `verify` can say. Throws the signal's reason.
+   * Whether the tests tell the base from the workspace without its `baseEdits`, found out by as few runs as possible: if not, `verify`
+   * has nothing to judge by. If they do, `verify` uses these runs. Undefined if only `verify` can say. Throws the signal's reason.
    */
-  async noticedByReachedTests(options: BaseTestsOptions): Promise<boolean | undefined> {
+  async notices(options: BaseTestsOptions): Promise<Noticing | undefined> {
     const chosen = await runnerOf(options);
     if (!chosen) return undefined;
     try {
-      return await noticedByReachedTests(this.#parts, await BaseTests.open(this.#parts, options, chosen), options.baseEdits ?? []);
+      return await notices(this.#parts, await BaseTests.open(this.#parts, options, chosen), options.baseEdits ?? []);
     } catch (error) {
       options.signal.throwIfAborted();
       if (error instanceof PatchNotApplicableError || faultIn(error) !== undefined) return undefined;
@@ -298,7 +299,7 @@ class Attempt {
       const changed = await change?.(copy);
       await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), patched);
       return changed;
-    }, stage.command);
+    }, { command: stage.command });
     return { ...run, exitCode: await this.#exitCodeOf(run, stage) };
   }
 

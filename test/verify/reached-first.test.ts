@@ -113,16 +113,44 @@ describe.skipIf(!available)(`tests that a change reaches (${note})`, { timeout: 
     expect(alone()).toBe(1);
   });
 
-  it('say of a bug whether they notice it; of one that only others could, they say no, and of what none imports, nothing', async () => {
+  it('say of a bug that they do not notice it; all tests are asked of a bug that they notice, and of one that they do not reach', async () => {
     await using scratch = await makeScratch();
-    const base = await scratch.project({ ...FILES, 'src/list.js': FIXED, 'src/alone.js': 'export const one = 1;\n' });
+    const ALONE = 'export const one = 1;\n';
+    const base = await scratch.project({ ...FILES, 'src/list.js': FIXED, 'src/alone.js': ALONE });
     const { verifier, runs } = watched(scratch);
-    const noticed = (baseEdits: readonly ReturnType<typeof edit>[]) => verifier.noticedByReachedTests({ base, baseEdits, command: 'node --test', signal });
-    expect(await noticed([edit(FIXED, LIST)])).toBe(true);
-    expect(await noticed([edit(FIXED, FIXED.replace('list.length - 1', 'list.length > 2 ? list.length - 1 : 0'))])).toBe(false);
-    expect(await noticed([{ ...edit('export const one = 1;\n', 'export const one = 2;\n'), path: 'src/alone.js' }])).toBeUndefined();
-    // The workspace twice; then the reached tests without a bug, and with each of the two.
-    expect(runs()).toEqual({ all: 2, some: 3 });
+    const notices = (baseEdits: readonly ReturnType<typeof edit>[]) => verifier.notices({ base, baseEdits, command: 'node --test', signal });
+    expect(await notices([edit(FIXED, FIXED.replace('list.length - 1', 'list.length > 2 ? list.length - 1 : 0'))])).toEqual({ isNoticed: false, byAll: false });
+    // The workspace twice; then the reached tests without the bug, and with it.
+    expect(runs()).toEqual({ all: 2, some: 2 });
+    expect(await notices([edit(FIXED, LIST)])).toEqual({ isNoticed: true, byAll: true });
+    expect(runs()).toEqual({ all: 3, some: 3 });
+    expect(await notices([{ ...edit(ALONE, 'export const one = 2;\n'), path: 'src/alone.js' }])).toEqual({ isNoticed: false, byAll: true });
+    expect(runs()).toEqual({ all: 4, some: 3 });
+    // Both of its runs are there already: of the reached tests, and of all. The test that is judged to notice it fails in both.
+    const told = await verifier.testBase({ base, baseEdits: [edit(FIXED, LIST)], command: 'node --test', signal });
+    expect(told).toMatchObject({ total: 4, failed: 1, flaky: 0 });
+    expect(runs()).toEqual({ all: 4, some: 3 });
+  });
+
+  it('do not stand for a second run of all tests where others end otherwise with the bug', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ ...FILES, 'src/list.js': FIXED });
+    const { verifier, runs } = watched(scratch);
+    const options = { base, baseEdits: [edit(FIXED, 'export const first = (list) => list[1];\nexport const last = (list) => list[0];\n')], command: 'node --test', signal };
+    expect(await verifier.notices(options)).toEqual({ isNoticed: true, byAll: true });
+    expect(runs()).toEqual({ all: 3, some: 2 });
+    expect(await verifier.testBase(options)).toMatchObject({ total: 4, failed: 3, flaky: 0 });
+    expect(runs()).toEqual({ all: 4, some: 2 });
+  });
+
+  it('of a bug that makes the tests endless are stopped, and nothing else is run', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ ...FILES, 'src/list.js': FIXED });
+    const { verifier, runs } = watched(scratch);
+    const endless = edit(FIXED, FIXED.replace('list[0]', '{ for (;;); }'));
+    const found = await verifier.notices({ base, baseEdits: [endless], command: 'node --test', signal, timeoutMs: 5_000 });
+    expect(found).toEqual({ isNoticed: false, byAll: true, problem: 'The tests did not end within 5 s.' });
+    expect(runs()).toEqual({ all: 3, some: 2 });
   });
 
   it('are enough for the control of a patch that makes the workspace as it is, whose runs were made before', async () => {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import * as z from 'zod';
+import { inOrder } from '../../common/in-order.ts';
 import { redactText } from '../../common/secrets/secrets.ts';
 import type { TestCommand } from '../../protocol/test-command.ts';
 import { projectTaskKindSchema, type TrainingConfig } from '../../protocol/training.ts';
@@ -52,7 +54,7 @@ export const editsOf = ({ path: file, before, after, further = [] }: Pick<Projec
   [{ path: file, before, after }, ...further].map(changed);
 
 export interface TaskMakerParts {
-  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'noticedByReachedTests'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices'>;
   /** The workspace, absolute, with its history and its installed dependencies. */
   readonly workspace: string;
   /** The folder with its files, if they may change meanwhile: where they are kept. */
@@ -71,7 +73,7 @@ export interface TaskMakerParts {
   readonly known?: ReadonlyMap<string, TriedCandidate>;
   /** Called with each new result. A candidate that could not be judged has none, since the cause may pass. */
   readonly onFound?: (found: TriedCandidate) => Promise<void>;
-  /** Called after each candidate; `seconds` is absent where its result was known. */
+  /** Called after each candidate; `seconds` since the one before it, absent where its result was known. */
   readonly onTried?: (told: {
     readonly tried: number; readonly candidates: number; readonly admitted: number; readonly seconds?: number | undefined;
   }) => void;
@@ -104,6 +106,9 @@ export class UnusableProjectError extends Error {
 const TRIES = 4;
 const MAX_FAILURE_CHARACTERS = 2_000;
 
+/** Candidates tried at the same time: each has one run of the tests under way, most of the time. More would need too much memory. */
+const AT_ONCE = Math.min(4, availableParallelism());
+
 /** If this many first candidates cannot be judged, none can: the command is wrong or something is missing. */
 const HOPELESS_TRIES = 3;
 
@@ -116,34 +121,38 @@ class UnusableCandidateError extends NotAdmittedError {}
 /**
  * Makes tasks of a project that has tests: an emptied function to write again, a bug of one word to find, an undone commit to make again.
  * A candidate is admitted only if its base fails twice and the unchanged project is verified twice. The tasks of one file are either all for
- * training or all held out.
+ * training or all held out. Several candidates are tried at once, and decided in their order.
  * @throws UnusableProjectError, the signal's reason
  */
 export async function makeProjectTasks(parts: TaskMakerParts, options: TaskMakerOptions): Promise<readonly ProjectTaskRecord[]> {
-  const { signal, onTried, onDecided } = parts;
+  const { signal, onTried, onDecided, onFound } = parts;
   const { count } = options;
   const candidates = await splitCandidates(parts, options);
+  const most = count * TRIES;
   const admitted: ProjectTaskRecord[] = [];
   let tried = 0;
   let unusable = 0;
-  for (const { candidate, split } of candidates) {
-    if (admitted.length >= count || tried >= count * TRIES) break;
-    signal.throwIfAborted();
+  let began = performance.now();
+  const finding = inOrder(candidates.slice(0, most), { atOnce: AT_ONCE, signal }, async ({ candidate, split }, giveUp) =>
+    ({ candidate, split, found: await tryCandidate({ ...parts, signal: giveUp }, candidate) }));
+  for await (const { candidate: { about }, split, found: { key, task, reason, isKnown, isUnusable } } of finding) {
     tried += 1;
-    const { about } = candidate;
-    const began = performance.now();
-    const { task, reason, isKnown, isUnusable } = await tryCandidate(parts, candidate);
+    // A candidate that could not be judged may be tried again: the cause may pass.
     if (isUnusable) unusable += 1;
+    else if (!isKnown) await onFound?.({ key, reason, ...(task && { task }) });
     if (unusable > HOPELESS_TRIES && unusable === tried) throw new UnusableProjectError(`No tasks can be made of this project: ${reason}`);
     if (task) admitted.push({ ...task, split });
     onDecided?.({ about, state: task ? split : 'left-out', reason });
-    const seconds = isKnown ? undefined : (performance.now() - began) / 1_000;
-    onTried?.({ tried, candidates: Math.min(candidates.length, count * TRIES), admitted: admitted.length, seconds });
+    const now = performance.now();
+    onTried?.({ tried, candidates: Math.min(candidates.length, most), admitted: admitted.length, seconds: isKnown ? undefined : (now - began) / 1_000 });
+    began = now;
+    if (admitted.length >= count) break;
+    signal.throwIfAborted();
   }
   return admitted;
 }
 
-type Found = Omit<TriedCandidate, 'key'> & { readonly isKnown?: boolean; readonly isUnusable?: boolean };
+type Found = TriedCandidate & { readonly isKnown?: boolean; readonly isUnusable?: boolean };
 
 async function tryCandidate(parts: TaskMakerParts, candidate: Candidate): Promise<Found> {
   const key = keyOf(candidate, parts);
@@ -151,14 +160,10 @@ async function tryCandidate(parts: TaskMakerParts, candidate: Candidate): Promis
   if (known) return { ...known, isKnown: true };
   try {
     const { record: task, reason } = await admit(parts, candidate);
-    await parts.onFound?.({ key, task, reason });
-    return { task, reason };
+    return { key, task, reason };
   } catch (error) {
     if (!(error instanceof NotAdmittedError)) throw error;
-    const { message: reason } = error;
-    if (error instanceof UnusableCandidateError) return { reason, isUnusable: true };
-    await parts.onFound?.({ key, reason });
-    return { reason };
+    return { key, reason: error.message, isUnusable: error instanceof UnusableCandidateError };
   }
 }
 
@@ -190,8 +195,9 @@ async function admit(
 ): Promise<{ readonly record: Omit<ProjectTaskRecord, 'split'>; readonly reason: string }> {
   const base = { base: kept, installed: workspace, baseEdits: edits };
   const asked = { ...base, patch: { edits: edits.map(reverted), refused: [] }, ...test, signal };
-  // Where all tests take long, those that the change reaches tell most candidates that no test notices.
-  if ((await verifier.noticedByReachedTests({ ...base, ...test, signal })) === false) throw new NotAdmittedError('None of the tests that reach it notices it.');
+  const noticing = await verifier.notices({ ...base, ...test, signal });
+  if (noticing?.problem !== undefined) throw new UnusableCandidateError(`The tests could not be run before the change: ${noticing.problem}`);
+  if (noticing?.isNoticed === false) throw new NotAdmittedError(noticing.byAll ? 'No test notices it.' : 'None of the tests that reach it notices it.');
   const verdict = await verifier.verify(asked);
   if (verdict.outcome === 'infrastructure') throw new UnusableCandidateError(verdict.reason);
   const targets = failToPassTests(verdict);

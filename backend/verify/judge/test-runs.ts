@@ -68,15 +68,15 @@ export class TestRuns {
   }
 
   /**
-   * Runs the tests once, or some of them by a `command` of their own. Before that, `change` edits the clean copy (absolute path). Throws
+   * Runs the tests once, or some of them by a `command` of their own, within `timeoutMs` if that is less than every run has. Before that, `change` edits the clean copy (absolute path). Throws
    * `UnusableRunError` if the tests exceed a limit or leave no readable report, what `change` throws, an error of the machine, or the signal's
    * reason.
    */
-  async run<Changed>(change: (copy: string) => Promise<Changed>, command = this.#setup.chosen.command): Promise<TestRun & { readonly changed: Changed }> {
+  async run<Changed>(change: (copy: string) => Promise<Changed>, { command = this.#setup.chosen.command, timeoutMs = this.#setup.timeoutMs }: RunLimits = {}): Promise<TestRun & { readonly changed: Changed }> {
     const { snapshot, signal } = this.#setup;
     const layer = await this.#layer();
     try {
-      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), { layer: layer?.folder, command }, change);
+      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), { layer: layer?.folder, command, timeoutMs: Math.min(timeoutMs, this.#setup.timeoutMs) }, change);
     } finally {
       layer?.release();
     }
@@ -168,7 +168,7 @@ export class TestRuns {
     };
   }
 
-  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, { layer, command }: HowToRun): Promise<TestRun> {
+  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, { layer, command, timeoutMs }: HowToRun): Promise<TestRun> {
     const { chosen, installed, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
@@ -181,8 +181,8 @@ export class TestRuns {
         ...(reports !== undefined && { reports }),
         ...(layer !== undefined && { layer }),
       });
-      const { stayed, ...outcome } = await this.#runToEnd(prepared, this.#inCopy(copy, folder, over(layer, prepared)));
-      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, this.#setup.timeoutMs), outcome.exceeded);
+      const { stayed, ...outcome } = await this.#runToEnd(prepared, { ...this.#inCopy(copy, folder, over(layer, prepared)), timeoutMs });
+      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       const report = await prepared.readReport().catch((error: unknown) => {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${lastWords(outcome)}`) : error;
       });
@@ -210,9 +210,15 @@ export class TestRuns {
   }
 }
 
+export interface RunLimits {
+  readonly command?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
 interface HowToRun {
   readonly layer: string | undefined;
   readonly command: string;
+  readonly timeoutMs: number;
 }
 
 /** With a layer to read. */
