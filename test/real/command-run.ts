@@ -9,11 +9,13 @@ export interface CommandRun {
   /** Null if it was ended at its limit. */
   readonly exitCode: number | null;
   readonly seconds: number;
-  /** The end of what it printed. */
+  /** What it printed, or the end of that. */
   readonly said: string;
 }
 
-const MAX_SAID = 4_000;
+/** Enough for the names of all tests that failed. */
+const MAX_SAID = 4_000_000;
+const LAST_WORDS = 4_000;
 
 /** Root may write what is closed to everybody, and tests of such errors fail; without its capabilities it is like anybody. */
 const AS_ANYBODY = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all'] : [];
@@ -55,7 +57,7 @@ export async function runCommand(folder: string, command: string, limitMs: numbe
 
 /** Why a command failed, in one line: the first line of the end of its output that names an error, or else the last two lines. */
 export function lastSaid({ said }: CommandRun): string {
-  const lines = stripVTControlCharacters(said).split('\n').map((line) => line.trim()).filter((line) => line !== '');
+  const lines = stripVTControlCharacters(said.slice(-LAST_WORDS)).split('\n').map((line) => line.trim()).filter((line) => line !== '');
   const error = lines.find((line) => /\berror\b/i.test(line));
   return (error ?? lines.slice(-2).join(' / ')).slice(0, 300);
 }

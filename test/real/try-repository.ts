@@ -4,6 +4,7 @@ import { languageOf } from '../../backend/verify/syntax/language.ts';
 import { findTestCommand, type FoundTests } from '../../backend/verify/runners/find-tests.ts';
 import { isProductSource } from '../bench/context/historic-fix.ts';
 import { lastSaid, runCommand, type CommandRun } from './command-run.ts';
+import { areAllIn, failedTests } from './failed-tests.ts';
 import { install, NotInstalledError } from './install.ts';
 import type { Judge } from './judge.ts';
 import type { PinnedFix } from './pinned-fix.ts';
@@ -22,6 +23,8 @@ export interface Trial {
   readonly fixes: number;
   /** The most wrong patches of each fix. */
   readonly wrongPatches: number;
+  /** What was found of the repository before: fixes that were judged are not judged again. */
+  readonly before: RepositoryResult | undefined;
   readonly tell: (line: string) => void;
 }
 
@@ -29,30 +32,27 @@ export interface Trial {
 export async function tryRepository(repository: string, candidates: readonly PinnedFix[], trial: Trial): Promise<RepositoryResult> {
   const until = performance.now() + trial.limitMs;
   const signal = AbortSignal.timeout(trial.limitMs);
-  let result: RepositoryResult = { repository, fixes: [] };
-  for (const fix of candidates) {
-    if (result.fixes.filter(isJudged).length === trial.fixes) break;
-    if (signal.aborted) break;
+  const known = trial.before?.fixes.filter(isJudged) ?? [];
+  let result: RepositoryResult = { ...trial.before, repository, fixes: known };
+  const left = candidates.filter(({ commit }) => !known.some((fix) => fix.commit === commit));
+  const isEnough = (): boolean => result.fixes.filter(isJudged).length >= trial.fixes;
+  for (let fix = left.shift(); fix !== undefined && !isEnough() && !signal.aborted; fix = left.shift()) {
     const folder = path.join(trial.work, repository.replace('/', '+'), fix.commit.slice(0, 10));
     try {
       const attempt = new Attempt(await checkOut(fix, folder, trial.repositories), trial, until, signal);
-      const { tried, test } = await attempt.try();
+      const tried = await attempt.try();
       const language = attempt.language;
-      result = { ...result, ...(language && { language }), ...(test && { runner: test.runner, command: test.command }), fixes: [...result.fixes, tried] };
+      result = { ...result, ...(language && { language }), fixes: [...result.fixes, { ...tried, date: new Date().toISOString().slice(0, 10) }] };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      if (!signal.aborted) result = { ...result, fixes: [...result.fixes, { commit: fix.commit, notTried: why.slice(0, 400) }] };
+      if (!signal.aborted) result = { ...result, fixes: [...result.fixes, { commit: fix.commit, notTried: why.replaceAll(folder, '.').slice(0, 400) }] };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
-  const isWhole = !signal.aborted || result.fixes.filter(isJudged).length === trial.fixes;
-  return isWhole ? { ...result, left: candidates.length - result.fixes.length } : { ...result, stopped: `not done in ${trial.limitMs / 60_000} minutes` };
-}
-
-interface Tried {
-  readonly tried: TriedFix;
-  readonly test?: FoundTests;
+  const { repository: name, language, fixes } = result;
+  const told = { repository: name, ...(language && { language }), fixes, left: left.length };
+  return signal.aborted && !isEnough() ? { ...told, stopped: `not done in ${trial.limitMs / 60_000} minutes` } : told;
 }
 
 /** One fix. */
@@ -74,47 +74,54 @@ class Attempt {
     return source && languageOf(source.path);
   }
 
-  async try(): Promise<Tried> {
+  async try(): Promise<TriedFix> {
     const { folder, fix: { commit } } = this.#workspace;
-    const not = (notTried: string): TriedFix => ({ commit, notTried });
     try {
       await install(folder, this.#until - performance.now());
     } catch (error) {
       if (!(error instanceof NotInstalledError)) throw error;
-      return { tried: not(`not installed: ${error.message}`) };
+      return { commit, notTried: `not installed: ${error.message}` };
     }
     const test = await findTestCommand(folder);
-    if (!test) return { tried: not('no test command was found') };
+    if (!test) return { commit, notTried: 'no test command was found' };
+    const { runner } = test;
+    const not = (notTried: string): TriedFix => ({ commit, runner, notTried });
     const before = await this.#bare(test);
-    if (before.exitCode === 0) return { test, tried: not('its tests are green without it') };
+    if (before.exitCode === 0) return not('its tests are green without it');
     await applyFix(this.#workspace);
-    const [first, second] = [await this.#bare(test), await this.#bare(test)];
-    const red = [first, second].find(({ exitCode }) => exitCode !== 0);
-    if (red) return { test, tried: not(`the bare command is not green with it: ${red.exitCode === null ? 'it did not end in time' : lastSaid(red)}`) };
+    const after = [await this.#bare(test), await this.#bare(test)] as const;
+    const red = redAnyway(before, after, runner);
+    if (red === undefined) {
+      const run = after.find(({ exitCode }) => exitCode !== 0) ?? after[1];
+      return not(`the bare command is not green with it: ${run.exitCode === null ? 'it did not end in time' : lastSaid(run)}`);
+    }
     const patches = (await wrongPatches(this.#workspace)).slice(0, this.#trial.wrongPatches);
     const honest = await this.#judge(test, 'the fix');
     const wrong: JudgedPatch[] = [];
-    let unnoticed = 0;
     try {
       for (const patch of patches) {
-        const judged = await this.#tryWrong(test, patch);
+        const judged = await this.#tryWrong(test, patch, red);
         if (judged) wrong.push(judged);
-        else unnoticed += 1;
       }
     } catch (error) {
       // What was seen until the time was over is told.
       if (!this.#signal.aborted) throw error;
     }
-    return { test, tried: { commit, honest, bareSeconds: second.seconds, wrong, unnoticed } };
+    const verified = wrong.filter(({ outcome }) => outcome === 'verified');
+    const amiss = wrong.filter(({ outcome }) => outcome === 'verified' || outcome === 'passes' || outcome === 'infrastructure');
+    const isGreen = after.every(({ exitCode }) => exitCode === 0);
+    return {
+      commit, runner, honest, bareSeconds: after[1].seconds, ...(!isGreen && { redAnyway: red.size }), wrong: { tried: wrong.length, verified: verified.length, amiss },
+    };
   }
 
-  /** The verdict on a patch, or undefined if the bare tests do not notice that it is wrong. */
-  async #tryWrong(test: FoundTests, { what, on, texts }: WrongPatch): Promise<JudgedPatch | undefined> {
+  /** The verdict on a patch, or undefined if the bare tests do not notice that it is wrong. `red`: tests that are red with the fix, too. */
+  async #tryWrong(test: FoundTests, { what, on, texts }: WrongPatch, red: ReadonlySet<string>): Promise<JudgedPatch | undefined> {
     await putBack(this.#workspace);
     if (on === 'fix') await applyFix(this.#workspace);
     await write(this.#workspace, texts);
-    const { exitCode } = await this.#bare(test);
-    return exitCode === 0 ? undefined : await this.#judge(test, what);
+    const failed = failedTests(await this.#bare(test), test.runner);
+    return failed && areAllIn(failed, red) ? undefined : await this.#judge(test, what);
   }
 
   async #judge(test: FoundTests, what: string): Promise<JudgedPatch> {
@@ -130,4 +137,17 @@ class Attempt {
     this.#signal.throwIfAborted();
     return run;
   }
+}
+
+/**
+ * The tests that are red with a fix and without it: none if the bare command is green with the fix. Undefined if the fix mends no test, breaks
+ * one, or nothing shows which tests were red.
+ */
+function redAnyway(before: CommandRun, after: readonly CommandRun[], runner: string): ReadonlySet<string> | undefined {
+  if (after.every(({ exitCode }) => exitCode === 0)) return new Set();
+  const red = failedTests(before, runner);
+  const still = after.map((run) => failedTests(run, runner));
+  if (!red || !still.every((names) => names !== undefined)) return undefined;
+  const all = new Set(still.flatMap((names) => [...names]));
+  return all.size < red.size && areAllIn(all, red) ? all : undefined;
 }

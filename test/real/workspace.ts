@@ -24,9 +24,16 @@ export async function checkOut(fix: PinnedFix, folder: string, repositories: str
   const parts = await partsOfFix(folder, fix.commit);
   for (const { path: file, isDeleted } of parts.tests)
     await (isDeleted ? git(folder, 'rm', '--quiet', '--', file) : git(folder, 'checkout', '--quiet', fix.commit, '--', file));
+  await leaveOutMissing(folder);
   await appendFile(path.join(folder, '.git', 'info', 'exclude'), '\n.venv/\nnode_modules/\ntarget/\n');
   await git(folder, '-c', 'user.name=real', '-c', 'user.email=real@example.com', 'commit', '--quiet', '--no-verify', '--allow-empty', '-m', 'Add the tests of the fix');
   return { ...parts, folder, fix };
+}
+
+/** Takes files out of the index that Git could not write: a repository at hand may lack large ones. Tests that need them are red throughout. */
+async function leaveOutMissing(folder: string): Promise<void> {
+  const missing = (await git(folder, 'ls-files', '-z', '--deleted')).split('\0').filter((file) => file !== '');
+  if (missing.length > 0) await git(folder, 'rm', '--quiet', '--cached', '--', ...missing);
 }
 
 /** Puts every file back as it was committed. Ignored files, such as caches of the tool chain, stay. */

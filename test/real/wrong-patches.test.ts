@@ -35,7 +35,7 @@ describe('what is made of a historic fix', () => {
       return (await git(repository, 'rev-parse', 'HEAD')).trim();
     };
     await git(folder, 'init', '-q', repository);
-    await commit({ 'lists.py': BROKEN, 'tests/test_lists.py': 'old\n', 'NEWS': 'none\n' });
+    await commit({ 'lists.py': BROKEN, 'tests/test_lists.py': 'old\n', 'NEWS': 'none\n', 'large.csv': 'a,b\n' });
     const fix = { repository: 'owner/name', commit: await commit({ 'lists.py': FIXED, 'tests/test_lists.py': 'new\n', 'NEWS': 'fixed\n' }) };
     workspace = await checkOut(fix, path.join(folder, 'work'), path.join(folder, 'repositories'));
   });
@@ -52,6 +52,16 @@ describe('what is made of a historic fix', () => {
     expect(await read('lists.py')).toBe(FIXED);
     const diff = await difference(workspace);
     expect(diff.match(/^\+\+\+ .*$/gm)).toEqual(['+++ b/NEWS', '+++ b/lists.py']);
+  });
+
+  it('leaves out files that a repository at hand lacks', async () => {
+    const repository = path.join(folder, 'repositories', 'owner+name', 'repo');
+    const { fix } = workspace;
+    const blob = (await git(repository, 'rev-parse', `${fix.commit}:large.csv`)).trim();
+    await rm(path.join(repository, '.git', 'objects', blob.slice(0, 2), blob.slice(2)));
+    workspace = await checkOut(fix, path.join(folder, 'work'), path.join(folder, 'repositories'));
+    expect(await git(workspace.folder, 'ls-files')).toBe('NEWS\nlists.py\ntests/test_lists.py\n');
+    expect(await difference(workspace)).toBe('');
   });
 
   it('leaves out hunks, mistakes tokens of added lines, and writes a comment, each by itself', async () => {
