@@ -107,7 +107,10 @@ export class GoValues {
     if (operator.text === '||' || operator.text === '&&') {
       const known = [left, right].map((side) => this.#condition(side, place)).filter((side) => side !== undefined);
       if (operator.text === '||') return pick(known.filter(({ isByValue }) => isByValue), this.#dice) ?? known[0];
-      return known.length < 2 ? undefined : { edits: known.flatMap(({ edits }) => edits), isByValue: known.every(({ isByValue }) => isByValue) };
+      if (known.length < 2) return undefined;
+      const edits = known.flatMap((side) => side.edits);
+      // Only one of the two sides may have been false, so that one turned has to be enough.
+      return known.every(({ isByValue }) => isByValue) ? byValue(edits) : opposite(...edits, replacement(operator, '||'));
     }
     const diff = diffOf(left, place.statement);
     if (diff) return this.#equality(diff, place, { isOwn: true });

@@ -110,6 +110,8 @@ describe('the negative control', () => {
       /^\/\/ (\d{3}) in all\.\nfunc TestTotal\(t \*testing\.T\) \{\n\tif got := Total\(100, 500\); got != \1 \{\n\t\tt\.Errorf\("%d, not \1", got\)\n\t\}\n\}\n$/],
     ['b_test.go', 'go', 'func TestTable(t *testing.T) {\n\tfor _, tt := range []struct{ in, want int }{{1, 20}, {2, 40}} {\n\t\tif got := F(tt.in); got != tt.want {\n\t\t\tt.Error(got)\n\t\t}\n\t}\n}\n', 'TestTable',
       /\{\{1, \d\d\}, \{2, \d\d\}\} \{\n\t\tif got := F\(tt\.in\); got != tt\.want \{\n/],
+    ['d_test.go', 'go', 'func TestEither(t *testing.T) {\n\tif got, err := F(1); err == nil && got != nil {\n\t\tt.Error(got)\n\t}\n}\n', 'TestEither',
+      /err != nil \|\| got == nil \{\n/],
     ['c_test.go', 'go', 'func check(t *testing.T, in, want int) {\n\tif got := F(in); got != want {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestHelper(t *testing.T) {\n\tcheck(t, 2, 600)\n}\n', 'TestHelper',
       /got != want \{[^]*check\(t, 2, \d{3}\)\n\}\n$/],
     ['a.rs', 'cargo', '// 600 in all\n#[test]\nfn total() { assert_eq!(sum(&[100, 500]), 600, "not 600"); }\n', 'total',

@@ -159,6 +159,26 @@ func TestReturnsEarly(t *testing.T) {
 	t.Fatal("never")
 }
 
+func TestEitherWay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		number int
+		fails  bool
+	}{"even": {4, false}, "odd": {5, true}, "odd and negative": {-5, true}} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Half(tc.number)
+			if err != nil && !tc.fails {
+				t.Error(err)
+			}
+			if err == nil && tc.fails {
+				t.Error("it has to fail")
+			}
+		})
+	}
+	if half, err := Half(Twice(3)); err == nil && half != 3 {
+		t.Error(half)
+	}
+}
+
 func TestTriesUntilItHolds(t *testing.T) {
 	var last error
 	for i := 0; i < 10; i++ {
@@ -256,7 +276,7 @@ const GO: HonestFix = {
   command: 'go test ./...',
   mended: [
     ...[...TESTS.matchAll(/^func (Test\w+)/gm)].map(([, name]) => name),
-    ...['TestWantErr/odd', 'TestDeep/group', 'TestDeep/group/one', 'TestDeep/of_7'],
+    ...['TestWantErr/odd', 'TestEitherWay/odd', 'TestEitherWay/odd_and_negative', 'TestDeep/group', 'TestDeep/group/one', 'TestDeep/of_7'],
   ].map((name) => `example.com/calc > ${name}`),
 };
 
