@@ -34,6 +34,7 @@ import { takeRunFor } from './runs/run-for-folder.ts';
 import { RunList } from './runs/run-list.ts';
 import { RunStore } from './runs/run-store.ts';
 import { readSettings } from './common/settings.ts';
+import { StepCommands } from './runs/step-commands.ts';
 import { SolveCommand } from './runs/solve-command.ts';
 import { StatusBar } from './runs/status-bar.ts';
 import { AnswerGhost } from './suggest/answer-ghost.ts';
@@ -183,6 +184,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
   const solve = new SolveCommand({ connection, poolStore, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
   const runCommands = new RunCommands({ connection, poolStore, runs, list, panel, lookedAt, showPanel, memory: context.globalState });
+  const stepCommands = new StepCommands({ connection, runs, documents });
   const workerCommands = new WorkerCommands({ connection, keys, poolStore });
   const chooseModel = new ChooseModelCommand({ connection, poolStore });
   const trainingCommands = new TrainingCommands({
@@ -208,7 +210,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const statusBar = new StatusBar();
   const trainingStatusBar = new TrainingStatusBar();
   const pageMessageOptions: PageMessageOptions = {
-    connection, panel, solve, runCommands, trainingCommands, trainingDetails, review,
+    connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review,
     openFile: (path, line) => openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), path, line),
     runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
   };
@@ -301,6 +303,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.cancel': () => runCommands.cancel(),
     'conductor.resume': () => runCommands.resume(),
     'conductor.retryStep': () => runCommands.retryStep(),
+    'conductor.stopStep': () => stepCommands.stop(),
+    'conductor.tellStep': () => stepCommands.tell(),
+    'conductor.showStepChange': () => stepCommands.showChange(),
     'conductor.runAgain': () => runCommands.again(),
     'conductor.exportRun': () => runCommands.exportRun(),
     'conductor.removeRun': () => runCommands.remove(),
@@ -349,6 +354,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     keys.watch(),
     documents.register(),
     review.watch(),
+    stepCommands.watch(),
     modelSettings.watch(),
     healthPage.watch(),
     suggestions.watch(),

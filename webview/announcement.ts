@@ -54,7 +54,7 @@ function stepNews(run: RunSnapshot, before: StepView | undefined, after: StepVie
     case 'running':
       return [l10n.t('{0}: running.', name)];
     case 'completed':
-      return [l10n.t('{0}: done.', name)];
+      return [after.finishReason === 'stopped' ? l10n.t('{0}: stopped by you.', name) : l10n.t('{0}: done.', name)];
     case 'failed':
       return [l10n.t('{0}: failed. {1}', name, after.failure?.message ?? '').trim()];
     case 'skipped':

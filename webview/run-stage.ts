@@ -71,10 +71,12 @@ function activityOf(run: RunSnapshot): string {
 }
 
 /** The state of a step. `runGoesOn` distinguishes a step that will run from one that will not. */
-export type StepPhase = 'pending' | 'not-run' | 'running' | 'retrying' | 'completed' | 'failed' | 'skipped';
+export type StepPhase = 'pending' | 'not-run' | 'running' | 'stopping' | 'retrying' | 'completed' | 'stopped' | 'failed' | 'skipped';
 
 export function phaseOf(step: StepView, runGoesOn: boolean): StepPhase {
   if (step.state === 'pending') return runGoesOn ? 'pending' : 'not-run';
+  if (step.state === 'running' && step.stopped) return 'stopping';
+  if (step.state === 'completed' && step.finishReason === 'stopped') return 'stopped';
   if (step.state === 'running' && step.attempt?.ended && step.attempt.retryInMs !== undefined) return 'retrying';
   return step.state;
 }
@@ -87,10 +89,14 @@ export function phaseStage(phase: StepPhase): Stage {
       return { text: l10n.t('not run'), icon: 'circle-outline', tone: 'quiet' };
     case 'running':
       return { text: l10n.t('running'), icon: 'loading', tone: 'busy' };
+    case 'stopping':
+      return { text: l10n.t('being stopped'), icon: 'loading', tone: 'busy' };
     case 'retrying':
       return { text: l10n.t('waiting to try again'), icon: 'watch', tone: 'caution' };
     case 'completed':
       return { text: l10n.t('done'), icon: 'check', tone: 'good' };
+    case 'stopped':
+      return { text: l10n.t('stopped by you'), icon: 'debug-stop', tone: 'caution' };
     case 'failed':
       return { text: l10n.t('failed'), icon: 'error', tone: 'bad' };
     case 'skipped':

@@ -3,6 +3,7 @@ import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods.ts';
 import type { PlannerChoice } from './planner-choice.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
+import { MAX_STEP_WORDS } from './step-words.ts';
 import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './training.ts';
 
 /*
@@ -158,6 +159,12 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('resume'), runId }),
   /** Asks one step of a run that is over again, in a new run; `round` and `step` count from 0. */
   z.strictObject({ type: z.literal('retryStep'), runId, round: place, step: place }),
+  /** Stops a step that is at work; the run goes on. */
+  z.strictObject({ type: z.literal('stopStep'), runId, round: place, step: place }),
+  /** Says something to the worker of a step that is at work. */
+  z.strictObject({ type: z.literal('tellStep'), runId, round: place, step: place, text: z.string().trim().min(1).max(MAX_STEP_WORDS) }),
+  /** Shows what a step changed as a diff against the workspace. */
+  z.strictObject({ type: z.literal('showStepChange'), runId, round: place, step: place }),
   /** Asks the run's question again, of workers that the person chooses. */
   z.strictObject({ type: z.literal('again'), runId }),
   z.strictObject({ type: z.literal('exportRun'), runId }),

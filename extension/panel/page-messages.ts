@@ -3,6 +3,7 @@ import type { AnswerReview } from '../runs/answer-review.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import type { RunCommands } from '../runs/run-commands.ts';
+import type { StepCommands } from '../runs/step-commands.ts';
 import type { SolveCommand } from '../runs/solve-command.ts';
 import type { TrainingCommands } from '../training/training-commands.ts';
 import type { TrainingDetails } from '../training/training-details.ts';
@@ -14,6 +15,7 @@ export interface PageMessageOptions {
   readonly runCommands: Pick<
     RunCommands, 'cancel' | 'resume' | 'retryStep' | 'again' | 'exportRun' | 'open' | 'openFolder' | 'runOf' | 'copyAnswer' | 'insertAnswer'
   >;
+  readonly stepCommands: Pick<StepCommands, 'stop' | 'tell' | 'showChange'>;
   readonly trainingCommands: Pick<TrainingCommands, 'act'>;
   readonly trainingDetails: Pick<TrainingDetails, 'showTasks' | 'showRollout'>;
   readonly review: Pick<AnswerReview, 'show' | 'undo'>;
@@ -25,7 +27,7 @@ export interface PageMessageOptions {
 
 /** Performs the page's request. @throws an error with a sentence that the page shows */
 export async function actOn(message: PageCommand, options: PageMessageOptions): Promise<void> {
-  const { connection, panel, solve, runCommands, trainingCommands, trainingDetails, review, openFile, runCommand } = options;
+  const { connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review, openFile, runCommand } = options;
   if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
     case 'ready':
@@ -48,6 +50,12 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       return runCommands.resume(message.runId);
     case 'retryStep':
       return runCommands.retryStep(message);
+    case 'stopStep':
+      return stepCommands.stop(message);
+    case 'tellStep':
+      return stepCommands.tell(message, message.text);
+    case 'showStepChange':
+      return stepCommands.showChange(message);
     case 'again':
       return runCommands.again(message.runId);
     case 'exportRun':

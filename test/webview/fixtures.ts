@@ -1,5 +1,6 @@
 import type { PageReplies, PanelModel, PanelState, PoolSummary, ShownView, ViewOf, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
 import type { BaseResult, ContextPiece, Purpose, RunEvent, RunEventOf, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
+import type { FileChange } from '../../backend/protocol/file-change.ts';
 import type { PlanMend } from '../../backend/protocol/plan-mend.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
@@ -125,6 +126,13 @@ export class Script {
     return this.say({
       type: 'step.completed', round, step, attemptId: this.#attempt, output, finishReason: 'stop', ...this.#spent(billed),
     }, billed.ms);
+  }
+
+  /** A turn of a step with hands, and what its worker was given for it. */
+  turn(round: number, step: number, name: string, said: Pick<RunEventOf<'step.turned'>, 'text' | 'calls'>, given: Pick<RunEventOf<'step.observed'>, 'text' | 'changes' | 'isLast'>): this {
+    this.start(round, { kind: 'step', step }, name);
+    this.say({ type: 'step.turned', round, step, attemptId: this.#attempt, ...said, ...this.#spent({ ms: 1_200, usd: 0.0012, output: 90 }) }, 1_200);
+    return this.say({ type: 'step.observed', round, step, ...given, ...(said.calls && { text: '', results: said.calls.map(({ id }) => ({ callId: id, text: given.text })) }) }, 300);
   }
 
   fail(round: number, purpose: Purpose, message: string, retryInMs?: number, kind = 'overloaded'): this {
@@ -621,6 +629,52 @@ export function handedOnRun(): RunSnapshot {
     .run();
 }
 
+const MENDED: FileChange = {
+  path: 'src/merge.ts', line: 10, removed: '    if (last && a < last[1]) last[1] = b;\n', inserted: '    if (last && a <= last[1]) last[1] = Math.max(last[1], b);\n',
+};
+
+/** Of three workers with hands, the first mended its own red test, the second was stopped by the person, and the third works and was told something. */
+export function handsRun({ isStopping = false } = {}): RunSnapshot {
+  const pool = [worker('gemini-pro', { hands: 'tools' }), worker('claude', { hands: 'tools' }), worker('qwen', { hands: 'fenced' })];
+  const call = (id: number, name: string, given: object) => ({ id: `call-${id}`, name, arguments: JSON.stringify(given) });
+  const wrong: FileChange = { ...MENDED, inserted: '    if (last && a <= last[1]) last[1] = b;\n' };
+  const script = new Script({ pool })
+    .context()
+    .plan(0, { ...PLAN, subtasks: ['Mend `merge()` and run the tests.', 'Try another way: compare ends before starts.', 'Take the better one, and add no test.'], accessList: [[], [], [0, 1]] })
+    .turn(0, 0, 'gemini-pro', { text: 'I look at the loop first.', calls: [call(1, 'read', { path: 'src/merge.ts' })] }, { text: 'Result of read src/merge.ts:\nsrc/merge.ts, lines 1 to 3 of 3:\n1\texport function merge(list) {\n2\t  …\n3\t}' })
+    .turn(0, 0, 'gemini-pro', {
+      text: '', calls: [call(2, 'edit', { path: 'src/merge.ts', search: 'a < last[1]', replace: 'a <= last[1]' })],
+    }, { text: 'Result of edit src/merge.ts:\nDone: src/merge.ts is changed.', changes: [wrong] })
+    .turn(0, 0, 'gemini-pro', { text: '', calls: [call(3, 'test', {})] }, {
+      text: 'Result of test:\n13 tests passed, 1 failed.\nFailed: merge > keeps the outer interval\n  expected [[1, 9]], received [[1, 3]]',
+    })
+    .turn(0, 0, 'gemini-pro', {
+      text: 'The end must not shrink.', calls: [call(4, 'edit', { path: 'src/merge.ts', search: 'last[1] = b', replace: 'last[1] = Math.max(last[1], b)' })],
+    }, { text: 'Result of edit src/merge.ts:\nDone: src/merge.ts is changed.', changes: [MENDED] })
+    .turn(0, 0, 'gemini-pro', { text: '', calls: [call(5, 'test', {})] }, { text: 'Result of test:\n14 tests passed, 0 failed.' })
+    .start(0, { kind: 'step', step: 0 }, 'gemini-pro')
+    .complete(0, 0, 'The end of the outer interval shrank; it is the larger of both now.\n\nMy change, as a diff:\n\n```diff\n--- a/src/merge.ts\n+++ b/src/merge.ts\n@@ -10 +10 @@\n-    if (last && a < last[1]) last[1] = b;\n+    if (last && a <= last[1]) last[1] = Math.max(last[1], b);\n```', { ms: 900, usd: 0.001, output: 60 })
+    .turn(0, 1, 'claude', { text: 'I try ends first.', calls: [call(6, 'run', { command: 'npx vitest run test/merge.test.ts --reporter=verbose' })] }, {
+      text: `Result of run npx vitest run test/merge.test.ts --reporter=verbose:\n${Array.from({ length: 40 }, (_, index) => `✓ merge > case ${index + 1} 1ms`).join('\n')}\nexit code 0`,
+    })
+    .start(0, { kind: 'step', step: 1 }, 'claude')
+    .say({ type: 'step.stopped', round: 0, step: 1 })
+    .fail(0, { kind: 'step', step: 1 }, 'The call was cancelled.', undefined, 'cancelled');
+  script.say({
+    type: 'step.completed', round: 0, step: 1, attemptId: 'attempt-8', output: 'A person stopped this step before it was done. What it had by then:\n\nI try ends first.', finishReason: 'stopped',
+    usage: usage(0, 0), cost: { usd: 0, estimated: false }, durationMs: 2_600,
+  });
+  script
+    .start(0, { kind: 'step', step: 2 }, 'qwen')
+    .say({ type: 'step.told', round: 0, step: 2, text: 'Keep the signature as it is, please.' })
+    .say({ type: 'step.turned', round: 0, step: 2, attemptId: 'attempt-9', text: 'The first way is simpler; I check it.\n\n```run\ngit diff --stat\n```', usage: usage(40), cost: { usd: 0.0004, estimated: false }, durationMs: 900 }, 900)
+    .say({ type: 'step.observed', round: 0, step: 2, text: 'Result of run git diff --stat:\n src/merge.ts | 2 +-\nexit code 0', changes: [MENDED] }, 200)
+    .start(0, { kind: 'step', step: 2 }, 'qwen')
+    .say({ type: 'step.told', round: 0, step: 2, text: 'And look at **touching** intervals, such as `[1, 2]` and `[2, 3]`.' });
+  if (isStopping) script.say({ type: 'step.stopped', round: 0, step: 2 });
+  return script.stream(0, { kind: 'step', step: 2 }, 'Touching intervals are merged, because the comparison is').run();
+}
+
 export function waitingRun(): RunSnapshot {
   return new Script()
     .context()
@@ -895,6 +949,8 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'mended': () => stateWith({ run: mendedRun() }),
   'failed-step': () => stateWith({ run: failedStepRun() }),
   'handed-on': () => stateWith({ run: handedOnRun() }),
+  'hands': () => stateWith({ run: handsRun() }),
+  'hands-stopping': () => stateWith({ run: handsRun({ isStopping: true }) }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'cancelled': () => stateWith({ run: cancelledRun() }),
   'two-rounds': () => stateWith({ run: twoRoundsRun() }),

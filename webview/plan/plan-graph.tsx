@@ -14,6 +14,7 @@ import type { Layers } from './layers.ts';
 import { workerColour } from './plan-list.tsx';
 import { SimulatedTag } from './step-card.tsx';
 import { StepFacts, StepPrompt } from './step-details.tsx';
+import { StepSteering, Unread } from './step-steering.tsx';
 import { StepTurns } from './step-turns.tsx';
 import { HandedOn, readsOf, StandsIn, StepFigures, StepNote } from './step-facts.tsx';
 
@@ -222,6 +223,8 @@ const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGo
       <p class="subtask" dir="auto"><InlineCode text={step.subtask} /></p>
       <HandedOn step={step} phase={phase} />
       <StepNote step={step} phase={phase} />
+      <StepSteering step={step} round={round} phase={phase} />
+      <Unread step={step} phase={phase} />
       <div class="panel-body">
         <StepFacts step={step} round={round} />
         <div class="panel-texts">

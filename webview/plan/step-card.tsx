@@ -10,6 +10,7 @@ import { excerptOf } from '../markdown/render-markdown.ts';
 import { tail } from '../markdown/visible-text.ts';
 import { phaseOf, phaseStage } from '../run-stage.ts';
 import { StepFacts, StepPrompt } from './step-details.tsx';
+import { StepSteering, Unread } from './step-steering.tsx';
 import { StepTurns } from './step-turns.tsx';
 import { HandedOn, readsOf, StepFigures, StepNote } from './step-facts.tsx';
 
@@ -54,6 +55,8 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
       <p class="subtask" dir="auto"><InlineCode text={step.subtask} /></p>
       <HandedOn step={step} phase={phase} />
       <StepNote step={step} phase={phase} />
+      <StepSteering step={step} round={round} phase={phase} />
+      <Unread step={step} phase={phase} />
       {hasText && !open && (
         // The button above does the same from the keyboard.
         <div class={streamed ? 'excerpt live' : 'excerpt'} dir="auto" onClick={() => setOpen(true)}>

@@ -28,6 +28,7 @@ export function StepFacts({ step, round }: StepProps): JSX.Element {
     <div class="details">
       <Saw step={step} round={round} />
       {isCounted && <Bill step={step} />}
+      <ChangeOf step={step} round={round} />
       <Retry step={step} round={round} />
     </div>
   );
@@ -42,6 +43,22 @@ export function StepPrompt({ step, round, id }: StepProps & { readonly id: strin
         <Prompt round={round} step={step.index} />
       </Disclosure>
     </div>
+  );
+}
+
+/** The change in the step's copy, so far or as it handed it on, opens as a diff against the workspace. */
+function ChangeOf({ step, round }: StepProps): JSX.Element | null {
+  const host = useHost();
+  const run = useContext(RunContext);
+  const changed = step.changes ?? [...(step.begun?.changes ?? []), ...(step.turns ?? []).flatMap((turn) => turn.changes ?? [])];
+  if (!run || changed.length === 0) return null;
+  return (
+    <p>
+      <ToolButton
+        icon="diff-multiple" text={l10n.t('Open its change')} label={l10n.t('Open its change: the copy of step {0} against the workspace', step.index + 1)}
+        onClick={() => host.post({ type: 'showStepChange', runId: run.runId, round, step: step.index })}
+      />
+    </p>
   );
 }
 

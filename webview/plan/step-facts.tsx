@@ -52,8 +52,8 @@ export function HandedOn({ step, phase }: { readonly step: StepView; readonly ph
       {handedOn.map(({ failure }, index) => (
         <li key={index} class="tone-caution" dir="auto"><Icon name="warning" /> {failure.message}</li>
       ))}
-      {phase === 'completed' && <li class="quiet">{fillSentence(l10n.t('Done by {0} instead.'), now)}</li>}
-      {(phase === 'pending' || phase === 'running' || phase === 'retrying') && <li class="quiet">{fillSentence(l10n.t('Given to {0} instead.'), now)}</li>}
+      {(phase === 'completed' || phase === 'stopped') && <li class="quiet">{fillSentence(l10n.t('Done by {0} instead.'), now)}</li>}
+      {(phase === 'pending' || phase === 'running' || phase === 'stopping' || phase === 'retrying') && <li class="quiet">{fillSentence(l10n.t('Given to {0} instead.'), now)}</li>}
     </ul>
   );
 }
@@ -85,6 +85,8 @@ export function StepNote({ step, phase }: { readonly step: StepView; readonly ph
   }
   if (phase === 'failed' && failure) return <p class="note tone-bad" dir="auto">{failure.message}</p>;
   if (phase === 'skipped') return <p class="note quiet" dir="auto">{fillSentence(l10n.t('Skipped: {0}'), step.skippedBecause)}</p>;
+  if (phase === 'stopping') return <p class="note quiet">{l10n.t('Being stopped…')}</p>;
+  if (phase === 'stopped') return <p class="note tone-caution">{l10n.t('You stopped it. It handed on what it had.')}</p>;
   if (step.finishReason === 'length') return <p class="note tone-caution">{l10n.t('Cut off at the worker’s output limit.')}</p>;
   if (step.finishReason === 'content-filter') return <p class="note tone-caution">{l10n.t('Stopped by the provider’s content filter.')}</p>;
   if (step.returned) return <p class="note quiet" dir="auto">{fillSentence(l10n.t('Given back once: {0}'), step.returned.text)}</p>;

@@ -4,10 +4,12 @@ import type { FileChange } from '../../backend/protocol/file-change.ts';
 import type { EditSummary } from '../../backend/protocol/run-events.ts';
 import type { StepView, TurnView } from '../../backend/protocol/run-snapshot.ts';
 import { turnText } from '../../backend/protocol/turn-text.ts';
+import { Icon } from '../controls.tsx';
 import { DiffView } from '../diff-view.tsx';
 import { Disclosure } from '../disclosure.tsx';
 import { Capped } from '../markdown/capped.tsx';
 import { visibleText } from '../markdown/visible-text.ts';
+import { Told } from './step-steering.tsx';
 
 const MAX_TITLE = 60;
 
@@ -19,7 +21,9 @@ export function StepTurns({ step, id }: { readonly step: StepView; readonly id: 
     <div class="details">
       <h5 class="label">{l10n.t('Turns')}</h5>
       {turns.map((turn, index) => (
-        <Disclosure key={index} id={`${id}/step-${step.index}/turn-${index}`} title={`${index + 1} · ${visibleText(titleOf(turn))}`}>
+        <Disclosure
+          key={index} id={`${id}/step-${step.index}/turn-${index}`} title={`${index + 1} · ${visibleText(titleOf(turn))}`} aside={<TurnResult turn={turn} />}
+        >
           <Turn turn={turn} />
         </Disclosure>
       ))}
@@ -27,15 +31,41 @@ export function StepTurns({ step, id }: { readonly step: StepView; readonly id: 
   );
 }
 
-function Turn({ turn: { reply, calls = [], changes = [], observation } }: { readonly turn: TurnView }): JSX.Element {
+function Turn({ turn: { reply, calls = [], changes = [], observation, told = [] } }: { readonly turn: TurnView }): JSX.Element {
+  const words = turnText(reply, calls.filter(({ name }) => !isToldBelow(name, { changes, observation }))).trim();
   return (
     <>
-      <pre tabIndex={0} role="group" aria-label={l10n.t('What it wrote')} dir="auto"><Capped text={turnText(reply, calls)} /></pre>
+      {words !== '' && <pre tabIndex={0} role="group" aria-label={l10n.t('What it wrote')} dir="auto"><Capped text={words} /></pre>}
       {changes.filter(({ removed, inserted }) => removed !== inserted).map((change) => <DiffView key={change.path} edit={asEdit(change)} />)}
       {observation !== undefined && <pre tabIndex={0} role="group" aria-label={l10n.t('What it was given')} dir="auto"><Capped text={observation} /></pre>}
+      {told.map((text, index) => <Told key={index} text={text} />)}
     </>
   );
 }
+
+/** Whether the diff or the result says all that a tool call says. */
+function isToldBelow(name: string, { changes = [], observation }: Pick<TurnView, 'changes' | 'observation'>): boolean {
+  if (observation === undefined) return false;
+  return ['read', 'search', 'test'].includes(name) || (changes.length > 0 && ['edit', 'create', 'delete'].includes(name));
+}
+
+/** What came of it, beside its title: the tests that pass and fail, or the lines that changed. */
+function TurnResult({ turn: { observation, changes = [] } }: { readonly turn: TurnView }): JSX.Element | null {
+  if (observation === undefined) return <Icon name="loading" tone="busy" label={l10n.t('being done')} />;
+  const [, passed, failed] = TESTS.exec(observation) ?? [];
+  if (passed !== undefined) {
+    return failed === '0'
+      ? <span class="tone-good">{l10n.t('{0} passed', passed)}</span>
+      : <span class="tone-bad">{l10n.t('{0} passed, {1} failed', passed, failed ?? '')}</span>;
+  }
+  const changed = changes.filter(({ removed, inserted }) => removed !== inserted).map(({ path }) => path.split('/').at(-1) ?? path);
+  const [first, ...others] = changed;
+  if (first === undefined) return null;
+  return <span>{visibleText(others.length > 0 ? l10n.t('{0} and {1} more', first, others.length) : first)}</span>;
+}
+
+/** As the worker is told of its tests (backend/hands/tests-in-words.ts). */
+const TESTS = /^(\d+) tests? passed, (\d+) failed/m;
 
 /** What it asked for, as its result names it; otherwise its first words. */
 function titleOf({ observation = '', reply }: TurnView): string {
