@@ -155,7 +155,10 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       clientModel: (call) => clients.model(call),
       signal,
     }),
-    isPriced: (worker) => prices.of(worker) !== undefined,
+    priceOf: (worker) => {
+      const known = prices.known(worker);
+      return known && { inputPerMillion: known.price.inputPerMillion, outputPerMillion: known.price.outputPerMillion, origin: known.origin };
+    },
     whyNoModel: (worker) => models.whyNot(worker),
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
     listModels,

@@ -3,6 +3,7 @@ import { absoluteModelName } from '../lm/process/find-model-folder.ts';
 import { formatDuration } from '../protocol/figures.ts';
 import type { ClientRequests, Pool, Result } from '../protocol/methods.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
+import { priceWords } from '../protocol/price-words.ts';
 import { providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
@@ -155,8 +156,8 @@ function printPool({ file, conductor, planner, workers }: Pool, terminal: Termin
     terminal.say('No worker yet: conductor worker add ID --provider openai --model gpt-6.1-sol --key OPENAI_API_KEY');
     return;
   }
-  for (const { worker, ready, reason, priced } of allPrintable(workers)) {
-    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', !priced && 'unpriced', worker.hands && `hands: ${worker.hands}`, worker.simulated && 'simulated'];
+  for (const { worker, ready, reason, price } of allPrintable(workers)) {
+    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', price ? priceWords(price) : 'unpriced', worker.hands && `hands: ${worker.hands}`, worker.simulated && 'simulated'];
     terminal.result([
       terminal.resultStyle(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
       worker.id.padEnd(16), worker.provider.padEnd(18), worker.model.padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',

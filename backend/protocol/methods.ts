@@ -5,6 +5,7 @@ import {
 } from './local-models.ts';
 import { editedPlanSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
+import { priceOriginSchema } from './price-origin.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
@@ -85,6 +86,8 @@ export const workerStatusSchema = z.object({
   ready: z.boolean(),
   reason: z.string().optional(),
   priced: z.boolean(),
+  /** Dollars for a million tokens in and out, and where that is known from; absent for an unknown price. */
+  price: z.object({ inputPerMillion: z.number(), outputPerMillion: z.number(), origin: priceOriginSchema }).optional(),
 });
 export type WorkerStatus = z.infer<typeof workerStatusSchema>;
 

@@ -4,6 +4,7 @@ import { formatBytes, formatTokens, formatUsd } from '../../backend/protocol/fig
 import type { LocalModelsView } from '../../backend/protocol/local-models.ts';
 import type { HealthDetails, Pool, WorkerStatus } from '../../backend/protocol/methods.ts';
 import { estimateWords, plannerReason } from '../../backend/protocol/planner-words.ts';
+import { priceWords } from '../../backend/protocol/price-words.ts';
 import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { readingOf } from '../../backend/protocol/test-runners.ts';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
@@ -112,7 +113,7 @@ function workerRows({ workers }: Pool, facts: HealthFacts, l10n: Words): HealthR
   return enabled.map((status) => workerRow(status, facts, l10n));
 }
 
-function workerRow({ worker, ready, reason, priced }: WorkerStatus, { details, tried }: HealthFacts, l10n: Words): HealthRow {
+function workerRow({ worker, ready, reason, price, priced }: WorkerStatus, { details, tried }: HealthFacts, l10n: Words): HealthRow {
   const row = { id: `worker-${worker.id}`, title: l10n.t('Worker "{0}"', worker.id) };
   const tryNow: Mend = { id: 'tryWorker', label: l10n.t('Try "{0}" Now', worker.id), subject: worker.id };
   const last = tried.get(worker.id);
@@ -130,7 +131,7 @@ function workerRow({ worker, ready, reason, priced }: WorkerStatus, { details, t
     call ? l10n.t('Its last call was answered.') : reachOf(server?.state, worker, l10n),
     worker.key === undefined ? undefined : l10n.t('Its key {0} is there.', worker.key),
     worker.provider === 'vscode' ? l10n.t('VS Code does not report usage, so tokens and cost are estimates.') : undefined,
-    priced ? undefined : l10n.t('Its price is not known, so only token limits apply to it.'),
+    priced ? price && l10n.t('Its price: {0}.', priceWords(price)) : l10n.t('Its price is not known, so only token limits apply to it.'),
   ];
   const isKnown = call !== undefined || server?.state === 'answers';
   return { ...row, state: isKnown ? 'works' : 'note', text: facts.filter((fact) => fact !== undefined).join(' '), mends: [tryNow] };

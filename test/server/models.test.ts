@@ -37,7 +37,7 @@ beforeEach(async () => {
   const access = {
     file: workersFile,
     tryWorker: () => Promise.reject(new Error('not here')),
-    isPriced: () => true,
+    priceOf: () => ({ inputPerMillion: 1, outputPerMillion: 2, origin: { list: 'worker' as const } }),
     whyNoModel: ({ model }: { model: string }) => parts.access.inspect(model).then(() => undefined, (error: Error) => error.message),
     findServers: () => Promise.resolve({ servers: [], looked: [] }),
     nextPlanner: () => undefined, listModels: () => Promise.reject(new Error('not here')),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NO_USAGE, totalTokens } from '../../backend/protocol/token-counts.ts';
 import type { Usage } from '../../backend/protocol/usage.ts';
+import { CATALOGUE, cataloguePrice } from '../../backend/workers/limits/catalogue-price.ts';
 import { costOf, loadPrices, upperBound } from '../../backend/workers/limits/prices.ts';
+import corrections from '../../backend/workers/limits/prices.json' with { type: 'json' };
 import { ConfigFileError } from '../../backend/workers/read-json-file.ts';
 import { chatUsage, messagesUsage, responsesUsage } from '../../backend/workers/adapters/reported-usage.ts';
 import { rejection, workerOf } from './harness.ts';
@@ -132,10 +135,38 @@ describe('cost', () => {
     expect(known('openai', 'gpt-5.5')).toBe(true);
     expect(known('openai', 'gpt-5.5-2026-04-23')).toBe(true);
     expect(known('anthropic', 'claude-haiku-4-5-20251001')).toBe(true);
-    for (const model of ['gpt-5.5-pro', 'gpt-5', 'GPT-5.5', 'gpt-5.5-latest', 'gpt-5.5-2026', 'constructor']) {
+    expect(known('anthropic', 'claude-sonnet-5-20260901')).toBe(true);
+    for (const model of ['gpt-5.5-ultra', 'GPT-5.5', 'gpt-5.5-latest', 'gpt-5.5-2026', 'gpt-5.', 'constructor']) {
       expect(known('openai', model), model).toBe(false);
     }
+    // The catalogue takes any name that begins like an older model's for that model.
+    expect(known('anthropic', 'claude-sonnet-5-9')).toBe(false);
     expect(known('openai', 'claude-haiku-4-5')).toBe(false);
+  });
+
+  test('each has its list and its day', async () => {
+    const prices = await loadPrices();
+    const known = (baseUrl: string, model: string) => prices.known(workerOf({ provider: 'openai-compatible', baseUrl, model }));
+    const catalogue = { list: 'catalogue', asOf: CATALOGUE.asOf, name: CATALOGUE.name };
+    expect(prices.known(priced)?.origin).toEqual({ list: 'worker' });
+    expect(prices.known(workerOf({ provider: 'openai', model: 'gpt-6.1-sol' }))?.origin).toEqual({ list: 'conductor', asOf: expect.stringMatching(/^2026-/) });
+    expect(known('https://api.mistral.ai/v1', 'mistral-large-latest')).toEqual({ price: { inputPerMillion: 2, outputPerMillion: 6 }, origin: catalogue });
+    expect(known('https://api.x.ai/v1', 'grok-4')).toEqual({ price: { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.75 }, origin: catalogue });
+    expect(known('https://openrouter.ai/api/v1', 'anthropic/claude-sonnet-4.5')?.price).toMatchObject({ inputPerMillion: 3, longPrompt: { inputPerMillion: 6, outputPerMillion: 22.5 } });
+    // What costs nothing there is held by no budget, so nobody's word is taken for it.
+    expect(known('https://openrouter.ai/api/v1', 'deepseek/deepseek-r1:free')).toBeUndefined();
+    expect(known('http://127.0.0.1:4000/v1?server=https://api.x.ai', 'grok-4')).toBeUndefined();
+  });
+
+  test('the day of the catalogue is that of the installed release', () => {
+    const installed = JSON.parse(readFileSync(new URL('../../node_modules/@pydantic/genai-prices/package.json', import.meta.url), 'utf8')) as { version: string };
+    expect(installed.version, 'look up the day of the new release, and which of prices.json it has by now').toBe(CATALOGUE.version);
+  });
+
+  test('what corrects the catalogue is not in it', async () => {
+    for (const [host, { models }] of Object.entries(corrections.servers)) {
+      for (const [model, own] of Object.entries(models)) expect(cataloguePrice(`https://${host}/v1`, model, Date.now()), model).not.toEqual(own);
+    }
   });
 
   test('a long prompt has its own price for the whole request', async () => {
@@ -184,7 +215,7 @@ describe('the override file', () => {
   });
 
   test('may be absent', async () => {
-    expect((await loadPrices(path())).asOf).toMatch(/^2026-/);
+    expect((await loadPrices(path())).of(workerOf({ provider: 'openai', model: 'gpt-6.1-sol' }))?.outputPerMillion).toBe(10);
   });
 
   test('that is wrong is refused with the place', async () => {

@@ -18,8 +18,8 @@ export interface WorkersAccess {
   readonly file: string;
   /** Tests a worker with one or two small real calls. */
   tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
-  /** Whether a price is known for the worker. */
-  isPriced(worker: WorkerConfig): boolean;
+  /** What is known of the worker's price. */
+  priceOf(worker: WorkerConfig): WorkerStatus['price'];
   /** Why the model of a local worker cannot be used, according to its files; one sentence. */
   whyNoModel(worker: WorkerConfig): Promise<string | undefined>;
   /** Finds the model servers that answer on this machine. */
@@ -130,8 +130,8 @@ export class PoolEditor {
 
   async #status(worker: WorkerConfig): Promise<WorkerStatus> {
     const reason = await this.#whyNotReady(worker);
-    const priced = this.#access.isPriced(worker);
-    return reason === undefined ? { worker, ready: true, priced } : { worker, ready: false, reason, priced };
+    const price = this.#access.priceOf(worker);
+    return { worker, ready: reason === undefined, ...(reason !== undefined && { reason }), priced: price !== undefined, ...(price && { price }) };
   }
 
   async #whyNotReady(worker: WorkerConfig): Promise<string | undefined> {

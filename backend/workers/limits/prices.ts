@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { type Cost, type Usage } from '../../protocol/usage.ts';
 import { factsOf } from '../../protocol/providers.ts';
+import type { PriceOrigin } from '../../protocol/price-origin.ts';
 import { priceSchema, type Price, type WorkerConfig } from '../../protocol/worker-config.ts';
+import { CATALOGUE, cataloguePrice } from './catalogue-price.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';
 import type { Reserved } from './ledger.ts';
 import type { ModelRequest } from '../model.ts';
-import builtIn from './prices.json' with { type: 'json' };
+import corrections from './prices.json' with { type: 'json' };
 import { readJsonFile } from '../read-json-file.ts';
 import { baseUrlOf } from '../servers/server-of.ts';
 
@@ -25,33 +27,54 @@ export type PricesFile = z.infer<typeof pricesFileSchema>;
 /** The price of a provider that bills nothing. */
 const FREE: Price = { inputPerMillion: 0, outputPerMillion: 0 };
 
+export interface KnownPrice {
+  readonly price: Price;
+  readonly origin: PriceOrigin;
+}
+
 /** Prices of models by server and model name. The same name on another server is another product. */
 export class Prices {
-  readonly asOf: string;
-  readonly #servers: PricesFile['servers'];
-  readonly #override: PricesFile['servers'];
+  readonly #corrections: PricesFile;
+  readonly #override: PricesFile | undefined;
+  readonly #now: () => number;
 
-  constructor(builtInFile: PricesFile, override?: PricesFile) {
-    this.asOf = builtInFile.asOf;
-    this.#servers = builtInFile.servers;
-    this.#override = override?.servers ?? {};
+  constructor(corrections: PricesFile, override?: PricesFile, now = Date.now) {
+    this.#corrections = corrections;
+    this.#override = override;
+    this.#now = now;
   }
 
-  /** The price in the worker's settings, else in the user's file, else the built-in one. `undefined` means unpriced, not free. */
   of(worker: WorkerConfig): Price | undefined {
-    if (worker.price !== undefined) return worker.price;
+    return this.known(worker)?.price;
+  }
+
+  /**
+   * The price in the worker's settings, else in the user's file, else in `prices.json`, which has what is newer than the catalogue, else in
+   * the catalogue. `undefined` means unpriced, not free.
+   */
+  known(worker: WorkerConfig): KnownPrice | undefined {
+    if (worker.price !== undefined) return { price: worker.price, origin: { list: 'worker' } };
     const { reach, isFree } = factsOf(worker.provider);
-    if (isFree) return FREE;
+    if (isFree) return { price: FREE, origin: { list: 'free' } };
     if (reach !== 'server') return undefined;
-    const { host } = new URL(baseUrlOf(worker));
-    return lookUp(this.#override[host], worker.model) ?? lookUp(this.#servers[host], worker.model);
+    const baseUrl = baseUrlOf(worker);
+    const { host } = new URL(baseUrl);
+    const listed = (file: PricesFile | undefined, list: PriceOrigin['list']): KnownPrice | undefined => {
+      const price = file && lookUp(file.servers[host], worker.model);
+      return price && { price, origin: { list, asOf: file.asOf } };
+    };
+    const catalogued = (): KnownPrice | undefined => {
+      const price = cataloguePrice(baseUrl, worker.model, this.#now());
+      return price && { price, origin: { list: 'catalogue', asOf: CATALOGUE.asOf, name: CATALOGUE.name } };
+    };
+    return listed(this.#override, 'file') ?? listed(this.#corrections, 'conductor') ?? catalogued();
   }
 }
 
-/** The built-in prices, overridden by the file if it exists. @throws ConfigFileError if the file is not valid. */
+/** The corrections of this build, overridden by the file if it exists. @throws ConfigFileError if the file is not valid. */
 export async function loadPrices(overridePath?: string): Promise<Prices> {
   const override = overridePath === undefined ? undefined : await readJsonFile(overridePath, pricesFileSchema);
-  return new Prices(pricesFileSchema.parse(builtIn), override);
+  return new Prices(pricesFileSchema.parse(corrections), override);
 }
 
 /** OpenAI dates its snapshots `-2026-04-23`, Anthropic `-20251001`; a snapshot costs what its undated name costs. */

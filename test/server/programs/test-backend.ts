@@ -34,7 +34,7 @@ const ended = await hostBackend({
   compose: (clients) => Promise.resolve({
     runs: new SteeredRuns(),
     pool: new PoolEditor({
-      file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false,
+      file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), priceOf: () => undefined,
       whyNoModel: () => Promise.resolve(undefined), findServers: () => Promise.resolve({ servers: [], looked: [] }),
       listModels: () => Promise.reject(new Error('not here')), nextPlanner: () => undefined,
     }, clients),

@@ -51,7 +51,7 @@ export async function serve(
       {
         file: workersFile,
         tryWorker: () => Promise.reject(new Error('secret detail of a fault')),
-        isPriced: ({ model }) => model === 'priced',
+        priceOf: ({ model }) => (model === 'priced' ? { inputPerMillion: 1, outputPerMillion: 2, origin: { list: 'worker' } } : undefined),
         whyNoModel: ({ model }) => Promise.resolve(model === 'gone' ? 'It is gone.' : undefined),
         findServers: () => Promise.resolve({ servers: [], looked: [] }),
         listModels: () => Promise.reject(new Error('not here')),
