@@ -2,17 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { bestPlanner, choiceOf, CHEAP_PLAN_USD, type PlanningRecord } from '../../backend/solve/choose-planner.ts';
-import prices from '../../backend/workers/limits/prices.json' with { type: 'json' };
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
 
 const HERE = 'http://127.0.0.1:11434/v1';
 const FREE = { inputPerMillion: 0, outputPerMillion: 0 };
 
 const worker = (id: string, more: object = {}): WorkerConfig => workerConfigSchema.parse({ id, provider: 'openai', model: id, ...more });
-/** A worker at the listed price of its model. */
+const prices = await loadPrices();
+/** A worker at the known price of its model. */
 const listed = (model: string): WorkerConfig => {
-  const price = Object.values(prices.servers).map(({ models }) => (models as Record<string, object>)[model]).find((one) => one !== undefined);
-  if (!price) throw new Error(`No price is listed of ${model}.`);
-  return worker(model, { price });
+  const own = worker(model, { provider: model.startsWith('claude') ? 'anthropic' : 'openai' });
+  const price = prices.of(own);
+  if (!price) throw new Error(`No price is known of ${model}.`);
+  return { ...own, price };
 };
 const here = (model: string, more: object = {}): WorkerConfig =>
   workerConfigSchema.parse({ id: model.replace(/[^\w.-]/g, '-'), provider: 'openai-compatible', baseUrl: HERE, model, price: FREE, ...more });
