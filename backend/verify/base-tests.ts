@@ -7,8 +7,10 @@ import { readFiles, snapshotOf, type HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
-import { TestRuns, UnusableRunError, type RunLimits, type TestRunsParts } from './judge/test-runs.ts';
+import { TestRuns, UnusableRunError, type RunOptions, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
+import type { Coverage } from './runners/coverage.ts';
+import type { SomeTests } from './reach/named-tests.ts';
 import { chooseRunner, type ChosenRunner, type TestCommand } from './runners/choose-runner.ts';
 import { NO_TOOLS, type ChosenTools, type ToolVersions } from './tools/tool-versions.ts';
 
@@ -47,8 +49,9 @@ export interface BaseTestsParts extends TestRunsParts {
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
 
-/** One run of all tests. */
-const FIRST_RUN = 1;
+/** Which run of all tests is kept. */
+const FIRST_RUN = 'first';
+const COVERED_RUN = 'covered';
 
 /** The tests of a workspace in the state in which it was opened. */
 export class BaseTests {
@@ -136,8 +139,16 @@ export class BaseTests {
   }
 
   /** The results of some tests of the workspace with these edits: from the cache, or by one run. Throws what `TestRuns.run` throws. */
-  someOf(command: string, baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
-    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, command), this.#options.signal, () => this.#run(baseEdits, { command, timeoutMs }));
+  someOf({ command, only }: SomeTests, baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
+    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, [command, only ?? []]), this.#options.signal, () =>
+      this.#run(baseEdits, { command, timeoutMs, ...(only && { only }) }));
+  }
+
+  /** Which functions the tests of the workspace call: from the cache, or by one run. Undefined if the runner cannot tell. Throws what `TestRuns.run` throws. */
+  async coverage(): Promise<Coverage | undefined> {
+    if (!this.chosen.runner.tellsCoverage) return undefined;
+    const { coverage } = await this.#parts.baseRuns.get(this.#keyOf([], COVERED_RUN), this.#options.signal, () => this.#run([], { isCovered: true }));
+    return coverage;
   }
 
   async #resultsOf(baseEdits: readonly FileEdit[]): Promise<BaseRun> {
@@ -154,17 +165,17 @@ export class BaseTests {
     return this.#parts.baseRuns.get(this.#keyOf(baseEdits, FIRST_RUN), this.#options.signal, () => this.#run(baseEdits, { timeoutMs }));
   }
 
-  async #run(baseEdits: readonly FileEdit[], limits?: RunLimits): Promise<BaseRun> {
-    const { report, exitCode, said, stayed, outcome: { durationMs } } = await this.runs.run((copy) => applyPatch(copy, { edits: baseEdits }), limits);
-    return { report, exitCode, said, stayed, flaky: new Set(), durationMs };
+  async #run(baseEdits: readonly FileEdit[], options?: RunOptions): Promise<BaseRun> {
+    const { report, exitCode, said, stayed, coverage, outcome: { durationMs } } = await this.runs.run((copy) => applyPatch(copy, { edits: baseEdits }), options);
+    return { report, exitCode, said, stayed, flaky: new Set(), durationMs, ...(coverage && { coverage }) };
   }
 
-  /** @param some the command of some tests; by default, two runs of all */
-  #keyOf(baseEdits: readonly FileEdit[], some?: string | typeof FIRST_RUN): string {
+  /** @param which some tests, or one run; by default, two runs of all tests */
+  #keyOf(baseEdits: readonly FileEdit[], which?: unknown): string {
     const { command, reports } = this.#options;
     const changes = baseEdits.map(({ path, after }) => [path, after]);
     return createHash('sha256')
-      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment, some]))
+      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment, which]))
       .digest('hex');
   }
 }

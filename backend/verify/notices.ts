@@ -4,22 +4,20 @@ import type { BaseRun } from './judge/base-run-cache.ts';
 import { byId } from './judge/judge.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
 import type { FileEdit } from './patch/patch.ts';
-import { testsToRunFirst, withTheOthers } from './reached-first.ts';
+import { endAlike, testsReached, withTheOthers, type AskedOfTests } from './reached-first.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import type { TestReport } from './runners/test-report.ts';
 
 /* Whether the tests notice what a base's edits change: what a candidate for a task is asked before it is judged. */
 
-/** What the tests say of a base. */
-export interface Noticing {
-  readonly isNoticed: boolean;
-  /** Whether all tests were run, not only those that the edits reach. */
-  readonly byAll: boolean;
-  /** Why the base gave no result: then it is neither. */
-  readonly problem?: string;
-}
+export type Noticing =
+  | { readonly state: 'noticed' }
+  /** `reason`: one sentence. */
+  | { readonly state: 'unnoticed'; readonly reason: string }
+  /** The base gave no result. */
+  | { readonly state: 'unusable'; readonly reason: string };
 
-/** An edit may make a loop endless. Tests that take so much longer than without it are stopped; as mutation testing does. */
+/** An edit may make a loop endless. Tests that take so much longer than without it are stopped, as mutation testing does. */
 const SLOWER = 10;
 const SLOWER_BY_MS = 30_000;
 
@@ -29,29 +27,33 @@ const SLOWER_BY_MS = 30_000;
  */
 export async function notices(parts: BaseTestsParts, tests: BaseTests, edits: readonly FileEdit[]): Promise<Noticing | undefined> {
   const whole = await tests.ofWorkspace().catch(unusable);
-  if (!whole || whole instanceof UnusableRunError) return undefined;
+  if (whole instanceof UnusableRunError) return undefined;
   const timeoutMs = SLOWER_BY_MS + SLOWER * (whole.durationMs ?? 0);
-  const reached = await testsToRunFirst(parts, tests, { whole, edits: [], changed: edits.map(({ path }) => path), ids: [] });
-  const some = reached && (await tests.someOf(reached.command, edits, timeoutMs).catch(unusable));
-  if (reached && some && !(some instanceof UnusableRunError) && !isWorse(whole, withTheOthers(some.report, whole.report, reached))) return { isNoticed: false, byAll: false };
+  const asked = { whole, edits: [], changed: edits.map(({ path }) => path), ids: [], changes: edits };
+  const reached = await testsReached(parts, tests, asked);
+  if (reached?.only?.length === 0) return { state: 'unnoticed', reason: 'No test reaches it.' };
+  const some = reached && (await resultsOfReached(parts, tests, { asked, reached, edits, timeoutMs }));
+  if (some && !isWorse(whole, some.report)) return { state: 'unnoticed', reason: 'None of the tests that reach it notices it.' };
   const all = await tests.firstRun(timeoutMs).catch(unusable);
-  if (all instanceof UnusableRunError) return { isNoticed: false, byAll: true, problem: all.message };
-  if (!isWorse(whole, all.report)) return { isNoticed: false, byAll: true };
-  if (reached && some && !(some instanceof UnusableRunError)) await settle(tests, { whole, reached, some, all });
-  return { isNoticed: true, byAll: true };
+  if (all instanceof UnusableRunError) return { state: 'unusable', reason: `The tests could not be run before the change: ${all.message}` };
+  if (!isWorse(whole, all.report)) return { state: 'unnoticed', reason: 'No test notices it.' };
+  // The run of the reached tests is as good as a second one of all, if the others, which ended alike in two runs of the workspace, did so now.
+  const others = ({ results }: TestReport): ReadonlyMap<string, string> =>
+    new Map(results.filter(({ id }) => !reached?.covers(id) && !whole.flaky.has(id)).map(({ id, status }) => [id, status]));
+  if (some && isDeepStrictEqual(others(all.report), others(whole.report)) && (await endAlike(parts, tests, asked, reached)))
+    await tests.settleBefore(all, { ...all, report: some.report, flaky: whole.flaky });
+  return { state: 'noticed' };
 }
 
-/**
- * The run of the reached tests is as good as a second one of all, if the others, which ended alike in two runs of the workspace, ended so
- * with the edits, too.
- */
-async function settle(
-  tests: BaseTests, { whole, reached, some, all }: { readonly whole: BaseRun; readonly reached: ReachedTests; readonly some: BaseRun; readonly all: BaseRun },
-): Promise<void> {
-  const second = { ...all, report: withTheOthers(some.report, whole.report, reached), flaky: whole.flaky };
-  const others = ({ results }: TestReport): ReadonlyMap<string, string> =>
-    new Map(results.filter(({ id }) => !reached.covers(id) && !whole.flaky.has(id)).map(({ id, status }) => [id, status]));
-  if (isDeepStrictEqual(others(all.report), others(whole.report))) await tests.settleBefore(all, second);
+/** The results of the reached tests with the edits, with those of all others as they are without. Undefined if they say nothing. */
+async function resultsOfReached(
+  parts: BaseTestsParts, tests: BaseTests,
+  { asked, reached, edits, timeoutMs }: { readonly asked: AskedOfTests; readonly reached: ReachedTests; readonly edits: readonly FileEdit[]; readonly timeoutMs: number },
+): Promise<BaseRun | undefined> {
+  // Files of tests are the same for many edits. Which tests call one function has to be tried for it alone, and only if they notice it.
+  if (!reached.only && !(await endAlike(parts, tests, asked, reached))) return undefined;
+  const some = await tests.someOf(reached, edits, timeoutMs).catch(unusable);
+  return some instanceof UnusableRunError ? undefined : { ...some, report: withTheOthers(some.report, asked.whole.report, reached) };
 }
 
 /** Whether a test that passes in the workspace does not pass any more. */

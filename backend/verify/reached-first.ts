@@ -3,7 +3,7 @@ import type { BaseRun } from './judge/base-run-cache.ts';
 import { byId } from './judge/judge.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
 import type { FileEdit } from './patch/patch.ts';
-import { MOST_OF_THE_TIME, reachedTests, type ReachedTests } from './reach/reached-tests.ts';
+import { MOST_OF_THE_TIME, coveredTests, reachedTests, type ReachedTests } from './reach/reached-tests.ts';
 import type { TestReport } from './runners/test-report.ts';
 
 /* The tests that a change reaches run ahead of all others where these take long. What they say against a change holds; they never prove it. */
@@ -12,33 +12,49 @@ const LONG_SUITE_MS = 5_000;
 const pays = (wholeMs: number, aloneMs: number): boolean => wholeMs >= LONG_SUITE_MS && aloneMs <= wholeMs * MOST_OF_THE_TIME;
 
 /** What is asked of the tests of one state of the project. */
-interface Asked {
+export interface AskedOfTests {
   /** All tests in this state: the workspace with `edits`. */
   readonly whole: BaseRun;
   readonly edits: readonly FileEdit[];
   readonly changed: readonly string[];
   /** Tests that run in any case. */
   readonly ids: readonly string[];
+  /** What is changed of the workspace, if that is the state: then a run of its tests can tell which of them call it. */
+  readonly changes?: readonly FileEdit[];
+}
+
+/** The tests to run first, or undefined: they end as among all tests, and take less time. Throws an error of the machine, or the signal's reason. */
+export async function testsToRunFirst(parts: BaseTestsParts, tests: BaseTests, asked: AskedOfTests): Promise<ReachedTests | undefined> {
+  const reached = await testsReached(parts, tests, asked);
+  return reached && (await endAlike(parts, tests, asked, reached)) ? reached : undefined;
 }
 
 /**
- * The tests to run first, or undefined. They have been run by themselves on the code as it is: they end as among all tests, and take at most
- * half the time. Throws an error of the machine, or the signal's reason.
+ * The tests that a change reaches, if it pays to run them first: as coverage tells, or else imports. There may be none. Throws an error of the machine,
+ * or the signal's reason.
  */
-export async function testsToRunFirst(
-  { copies, paysToRunFirst = pays }: BaseTestsParts, tests: BaseTests, { whole, edits, changed, ids }: Asked,
+export async function testsReached(
+  { copies, paysToRunFirst = pays }: BaseTestsParts, tests: BaseTests, { whole: { report, durationMs = 0 }, changed, ids, changes }: AskedOfTests,
 ): Promise<ReachedTests | undefined> {
-  const { report, durationMs = 0, flaky } = whole;
   if (!paysToRunFirst(durationMs, 0)) return undefined;
   const { snapshot, chosen } = tests;
-  const reached = await copies.onFiles(snapshot, (files) => reachedTests({ report, changed, ids, chosen, files }));
-  if (!reached) return undefined;
-  const alone = await tests.someOf(reached.command, edits).catch(unusable);
-  if (alone?.durationMs === undefined || !paysToRunFirst(durationMs, alone.durationMs)) return undefined;
+  const coverage = changes && (await tests.coverage().catch(unusable));
+  const covered = changes && coverage && coveredTests({ report, ids, chosen, edits: changes, coverage });
+  return covered ?? (await copies.onFiles(snapshot, (files) => reachedTests({ report, changed, ids, chosen, files })));
+}
+
+/**
+ * Whether these tests end by themselves as among all tests, in at most half the time, in the state of the project that is asked about. They have
+ * been run by themselves then. Throws an error of the machine, or the signal's reason.
+ */
+export async function endAlike(
+  { paysToRunFirst = pays }: BaseTestsParts, tests: BaseTests, { whole: { report, durationMs = 0, flaky }, edits }: AskedOfTests, reached: ReachedTests,
+): Promise<boolean> {
+  const alone = await tests.someOf(reached, edits).catch(unusable);
+  if (alone?.durationMs === undefined || !paysToRunFirst(durationMs, alone.durationMs)) return false;
   const results = byId(alone.report);
   // A test may need what another one leaves behind.
-  const isAlike = report.results.every(({ id, status }) => !reached.covers(id) || flaky.has(id) || results.get(id)?.status === status);
-  return isAlike ? reached : undefined;
+  return report.results.every(({ id, status }) => !reached.covers(id) || flaky.has(id) || results.get(id)?.status === status);
 }
 
 /** The results of some tests, with those of all others as they were before. */

@@ -18,6 +18,7 @@ import { toldBase, toldVerdict } from './told-verdict.ts';
 import { counted } from '../common/counted.ts';
 import { notices, type Noticing } from './notices.ts';
 import { testsToRunFirst, withTheOthers } from './reached-first.ts';
+import type { SomeTests } from './reach/named-tests.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import { restoresWorkspace } from './restored.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
@@ -252,8 +253,8 @@ class Attempt {
     const flaky = new Set([...before.flaky, ...[...whole.flaky].filter((id) => wasPassed.has(id))]);
     const run = { ...whole, exitCode: await this.#exitCodeOf(whole, stage) };
     // Nobody who wrote this code wants to know which run it is in, so the control may run alone.
-    const reached = await testsToRunFirst(this.#parts, tests, { whole, edits: [], changed: patched, ids: written });
-    return { run, stage: { ...stage, before: { ...before, flaky }, restored: run, ...(reached && { command: reached.command }) } };
+    const reached = await testsToRunFirst(this.#parts, tests, { whole, edits: [], changed: patched, ids: written, changes: this.#options.baseEdits ?? [] });
+    return { run, stage: { ...stage, before: { ...before, flaky }, restored: run, ...(reached && { some: reached }) } };
   }
 
   /**
@@ -265,7 +266,7 @@ class Attempt {
     const edits = this.#options.baseEdits ?? [];
     const reached = await testsToRunFirst(this.#parts, tests, { whole: before, edits, changed: patched, ids: written });
     if (!reached) return undefined;
-    const alone = { ...stage, command: reached.command };
+    const alone = { ...stage, some: reached };
     const compared = (run: JudgedRun, flaky: ReadonlySet<string>): Judgement => this.#compare(before, { report: withTheOthers(run.report, before.report, reached), exitCode: 0 }, flaky);
     const first = await this.#run(alone).catch(unusable);
     if (first instanceof UnusableRunError) return this.#onlyReached(this.#endedBy(first, before), before, reached);
@@ -299,7 +300,7 @@ class Attempt {
       const changed = await change?.(copy);
       await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), patched);
       return changed;
-    }, { command: stage.command });
+    }, stage.some);
     return { ...run, exitCode: await this.#exitCodeOf(run, stage) };
   }
 
@@ -462,8 +463,8 @@ interface Stage {
   readonly written: readonly string[];
   /** The files of the patch. */
   readonly patched: readonly string[];
-  /** What runs the tests with the patch; by default, all of them. */
-  readonly command?: string;
+  /** The tests that run with the patch; by default, all of them. */
+  readonly some?: SomeTests;
   /** The runs of a patch that makes the workspace as it is. */
   readonly restored?: JudgedRun;
 }

@@ -119,12 +119,12 @@ describe.skipIf(!available)(`tests that a change reaches (${note})`, { timeout: 
     const base = await scratch.project({ ...FILES, 'src/list.js': FIXED, 'src/alone.js': ALONE });
     const { verifier, runs } = watched(scratch);
     const notices = (baseEdits: readonly ReturnType<typeof edit>[]) => verifier.notices({ base, baseEdits, command: 'node --test', signal });
-    expect(await notices([edit(FIXED, FIXED.replace('list.length - 1', 'list.length > 2 ? list.length - 1 : 0'))])).toEqual({ isNoticed: false, byAll: false });
+    expect(await notices([edit(FIXED, FIXED.replace('list.length - 1', 'list.length > 2 ? list.length - 1 : 0'))])).toEqual({ state: 'unnoticed', reason: 'None of the tests that reach it notices it.' });
     // The workspace twice; then the reached tests without the bug, and with it.
     expect(runs()).toEqual({ all: 2, some: 2 });
-    expect(await notices([edit(FIXED, LIST)])).toEqual({ isNoticed: true, byAll: true });
+    expect(await notices([edit(FIXED, LIST)])).toEqual({ state: 'noticed' });
     expect(runs()).toEqual({ all: 3, some: 3 });
-    expect(await notices([{ ...edit(ALONE, 'export const one = 2;\n'), path: 'src/alone.js' }])).toEqual({ isNoticed: false, byAll: true });
+    expect(await notices([{ ...edit(ALONE, 'export const one = 2;\n'), path: 'src/alone.js' }])).toEqual({ state: 'unnoticed', reason: 'No test notices it.' });
     expect(runs()).toEqual({ all: 4, some: 3 });
     // Both of its runs are there already: of the reached tests, and of all. The test that is judged to notice it fails in both.
     const told = await verifier.testBase({ base, baseEdits: [edit(FIXED, LIST)], command: 'node --test', signal });
@@ -137,7 +137,7 @@ describe.skipIf(!available)(`tests that a change reaches (${note})`, { timeout: 
     const base = await scratch.project({ ...FILES, 'src/list.js': FIXED });
     const { verifier, runs } = watched(scratch);
     const options = { base, baseEdits: [edit(FIXED, 'export const first = (list) => list[1];\nexport const last = (list) => list[0];\n')], command: 'node --test', signal };
-    expect(await verifier.notices(options)).toEqual({ isNoticed: true, byAll: true });
+    expect(await verifier.notices(options)).toEqual({ state: 'noticed' });
     expect(runs()).toEqual({ all: 3, some: 2 });
     expect(await verifier.testBase(options)).toMatchObject({ total: 4, failed: 3, flaky: 0 });
     expect(runs()).toEqual({ all: 4, some: 2 });
@@ -149,7 +149,7 @@ describe.skipIf(!available)(`tests that a change reaches (${note})`, { timeout: 
     const { verifier, runs } = watched(scratch);
     const endless = edit(FIXED, FIXED.replace('list[0]', '{ for (;;); }'));
     const found = await verifier.notices({ base, baseEdits: [endless], command: 'node --test', signal, timeoutMs: 5_000 });
-    expect(found).toEqual({ isNoticed: false, byAll: true, problem: 'The tests did not end within 5 s.' });
+    expect(found).toEqual({ state: 'unusable', reason: 'The tests could not be run before the change: The tests did not end within 5 s.' });
     expect(runs()).toEqual({ all: 3, some: 2 });
   });
 

@@ -196,8 +196,8 @@ async function admit(
   const base = { base: kept, installed: workspace, baseEdits: edits };
   const asked = { ...base, patch: { edits: edits.map(reverted), refused: [] }, ...test, signal };
   const noticing = await verifier.notices({ ...base, ...test, signal });
-  if (noticing?.problem !== undefined) throw new UnusableCandidateError(`The tests could not be run before the change: ${noticing.problem}`);
-  if (noticing?.isNoticed === false) throw new NotAdmittedError(noticing.byAll ? 'No test notices it.' : 'None of the tests that reach it notices it.');
+  if (noticing?.state === 'unusable') throw new UnusableCandidateError(noticing.reason);
+  if (noticing?.state === 'unnoticed') throw new NotAdmittedError(noticing.reason);
   const verdict = await verifier.verify(asked);
   if (verdict.outcome === 'infrastructure') throw new UnusableCandidateError(verdict.reason);
   const targets = failToPassTests(verdict);

@@ -1,4 +1,5 @@
 import { unlessAborted } from '../../common/unless-aborted.ts';
+import type { Coverage } from '../runners/coverage.ts';
 import type { JudgedRun } from './judge.ts';
 
 /** The test results of a workspace before any change: two runs, of which each test counts by its worse one. */
@@ -9,6 +10,8 @@ export interface BaseRun extends JudgedRun {
   readonly stayed?: boolean;
   /** Of the longer run. Absent if no test ran. */
   readonly durationMs?: number;
+  /** Of a run that was asked for it. */
+  readonly coverage?: Coverage;
 }
 
 /** Keeps base runs by contents and command, so that several patches of one workspace share one base run. */

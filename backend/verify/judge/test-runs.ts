@@ -8,7 +8,8 @@ import type { ExceededLimit } from '../sandbox/process-group.ts';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
 import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandbox.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
-import type { PreparedRun } from '../runners/test-runner.ts';
+import type { Coverage } from '../runners/coverage.ts';
+import type { PreparedRun, RunToPrepare } from '../runners/test-runner.ts';
 import { ReportError, type TestReport } from '../runners/test-report.ts';
 
 export interface TestRunsParts {
@@ -43,6 +44,8 @@ export interface TestRun {
   readonly outcome: SandboxOutcome;
   /** The runner said that all tests were over, and the process stayed until it was stopped. */
   readonly stayed: boolean;
+  /** If it was asked for, and the runner could tell. */
+  readonly coverage?: Coverage;
 }
 
 /** A run of the tests without a usable result. The message says why. */
@@ -68,15 +71,15 @@ export class TestRuns {
   }
 
   /**
-   * Runs the tests once, or some of them by a `command` of their own, within `timeoutMs` if that is less than every run has. Before that, `change` edits the clean copy (absolute path). Throws
+   * Runs the tests once, or as the options say. Before that, `change` edits the clean copy (absolute path). Throws
    * `UnusableRunError` if the tests exceed a limit or leave no readable report, what `change` throws, an error of the machine, or the signal's
    * reason.
    */
-  async run<Changed>(change: (copy: string) => Promise<Changed>, { command = this.#setup.chosen.command, timeoutMs = this.#setup.timeoutMs }: RunLimits = {}): Promise<TestRun & { readonly changed: Changed }> {
+  async run<Changed>(change: (copy: string) => Promise<Changed>, { command = this.#setup.chosen.command, timeoutMs = this.#setup.timeoutMs, only, isCovered = false }: RunOptions = {}): Promise<TestRun & { readonly changed: Changed }> {
     const { snapshot, signal } = this.#setup;
     const layer = await this.#layer();
     try {
-      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), { layer: layer?.folder, command, timeoutMs: Math.min(timeoutMs, this.#setup.timeoutMs) }, change);
+      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), { layer: layer?.folder, command, timeoutMs: Math.min(timeoutMs, this.#setup.timeoutMs), only, isCovered }, change);
     } finally {
       layer?.release();
     }
@@ -168,7 +171,7 @@ export class TestRuns {
     };
   }
 
-  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, { layer, command, timeoutMs }: HowToRun): Promise<TestRun> {
+  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, { layer, command, timeoutMs, only, isCovered }: HowToRun): Promise<TestRun> {
     const { chosen, installed, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
@@ -180,13 +183,16 @@ export class TestRuns {
         report: folder.report,
         ...(reports !== undefined && { reports }),
         ...(layer !== undefined && { layer }),
+        ...(only && { only }),
+        ...(isCovered && { isCovered }),
       });
       const { stayed, ...outcome } = await this.#runToEnd(prepared, { ...this.#inCopy(copy, folder, over(layer, prepared)), timeoutMs });
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       const report = await prepared.readReport().catch((error: unknown) => {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${lastWords(outcome)}`) : error;
       });
-      return { report, exitCode: outcome.exitCode, said: lastWords(outcome), outcome, stayed };
+      const coverage = isCovered ? await prepared.readCoverage?.() : undefined;
+      return { report, exitCode: outcome.exitCode, said: lastWords(outcome), outcome, stayed, ...(coverage && { coverage }) };
     } catch (error) {
       throw error instanceof ReportError ? new UnusableRunError(error.message) : error;
     } finally {
@@ -210,8 +216,10 @@ export class TestRuns {
   }
 }
 
-export interface RunLimits {
+export interface RunOptions extends Pick<RunToPrepare, 'only' | 'isCovered'> {
+  /** By default, what runs all tests. */
   readonly command?: string | undefined;
+  /** If that is less than every run has. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -219,6 +227,8 @@ interface HowToRun {
   readonly layer: string | undefined;
   readonly command: string;
   readonly timeoutMs: number;
+  readonly only: RunToPrepare['only'];
+  readonly isCovered: boolean;
 }
 
 /** With a layer to read. */

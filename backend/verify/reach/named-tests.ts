@@ -4,6 +4,13 @@ import type { ChosenRunner } from '../runners/choose-runner.ts';
 import { programUses, simpleCommands, withEdits, type ProgramUse, type Word } from '../runners/shell-words.ts';
 import { shellQuote } from '../sandbox/shell-quote.ts';
 
+/** How some tests are run without the others. */
+export interface SomeTests {
+  readonly command: string;
+  /** See `RunToPrepare`. */
+  readonly only?: readonly string[];
+}
+
 /** How a runner is told which files or packages of tests to run. */
 interface Naming {
   readonly programs: readonly string[];

@@ -3,13 +3,14 @@ import { ProjectImports, folderOf, type ProjectFiles } from '../closure/project.
 import { Slices } from '../../common/slices.ts';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
 import { ID_SEPARATOR, type TestReport } from '../runners/test-report.ts';
-import { commandForTests } from './named-tests.ts';
+import { coveringTests, type ChangedFile } from './covering-tests.ts';
+import { commandForTests, type SomeTests } from './named-tests.ts';
+import type { Coverage } from '../runners/coverage.ts';
 import { reachedFiles } from './reached-files.ts';
 
 /** Some of the tests, and how they are run without the others. */
-export interface ReachedTests {
-  readonly command: string;
-  /** Whether the command runs the test with this id. */
+export interface ReachedTests extends SomeTests {
+  /** Whether the test with this id is among them. */
   covers(id: string): boolean;
 }
 
@@ -38,6 +39,24 @@ export async function reachedTests(
   const covers = (id: string): boolean => wanted.has(unitOf(id));
   const named = shareOf(report, covers) <= MOST_OF_THE_TIME ? commandForTests(chosen, { wanted, all }) : undefined;
   return named === undefined ? undefined : { command: named, covers };
+}
+
+/**
+ * The tests that call what the edits change, as a run of the workspace has shown, and those of `ids`: none, if no test calls it. Undefined if the run
+ * does not tell, or if they take most of the time.
+ */
+export function coveredTests(
+  { report, ids, chosen: { command }, edits, coverage }: {
+    readonly report: TestReport; readonly ids: readonly string[]; readonly chosen: ChosenRunner; readonly edits: readonly ChangedFile[]; readonly coverage: Coverage;
+  },
+): ReachedTests | undefined {
+  const found = coveringTests(edits, coverage);
+  if (!found) return undefined;
+  const wanted = new Set([...found, ...ids]);
+  const only = [...wanted].map((id) => coverage.keys.get(id));
+  if (!only.every((key) => key !== undefined)) return undefined;
+  const covers = (id: string): boolean => wanted.has(id);
+  return shareOf(report, covers) <= MOST_OF_THE_TIME ? { command, only: only.toSorted(), covers } : undefined;
 }
 
 /** What the first part of an id names: a file, or a package of Go. */

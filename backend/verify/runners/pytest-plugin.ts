@@ -17,9 +17,11 @@ def hooks():
     # All in a function: no name of this module leads to what writes the report.
     import pytest
     from _pytest.assertion.rewrite import PYC_TAIL
+    from conductor_coverage import keeps, open_coverage
     from conductor_report import let_go, open_report
     from conductor_watch import COMPILED_END, COPY, function_of, place_of, walk_tests, watch, watch_constants, watch_files
     line = open_report()
+    coverage = open_coverage()
     look, tell = watch(line)
     root = ''
     phase = None
@@ -86,6 +88,12 @@ def hooks():
             elif not any(impl is one for one in getattr(hook, 'pytest_' + name).get_hookimpls()):
                 tell('pytest_' + name, None)
 
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(items):
+        yield
+        if keeps:
+            items[:] = [item for item in items if keeps(item.nodeid)]
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(session):
         # Not called where xdist's workers do the collecting.
@@ -112,8 +120,20 @@ def hooks():
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(item):
+        if coverage:
+            coverage.begin(item.nodeid, root, item.nodeid, [])
         yield
+        if coverage:
+            coverage.end()
         look()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(fixturedef):
+        # What several tests share is set up by the first of them.
+        before = coverage.swap(coverage.outside) if coverage and fixturedef.scope != 'function' else None
+        yield
+        if before is not None:
+            coverage.swap(before)
 
     def running(item, when):
         nonlocal phase
@@ -187,6 +207,8 @@ def hooks():
         look_at_constants()
         look_at_files(is_last=True)
         look_at_hooks()
+        if coverage:
+            coverage.write()
         if phase is None:
             line(type='end')
 

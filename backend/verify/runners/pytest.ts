@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { TestReport } from './test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { pythonEnvironment } from './python-environment.ts';
+import { pythonCoverage, readPythonCoverage } from './python-coverage.ts';
 import { PYTEST_PLUGIN } from './pytest-plugin.ts';
 import { pythonLines } from './python-lines.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
@@ -23,6 +24,7 @@ export const pytest: TestRunner<'pytest'> = {
   name: 'pytest',
   manifests: PYTHON_MANIFESTS,
   idRoot: 'file',
+  tellsCoverage: true,
   detect: async (folder) => ((await usesPytest(folder)) ? ['python3 -m pytest'] : []),
   understands: (command) => programUses(command, ['pytest', 'py.test']).length > 0,
   configuration: [/(^|\/)\.?(pytest\.(ini|toml)|tox\.ini|conftest\.py|setup\.cfg|pyproject\.toml|\.coveragerc)$/],
@@ -32,10 +34,15 @@ export const pytest: TestRunner<'pytest'> = {
     // pytest searches plugins in the copy first, so a patch must not be able to guess the name.
     const plugin = `conductor_${randomUUID().replaceAll('-', '')}`;
     const { withPython, ...prepared } = await pythonEnvironment(run, {
-      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), [plugin]: PYTEST_PLUGIN },
+      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_coverage: pythonCoverage(run), [plugin]: PYTEST_PLUGIN },
       pytestOptions: `-p ${plugin}`,
     });
-    return { ...prepared, hasEnded: report.hasEnded, readReport: () => withPython(async () => parsePytestLines(await report.read(), run.copy)) };
+    return {
+      ...prepared,
+      hasEnded: report.hasEnded,
+      readReport: () => withPython(async () => parsePytestLines(await report.read(), run.copy)),
+      readCoverage: () => readPythonCoverage(run, ({ root, file }) => pathOf(root ?? '', file ?? '', run.copy)),
+    };
   },
 };
 

@@ -76,7 +76,7 @@ def open_report():
 
 def let_go():
     """Called once the runner is loaded. From then on the project's modules are found as usual, and ours are not found."""
-    for name in ('conductor_report', 'conductor_watch'):
+    for name in ('conductor_report', 'conductor_watch', 'conductor_coverage'):
         sys.modules.pop(name, None)
     ours = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path != ours]

@@ -1,5 +1,6 @@
 import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import type { ProjectFolder } from './project-folder.ts';
+import type { Coverage } from './coverage.ts';
 import type { TestReport } from './test-report.ts';
 
 /** How one test runner is found, made to write a report, and read. Each is a row in `runners.ts`. */
@@ -21,6 +22,8 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
   readonly isReportWritable?: boolean;
   /** True if a second use of the runner in one command would write over the report of the first. */
   readonly keepsOneReport?: boolean;
+  /** True if a run can tell its coverage, and some tests can be run by their keys. */
+  readonly tellsCoverage?: boolean;
   /** Prepares one run that writes a report. Throws `ReportError` if the command cannot be made to. */
   prepare(run: RunToPrepare): Promise<PreparedRun>;
   /**
@@ -49,6 +52,10 @@ export interface RunToPrepare {
   readonly reports?: string;
   /** What `build` kept of the base. It can be read and not written. */
   readonly layer?: string;
+  /** The tests to run, by the keys of a `Coverage`, if not all: for runners that tell coverage. */
+  readonly only?: readonly string[];
+  /** Whether to tell the coverage of the run. */
+  readonly isCovered?: boolean;
 }
 
 /** All folders are absolute. The copy is the base's. */
@@ -73,4 +80,6 @@ export interface PreparedRun {
   hasEnded?(): Promise<boolean>;
   /** Throws `ReportError`. */
   readReport(): Promise<TestReport>;
+  /** Undefined if the run has not told. Called after the run. */
+  readCoverage?(): Promise<Coverage | undefined>;
 }

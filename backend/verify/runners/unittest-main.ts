@@ -9,6 +9,7 @@ def prepare():
     import sys
     import time
     import unittest
+    from conductor_coverage import keeps, open_coverage
     from conductor_report import let_go, open_report
     from conductor_watch import COMPILED_END, COPY, function_of, watch, watch_files
     clock, frame = time.perf_counter, sys._getframe
@@ -52,6 +53,7 @@ def prepare():
         return 'test', file_of_class(type(test), method), [type(test).__qualname__, method]
 
     line = open_report()
+    coverage = open_coverage()
     look, tell = watch(line)
     look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'], [COMPILED_END])
     running = None
@@ -65,6 +67,8 @@ def prepare():
             if running is not None:
                 planted('A test was started while another one ran.')
             running = test
+            if coverage:
+                coverage.begin(key_of(test), None, *names_of(test)[1:])
             self.started = clock()
             super().startTest(test)
 
@@ -72,6 +76,8 @@ def prepare():
             nonlocal running
             running = None
             super().stopTest(test)
+            if coverage:
+                coverage.end()
             look()
             for name in {'run', getattr(test, '_testMethodName', None)}.intersection(vars(test)):
                 tell(type(test).__name__ + '.' + name, vars(test)[name])
@@ -129,11 +135,24 @@ def prepare():
         if function is not None:
             yield type(test), test._testMethodName, function, function.__code__
 
+    def key_of(test):
+        kind, file, names = names_of(test)
+        return ' '.join([os.path.relpath(file, COPY) if file else ''] + names)
+
+    def some_of(test):
+        if isinstance(test, unittest.TestSuite):
+            for one in test:
+                yield from some_of(one)
+        elif keeps(key_of(test)):
+            yield test
+
     class Runner(unittest.TextTestRunner):
         resultclass = Result
 
         def run(self, test):
             look_at_files()
+            if keeps:
+                test = unittest.TestSuite(list(some_of(test)))
             methods = list(methods_of(test))
             result = super().run(test)
             look(is_last=True)
@@ -142,6 +161,8 @@ def prepare():
                 now = function_of(getattr(kind, name, None))
                 if now is not function or function.__code__ is not code:
                     tell(kind.__name__ + '.' + name, now and now.__code__)
+            if coverage:
+                coverage.write()
             line(type='end')
             return result
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { TestReport } from './test-report.ts';
+import { pythonCoverage, readPythonCoverage } from './python-coverage.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { pythonLines } from './python-lines.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
@@ -17,6 +18,7 @@ export const unittest: TestRunner<'unittest'> = {
   name: 'unittest',
   manifests: PYTHON_MANIFESTS,
   idRoot: 'file',
+  tellsCoverage: true,
 
   async detect(folder) {
     if (!(await folder.hasFile(PYTHON_TEST_FILE, { text: IMPORTS_UNITTEST, manifests: PYTHON_MANIFESTS }))) return [];
@@ -34,9 +36,14 @@ export const unittest: TestRunner<'unittest'> = {
     const report = await signedReport(run.report);
     const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
     const { withPython, ...prepared } = await pythonEnvironment({ ...run, command }, {
-      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_unittest: UNITTEST_MAIN },
+      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_coverage: pythonCoverage(run), conductor_unittest: UNITTEST_MAIN },
     });
-    return { ...prepared, hasEnded: report.hasEnded, readReport: () => withPython(async () => parseUnittestLines(await report.read(), run.copy)) };
+    return {
+      ...prepared,
+      hasEnded: report.hasEnded,
+      readReport: () => withPython(async () => parseUnittestLines(await report.read(), run.copy)),
+      readCoverage: () => readPythonCoverage(run, ({ file, names }) => [file === null ? undefined : relativeFile(file, run.copy), ...names]),
+    };
   },
 };
 
