@@ -238,6 +238,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     budgetNotices.onRunEvent(happened);
     const { event } = happened;
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
+    if (event.type === 'plan.held' && !panelView.isVisible && !panelEditor.isVisible) {
+      offerSteps(vscode.l10n.t('A plan waits for you. None of its workers is paid before you let it run.'), [
+        { label: vscode.l10n.t('Show Plan'), command: 'conductor.showPanel' },
+      ]);
+    }
   });
   poolStore.changed.on(() => {
     const { hasEnabledWorker } = poolStore;

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
-import { passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
+import { costWords } from '../backend/protocol/work-estimate-words.ts';
+import { isPlanHeld, passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
 
 /**
  * The screen reader announcement for a run's change from `before` to `after`: state changes, not the streamed text. Empty if nothing
@@ -11,7 +12,9 @@ export function announcementOf(before: RunSnapshot | undefined, after: RunSnapsh
   const said: string[] = after.rounds.flatMap((round) => roundNews(after, before.rounds[round.index], round));
   if (before.state !== after.state) {
     said.push(`${stageOf(after).text}.`);
-    if (after.message && after.state !== 'completed' && after.state !== 'cancelled') said.push(after.message);
+    const held = isPlanHeld(after) ? after.rounds.at(-1)?.review : undefined;
+    if (held) said.push(l10n.t('Expected cost: {0}', costWords(held.estimate)));
+    else if (after.message && after.state !== 'completed' && after.state !== 'cancelled') said.push(after.message);
   }
   return said.join(' ');
 }

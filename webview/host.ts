@@ -20,6 +20,8 @@ export interface ViewState {
   readonly expanded: Readonly<Record<string, boolean>>;
   /** The selected step of each plan, by the plan's key; null if the user closed the details. */
   readonly selected: Readonly<Record<string, number | null>>;
+  /** Plans that wait for the user, as the user changed them, by the plan's key; read by who shows them. */
+  readonly plans: Readonly<Record<string, unknown>>;
   /** The search over past runs. */
   readonly search: RunSearch;
   readonly scrollTop: number;
@@ -31,8 +33,10 @@ export type Place = 'side' | 'editor';
 /** A query as a view sends it; the host adds the id for the reply. */
 export type Asked<K extends PageQuestion['type']> = Omit<Extract<PageQuestion, { readonly type: K }>, 'ask'>;
 
-const INITIAL: ViewState = { draft: '', takenDraft: '', expanded: {}, selected: {}, search: NO_SEARCH, scrollTop: 0 };
+const INITIAL: ViewState = { draft: '', takenDraft: '', expanded: {}, selected: {}, plans: {}, search: NO_SEARCH, scrollTop: 0 };
 const MAX_KEPT = 200;
+/** A plan is longer than other things that are kept. */
+const MAX_PLANS = 10;
 
 /** The page's connection to the extension, and its state that survives a reload. */
 export class Host {
@@ -81,26 +85,31 @@ export class Host {
     this.remember({ expanded: withNewest(this.#view.expanded, key, expanded) });
   }
 
+  rememberPlan(key: string, plan: unknown): void {
+    this.remember({ plans: withNewest(this.#view.plans, key, plan, MAX_PLANS) });
+  }
+
   rememberSelected(key: string, selected: number | null): void {
     this.remember({ selected: withNewest(this.#view.selected, key, selected) });
   }
 }
 
 /** Adds an entry to the record and drops the least recently changed ones. */
-function withNewest<T>(record: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> {
+function withNewest<T>(record: Readonly<Record<string, T>>, key: string, value: T, most = MAX_KEPT): Record<string, T> {
   const { [key]: _before, ...others } = record;
-  return Object.fromEntries([...Object.entries(others), [key, value] as const].slice(-MAX_KEPT)) as Record<string, T>;
+  return Object.fromEntries([...Object.entries(others), [key, value] as const].slice(-most)) as Record<string, T>;
 }
 
 /** Restores a stored state, as far as it is valid: an earlier version may have written it. */
 function readViewState(stored: unknown): ViewState {
   if (typeof stored !== 'object' || stored === null) return INITIAL;
-  const { draft, takenDraft, expanded, selected, search, scrollTop } = stored as Record<string, unknown>;
+  const { draft, takenDraft, expanded, selected, plans, search, scrollTop } = stored as Record<string, unknown>;
   return {
     draft: typeof draft === 'string' ? draft : INITIAL.draft,
     takenDraft: typeof takenDraft === 'string' ? takenDraft : INITIAL.takenDraft,
     expanded: typeof expanded === 'object' && expanded !== null ? (expanded as Record<string, boolean>) : INITIAL.expanded,
     selected: typeof selected === 'object' && selected !== null ? (selected as Record<string, number | null>) : INITIAL.selected,
+    plans: typeof plans === 'object' && plans !== null ? (plans as Record<string, unknown>) : INITIAL.plans,
     search: readSearch(search),
     scrollTop: typeof scrollTop === 'number' ? scrollTop : INITIAL.scrollTop,
   };

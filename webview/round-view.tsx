@@ -9,6 +9,7 @@ import { Icon } from './controls.tsx';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useExpanded } from './host.ts';
 import { Planning } from './plan/planning.tsx';
+import { PlanEditor } from './plan/plan-editor.tsx';
 import { PlanView, usualWidth } from './plan/plan-view.tsx';
 import { roundSummary } from './run-stage.ts';
 import { useIsWide } from './use-width.ts';
@@ -23,6 +24,9 @@ interface RoundProps {
   readonly isLast: boolean;
   /** A round that a later one revised is initially closed, unless there is room for both. */
   readonly revised: boolean;
+  readonly runId: string;
+  /** Its plan waits for a person. */
+  readonly isHeld: boolean;
   /** The Conductor kept an answer that the tests rejected. */
   readonly gaveUp: boolean;
   /** Its answer is the one that the run offers. */
@@ -35,9 +39,11 @@ interface RoundProps {
 
 /** One plan and its result. */
 export const RoundView = memo(function RoundView({
-  round, pool, context, runGoesOn, isLast, revised, gaveUp, isOffered, startedAt, endedAt, id,
+  round, pool, context, runId, isHeld, runGoesOn, isLast, revised, gaveUp, isOffered, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
   const isWide = useIsWide();
+  const held = isHeld && round.plan && round.planAttempt && round.review
+    ? { plan: round.plan, attemptId: round.planAttempt.attemptId, estimate: round.review.estimate } : undefined;
   const { pausedMs = 0 } = round;
   const [open, setOpen] = useExpanded(id, isWide || !revised);
   const width = useMemo(() => usualWidth(round.steps), [round.steps.length]);
@@ -67,7 +73,8 @@ export const RoundView = memo(function RoundView({
         <>
           {context && <ContextView context={context} id={id} />}
           <Planning round={round} gaveUp={gaveUp} runGoesOn={runGoesOn} id={id} />
-          {round.steps.length > 0
+          {held && <PlanEditor round={round} run={{ runId, pool }} {...held} />}
+          {held ? null : round.steps.length > 0
             ? (
                 <PlanView steps={round.steps} pool={pool} runGoesOn={runGoesOn} round={round.index} isLast={isLast} id={id}>
                   <Verification round={round} id={id} isOffered={isOffered} />

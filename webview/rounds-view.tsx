@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { answerOf, gaveUpIn, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
+import { isPlanHeld } from './run-stage.ts';
 
 /** The rounds of a run: one below the other, or side by side if their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {
@@ -17,6 +18,7 @@ export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element 
           return (
             <RoundView
               key={round.index} round={round} pool={run.pool} context={sent > 0 ? run.contexts[sent] : undefined} id={`${run.runId}/round-${round.index}`}
+              runId={run.runId} isHeld={isPlanHeld(run) && !next}
               runGoesOn={goesOn && !next}
               isLast={next === undefined}
               revised={next !== undefined && run.answerRound !== round.index}

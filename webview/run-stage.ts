@@ -22,7 +22,7 @@ const busy = (text: string): Stage => ({ text, icon: 'loading', tone: 'busy' });
 export function stageOf(run: RunSnapshot): Stage {
   switch (run.state) {
     case 'waiting':
-      return { text: l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
+      return { text: isPlanHeld(run) ? l10n.t('The plan waits for you') : l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
     case 'stopped':
       return { text: stoppedWords(run.stoppedBy), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
@@ -34,6 +34,11 @@ export function stageOf(run: RunSnapshot): Stage {
     case 'running':
       return busy(activityOf(run));
   }
+}
+
+/** Whether the run waits for a person who looks at its plan. */
+export function isPlanHeld({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds'>): boolean {
+  return state === 'waiting' && rounds.at(-1)?.review?.state === 'waiting';
 }
 
 function stoppedWords(limit: StopLimit | undefined): string {

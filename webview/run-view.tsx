@@ -21,7 +21,7 @@ import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';
 import { ModelLines } from './model-lines.tsx';
 import { RoundsView } from './rounds-view.tsx';
-import { passesOf, stageOf } from './run-stage.ts';
+import { isPlanHeld, passesOf, stageOf } from './run-stage.ts';
 import { simulatedSentence } from './simulated-workers.ts';
 import type { ViewDefinition } from './view-definition.ts';
 
@@ -172,6 +172,8 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
     case 'running':
       return null;
     case 'waiting':
+      // The plan that waits stands below, with what it is expected to cost.
+      if (isPlanHeld(run)) return null;
       return <Notice icon="watch" tone="caution">{run.message}</Notice>;
     case 'stopped':
       return <Notice icon="debug-pause" tone="caution" actions={resume(run.stoppedBy ? l10n.t('Resume…') : l10n.t('Resume'))}>{run.message}</Notice>;

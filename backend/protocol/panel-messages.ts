@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods.ts';
+import { editedPlanSchema } from './plan.ts';
 import type { PlannerChoice } from './planner-choice.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { MAX_STEP_WORDS } from './step-words.ts';
 import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './training.ts';
+import type { WorkEstimate } from './work-estimate.ts';
 
 /*
  * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
@@ -203,6 +205,14 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('openInEditor') }),
   /** What the worker of a step was sent. */
   z.strictObject({ type: z.literal('stepPrompt'), ask, runId, round: position, step: position }),
+  /** What a plan that a person is changing is expected to cost. */
+  z.strictObject({ type: z.literal('planEstimate'), ask, runId, round: position, plan: editedPlanSchema }),
+  /** Lets the plan run that waits, or the changed one in its place; the reply is that it runs. */
+  z.strictObject({
+    type: z.literal('approvePlan'), ask, runId, round: position, attemptId: z.string().max(64), plan: editedPlanSchema.optional(), forTraining: z.boolean(),
+  }),
+  /** Asks the Conductor for another plan instead of the one that waits. */
+  z.strictObject({ type: z.literal('replan'), ask, runId, round: position, attemptId: z.string().max(64), wish: z.string().max(4_000).optional() }),
   /** Past runs whose question holds the text, newest first, also those that the state does not list; without a text, all. */
   z.strictObject({ type: z.literal('findRuns'), ask, search: z.string().max(200) }),
   /** Removes a run for good, once the person has said so again; the reply is whether it is gone. */
@@ -223,4 +233,7 @@ export interface PageReplies {
   readonly stepPrompt: readonly ModelMessage[];
   readonly findRuns: readonly RunSummary[];
   readonly removeRun: boolean;
+  readonly planEstimate: WorkEstimate;
+  readonly approvePlan: true;
+  readonly replan: true;
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { ReviewPlan } from '../../backend/protocol/run-request.ts';
 
 /** The extension's settings. Read on each use, so that a change takes effect on the next use. */
 export interface Settings {
@@ -8,6 +9,8 @@ export interface Settings {
   readonly home: string | undefined;
   readonly rounds: number;
   readonly confirmContext: boolean;
+  /** Which plans wait for the user before their workers are paid; undefined: none. */
+  readonly reviewPlan: ReviewPlan | undefined;
 }
 
 /** @param folder its folder settings apply, if there are any. */
@@ -19,5 +22,12 @@ export function readSettings(folder?: vscode.Uri): Settings {
     home: text('home'),
     rounds: settings.get('rounds', 2),
     confirmContext: settings.get('confirmContext', true),
+    reviewPlan: reviewPlanOf(settings.get<string>('reviewPlan'), settings.get<number>('reviewPlanAboveUsd')),
   };
+}
+
+/** An amount that is none counts as zero: then every plan that may cost something waits. */
+function reviewPlanOf(when: string | undefined, aboveUsd = 0): ReviewPlan | undefined {
+  if (when === 'always') return 'always';
+  return when === 'aboveAmount' ? { aboveUsd: Number.isFinite(aboveUsd) ? Math.max(0, aboveUsd) : 0 } : undefined;
 }

@@ -6,7 +6,7 @@ import type { RunList } from '../runs/run-list.ts';
 export interface PageQuestionOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   readonly list: Pick<RunList, 'find'>;
-  readonly runCommands: Pick<RunCommands, 'remove'>;
+  readonly runCommands: Pick<RunCommands, 'remove' | 'approvePlan' | 'replan'>;
 }
 
 /** Answers the page's queries for details that are loaded on demand. @throws an error with a sentence that the page shows */
@@ -17,6 +17,20 @@ export async function replyTo(
     case 'stepPrompt': {
       const { runId, round, step } = question;
       return (await connection.request('run/prompt', { runId, round, step })).messages;
+    }
+    case 'planEstimate': {
+      const { runId, round, plan } = question;
+      return (await connection.request('run/estimatePlan', { runId, round, plan })).estimate;
+    }
+    case 'approvePlan': {
+      const { type: _type, ask: _ask, ...decision } = question;
+      await runCommands.approvePlan(decision);
+      return true;
+    }
+    case 'replan': {
+      const { type: _type, ask: _ask, ...decision } = question;
+      await runCommands.replan(decision);
+      return true;
     }
     case 'findRuns':
       return list.find(question.search);

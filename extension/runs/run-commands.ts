@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { formatMoney } from '../../backend/protocol/figures.ts';
-import type { RunSummary } from '../../backend/protocol/methods.ts';
+import type { ClientRequests, ParamsInput, RunSummary } from '../../backend/protocol/methods.ts';
 import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { askRunBudget } from './ask-run-budget.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
@@ -11,6 +11,7 @@ import type { LookedAt } from '../common/looking-at.ts';
 import { NextStepError, solveStep } from '../common/next-step.ts';
 import { plainLabel } from '../common/plain-message.ts';
 import { requireTrust } from '../common/require-trust.ts';
+import { readSettings } from '../common/settings.ts';
 import { leaveRunFor } from './run-for-folder.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
@@ -52,6 +53,18 @@ export class RunCommands {
     if (runs.run?.runId !== run.runId) await this.open(run.runId);
   }
 
+  /** Lets the plan run that waits for a person. @throws an error with the backend's sentence */
+  async approvePlan(decision: ParamsInput<ClientRequests, 'run/approvePlan'>): Promise<void> {
+    requireTrust((await this.#snapshot(decision.runId)).request.workspace);
+    await this.#options.connection.request('run/approvePlan', decision);
+  }
+
+  /** Asks the Conductor for another plan instead of the one that waits. @throws an error with the backend's sentence */
+  async replan(decision: ParamsInput<ClientRequests, 'run/replan'>): Promise<void> {
+    requireTrust((await this.#snapshot(decision.runId)).request.workspace);
+    await this.#options.connection.request('run/replan', decision);
+  }
+
   /**
    * Repeats one step in a new run that reuses the others, and opens it. Rounds and steps count from 0. Without a location, asks the user
    * for it.
@@ -74,7 +87,8 @@ export class RunCommands {
     const run = runId === undefined ? this.#openRun(over, vscode.l10n.t('No run is open that is over.')) : await this.#snapshot(runId);
     const chosen = await choosePool(run, await poolStore.refresh());
     if (!chosen) return;
-    const asked = await connection.request('run/again', { runId: run.runId, ...chosen, trusted: vscode.workspace.isTrusted });
+    const { reviewPlan } = readSettings();
+    const asked = await connection.request('run/again', { runId: run.runId, ...chosen, trusted: vscode.workspace.isTrusted, ...(reviewPlan && { reviewPlan }) });
     await this.open(asked.runId);
   }
 

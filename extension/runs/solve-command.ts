@@ -135,11 +135,12 @@ export class SolveCommand {
     const choice = await chooseFolder(undefined, editor);
     if (choice.kind === 'dismissed') return undefined;
     const folder = choice.kind === 'folder' ? choice.folder : undefined;
-    const { rounds, confirmContext } = readSettings(folder?.uri);
+    const { rounds, confirmContext, reviewPlan } = readSettings(folder?.uri);
     const request: RunRequestInput = {
       question,
       trusted: vscode.workspace.isTrusted,
       rounds,
+      ...(reviewPlan && { reviewPlan }),
       ...(insertAt && { insertAt }),
       ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder, editor) }),
       ...readTestSettings(folder?.uri),

@@ -10,10 +10,16 @@ const summary = (runId: string, acceptedAt: number): RunSummary => ({
 
 function asking(backend: FakeBackend, folders: readonly string[]) {
   const { connection } = connectionOver([backend]);
+  const decided: object[] = [];
   return {
     connection,
     list: new RunList({ connection, folders: () => folders }),
-    runCommands: { remove: (runId?: string) => Promise.resolve(runId === 'r1') },
+    runCommands: {
+      remove: (runId?: string) => Promise.resolve(runId === 'r1'),
+      approvePlan: async (decision: object) => void decided.push(decision),
+      replan: () => Promise.reject(new Error('Another plan waits by now.')),
+    },
+    decided,
   };
 }
 
@@ -24,6 +30,23 @@ describe('what the page asks', () => {
     const reply = await replyTo({ type: 'stepPrompt', ask: 1, runId: 'r1', round: 1, step: 2 }, asking(backend, []));
     expect(reply).toEqual(messages);
     expect(backend.callsOf('run/prompt')).toEqual([{ runId: 'r1', round: 1, step: 2 }]);
+  });
+
+  it('is, for a plan that is being changed, what it is expected to cost', async () => {
+    const range = { low: 1, high: 2 };
+    const estimate = { usd: range, tokens: range, steps: [{ from: 'limits', steps: 0, tokens: range }], unpriced: [], left: { usd: 1, tokens: 1 } };
+    const backend = new FakeBackend().answer('run/estimatePlan', () => ({ estimate }));
+    const plan = { modelIds: [0], subtasks: ['Do it.'], accessList: [[]] };
+    expect(await replyTo({ type: 'planEstimate', ask: 1, runId: 'r1', round: 0, plan }, asking(backend, []))).toEqual(estimate);
+    expect(backend.callsOf('run/estimatePlan')).toEqual([{ runId: 'r1', round: 0, plan }]);
+  });
+
+  it('is, for a decision about a plan, left to the command, whose refusal is the reply', async () => {
+    const asked = asking(new FakeBackend(), []);
+    const decision = { runId: 'r1', round: 0, attemptId: 'a', forTraining: true };
+    expect(await replyTo({ type: 'approvePlan', ask: 1, ...decision }, asked)).toBe(true);
+    expect(asked.decided).toEqual([decision]);
+    await expect(replyTo({ type: 'replan', ask: 2, runId: 'r1', round: 0, attemptId: 'a' }, asked)).rejects.toThrow('Another plan waits');
   });
 
   it('is, for a run to be removed, left to the command, which asks the person', async () => {

@@ -6,6 +6,7 @@ import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
 import type { Cost, Usage } from '../../backend/protocol/usage.ts';
+import type { StepEstimate, WorkEstimate } from '../../backend/protocol/work-estimate.ts';
 import type { TestChange, Verdict } from '../../backend/protocol/verdict.ts';
 import {
   adoptedTraining, BEGIN, completedTraining, failedTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
@@ -771,11 +772,39 @@ export function tokenLimitRun(): RunSnapshot {
     .run();
 }
 
+const stepEstimate = (from: StepEstimate['from'], low: number, high: number): StepEstimate => ({
+  from, steps: from === 'limits' ? 0 : 7, usd: { low, high }, tokens: { low: low * 1e6, high: high * 1e6 },
+});
+export const ESTIMATE: WorkEstimate = {
+  usd: { low: 0.0088, high: 0.0312 }, tokens: { low: 8_800, high: 31_200 }, unpriced: [], left: { usd: 0.99, tokens: 399_000 },
+  steps: [stepEstimate('kind', 0.0021, 0.0034), stepEstimate('worker', 0.0052, 0.0098), stepEstimate('limits', 0.0015, 0.018)],
+};
+
+/** The plan waits for somebody who looks at it. */
+export function heldRun(estimate = ESTIMATE): RunSnapshot {
+  return new Script().context().plan(0, PLAN).say({ type: 'plan.held', round: 0, estimate }).run();
+}
+
+/** The second round's plan waits, after one that somebody did not want; no price is known, and the tokens may not be enough. */
+export function heldAgainRun(): RunSnapshot {
+  const steps = ESTIMATE.steps.slice(0, 1).map(({ usd: _usd, ...step }) => step);
+  return answered(threeSteps(new Script())).verdict(0, REGRESSED)
+    .plan(1, { ...PLAN, modelIds: [1], subtasks: ['Write the whole function anew.'], accessList: [[]] })
+    .say({ type: 'plan.held', round: 1, estimate: ESTIMATE })
+    .say({ type: 'plan.discarded', round: 1, wish: 'Let gpt-5 look at the failing test first.' })
+    .plan(1, { ...PLAN, modelIds: [2], subtasks: ['Say why the nested case still fails, and mend `merge()`.'], accessList: ['all'] })
+    .say({ type: 'plan.held', round: 1, estimate: { tokens: { low: 4_000, high: 52_000 }, steps, unpriced: ['gpt-5'], left: { usd: 0.9, tokens: 31_000 } } })
+    .run();
+}
+
 /** What the page is replied when it asks. */
 export const REPLIES: PageReplies = {
   stepPrompt: [{ role: 'user', content: `You are one of several language models that work on a programmer's question together.\n\n<question>\n${QUESTION}\n</question>` }],
   findRuns: [],
   removeRun: true,
+  planEstimate: ESTIMATE,
+  approvePlan: true,
+  replan: true,
 };
 
 export function simulatedRun(): RunSnapshot {
@@ -952,6 +981,8 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'hands': () => stateWith({ run: handsRun() }),
   'hands-stopping': () => stateWith({ run: handsRun({ isStopping: true }) }),
   'waiting': () => stateWith({ run: waitingRun() }),
+  'held': () => stateWith({ run: heldRun() }),
+  'held-again': () => stateWith({ run: heldAgainRun() }),
   'cancelled': () => stateWith({ run: cancelledRun() }),
   'two-rounds': () => stateWith({ run: twoRoundsRun() }),
   'dense': () => stateWith({ run: denseRun() }),

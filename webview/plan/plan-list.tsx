@@ -56,11 +56,11 @@ export function PlanList({ steps, pool, runGoesOn, round, id }: {
 }
 
 /** Decorative: every card lists in text what it reads. */
-function Gutter({ edges, boxes, active, steps }: {
+export function Gutter({ edges, boxes, active, steps }: {
   readonly edges: readonly Edge[];
   readonly boxes: ReadonlyMap<number, CardBox>;
   readonly active: number | undefined;
-  readonly steps: readonly StepView[];
+  readonly steps: readonly Pick<StepView, 'worker'>[];
 }): JSX.Element | null {
   const drawing = useMemo(() => drawGutter(edges, boxes), [edges, boxes]);
   if (edges.length === 0) return null;
@@ -84,7 +84,7 @@ function Gutter({ edges, boxes, active, steps }: {
 }
 
 /** The positions of the cards, updated when their sizes change. */
-function useCardBoxes(list: { readonly current: HTMLOListElement | null }, count: number): ReadonlyMap<number, CardBox> {
+export function useCardBoxes(list: { readonly current: HTMLOListElement | null }, count: number): ReadonlyMap<number, CardBox> {
   const [boxes, setBoxes] = useState<ReadonlyMap<number, CardBox>>(new Map());
   useLayoutEffect(() => {
     const element = list.current;

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import type { RejectionView, RoundView } from '../../backend/protocol/run-snapshot.ts';
+import type { DiscardedPlan, RejectionView, RoundView } from '../../backend/protocol/run-snapshot.ts';
 import { Countdown, Elapsed } from '../clock.tsx';
 import { Icon } from '../controls.tsx';
 import { Disclosure } from '../disclosure.tsx';
@@ -28,6 +28,7 @@ export function Planning({ round, gaveUp, runGoesOn, id }: {
       {round.rejections.map((rejection, index) => (
         <Rejection key={index} rejection={rejection} id={`${id}/rejection-${index}`} />
       ))}
+      {(round.discarded ?? []).map((discarded, index) => <Discarded key={index} discarded={discarded} id={`${id}/discarded-${index}`} />)}
       {!planned && runGoesOn && attempt && !attempt.ended && (
         <div class="card planning">
           <div class="row">
@@ -63,6 +64,7 @@ export function Planning({ round, gaveUp, runGoesOn, id }: {
         </p>
       )}
       {planned && round.planKeptFrom === undefined && <><PlannedBy round={round} /><PlanMended round={round} /></>}
+      {round.planEdited && <p class="note"><Icon name="info" tone="quiet" /> {l10n.t('You changed this plan before it ran.')}</p>}
       {planned && round.planText && <Reasons text={round.planText} kept={round.kept} id={`${id}/reasons`} />}
     </>
   );
@@ -78,6 +80,18 @@ function Reasons({ text, kept, id }: { readonly text: string; readonly kept: boo
         <div class="plan-text" dir="auto"><Capped text={text} /></div>
       </Disclosure>
     </Disclosure>
+  );
+}
+
+function Discarded({ discarded: { text, wish }, id }: { readonly discarded: DiscardedPlan; readonly id: string }): JSX.Element {
+  return (
+    <div class="card rejection">
+      <div class="row"><Icon name="refresh" tone="quiet" /><strong>{l10n.t('You asked for another plan')}</strong></div>
+      {wish !== undefined && <p class="note" dir="auto">{wish}</p>}
+      <Disclosure id={id} title={l10n.t('What the Conductor wrote')}>
+        <div class="plan-text" dir="auto"><Capped text={text} /></div>
+      </Disclosure>
+    </div>
   );
 }
 
