@@ -7,14 +7,48 @@ export interface Alteration {
   readonly edits: readonly Edit[];
   /** Whether another value is expected. Otherwise the opposite is, which also fails for a value that equals everything. */
   readonly isByValue: boolean;
+  /** The edits that lie in helpers, by the helper's position; none if a helper stays as it is and only what it is given is altered. */
+  readonly inHelpers?: ReadonlyMap<number, readonly Edit[]>;
 }
 
 export const byValue = (edits: readonly Edit[] | undefined): Alteration | undefined => edits && { edits, isByValue: true };
 export const opposite = (...edits: readonly Edit[]): Alteration => ({ edits, isByValue: false });
 
-/** The edits of one alteration, left to chance, and of what mentions the value: one by value if there is any. Undefined if there is none. */
-export function drawAlteration(all: readonly Alteration[], dice: Dice, mentions: Mentions): readonly Edit[] | undefined {
-  const values = all.filter(({ isByValue }) => isByValue);
-  const drawn = pick(values.length > 0 ? values : all, dice);
-  return drawn && [...drawn.edits, ...mentions.of(drawn.edits)];
+/** Alterations of the assertions of a helper, for a test that calls it. */
+export function throughHelper({ startIndex, endIndex }: { readonly startIndex: number; readonly endIndex: number }, all: readonly Alteration[]): readonly Alteration[] {
+  return all.map((alteration) => {
+    const own = alteration.edits.filter(({ start, end }) => start >= startIndex && end <= endIndex);
+    return { ...alteration, inHelpers: new Map([...(alteration.inHelpers ?? []), [startIndex, own]]) };
+  });
 }
+
+/** Draws the alterations of the tests of one file. */
+export class Draws {
+  readonly #dice: Dice;
+  readonly #mentions: Mentions;
+  readonly #inHelpers = new Map<number, readonly Edit[]>();
+
+  constructor(dice: Dice, mentions: Mentions) {
+    this.#dice = dice;
+    this.#mentions = mentions;
+  }
+
+  /**
+   * The edits of one alteration, left to chance, and of what mentions the value: one by value if there is any. Undefined if there is none.
+   * All tests that rely on a helper share its text: if one test turned its condition and another expected another value of it, the other
+   * would pass. So what changes a helper in another way than a test before is not drawn.
+   */
+  of(all: readonly Alteration[]): readonly Edit[] | undefined {
+    const possible = all.filter(({ inHelpers = [] }) => [...inHelpers].every(([helper, edits]) => isSame(edits, this.#inHelpers.get(helper) ?? edits)));
+    const values = possible.filter(({ isByValue }) => isByValue);
+    const drawn = pick(values.length > 0 ? values : possible, this.#dice);
+    for (const [helper, edits] of drawn?.inHelpers ?? []) this.#inHelpers.set(helper, edits);
+    return drawn && [...drawn.edits, ...this.#mentions.of(drawn.edits)];
+  }
+}
+
+const isSame = (edits: readonly Edit[], others: readonly Edit[]): boolean =>
+  edits.length === others.length && edits.every(({ start, end, text }, index) => {
+    const other = others[index];
+    return other?.start === start && other.end === end && other.text === text;
+  });

@@ -1,7 +1,7 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { byValue, opposite, drawAlteration, type Alteration } from './alteration.ts';
+import { byValue, Draws, opposite, throughHelper, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { callIn, isFailure, oppositeField, statementsOf, type GoChecks } from './go-assertions.ts';
 import { GoExpected, hasRounds, type GoPlace } from './go-expected.ts';
@@ -34,7 +34,7 @@ export class GoValues {
   readonly #functions: ReadonlyMap<string, Node>;
   readonly #dice: Dice;
   readonly #values: GoExpected;
-  readonly #mentions: Mentions;
+  readonly #draws: Draws;
   readonly #chosen = new Map<number, readonly Edit[] | undefined>();
 
   constructor(root: Node, functions: ReadonlyMap<string, Node>, checks: GoChecks, dice: Dice) {
@@ -42,7 +42,7 @@ export class GoValues {
     this.#functions = functions;
     this.#dice = dice;
     this.#values = new GoExpected(dice);
-    this.#mentions = new Mentions(root.text, [...nodesIn(root)].filter(isProse));
+    this.#draws = new Draws(dice, new Mentions(root.text, [...nodesIn(root)].filter(isProse)));
   }
 
   /** Undefined if no assertion is certain to be reached. */
@@ -52,8 +52,7 @@ export class GoValues {
   }
 
   #choose(body: Node): readonly Edit[] | undefined {
-    const all = this.#alterations(body, new Map(), 0);
-    return drawAlteration(all, this.#dice, this.#mentions);
+    return this.#draws.of(this.#alterations(body, new Map(), 0));
   }
 
   #alterations(body: Node, bound: GoPlace['bound'], depth: number): readonly Alteration[] {
@@ -170,7 +169,8 @@ export class GoValues {
     if (!body || !parameters || !list) return [];
     const names = partsOf(parameters).flatMap((parameter) => partsOf(parameter).filter(({ type }) => type === 'identifier').map(({ text }) => text));
     const given = partsOf(list);
-    return this.#alterations(body, new Map(names.flatMap((name, index) => (given[index] ? [[name, given[index]] as const] : []))), depth + 1);
+    const bound = new Map(names.flatMap((name, index) => (given[index] ? [[name, given[index]] as const] : [])));
+    return throughHelper(body, this.#alterations(body, bound, depth + 1));
   }
 }
 

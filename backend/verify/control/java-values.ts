@@ -2,7 +2,7 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredPart, alteredTextPart, longestPart, type Comparison } from './altered-parts.ts';
-import { byValue, opposite, drawAlteration, type Alteration } from './alteration.ts';
+import { byValue, Draws, opposite, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { withoutMessage } from './java-assertions.ts';
 import { otherNumber, otherText } from './likely-values.ts';
@@ -26,21 +26,21 @@ const isScope = ({ type }: Node): boolean => /^(?:lambda_expression|class_body)$
 export class JavaValues {
   readonly #dice: Dice;
   readonly #text: string;
-  readonly #mentions: Mentions;
+  readonly #draws: Draws;
   /** By the literal's position. */
   readonly #made = new Map<number, readonly Edit[] | undefined>();
 
   constructor(root: Node, dice: Dice) {
     this.#dice = dice;
     this.#text = root.text;
-    this.#mentions = new Mentions(root.text, [...nodesIn(root)].filter(isProse));
+    this.#draws = new Draws(dice, new Mentions(root.text, [...nodesIn(root)].filter(isProse)));
   }
 
   /** Undefined if no assertion is certain to be reached, or none of them expects a value that is written out. */
   alter(body: Node): readonly Edit[] | undefined {
     if (body.hasError || EXPECTS_FAILURES.test(body.text)) return undefined;
     const all = [...reached(body)].flatMap((statement) => this.#ofStatement(statement, body) ?? []);
-    return drawAlteration(all, this.#dice, this.#mentions);
+    return this.#draws.of(all);
   }
 
   #ofStatement(statement: Node, body: Node): Alteration | undefined {

@@ -1,7 +1,7 @@
 import type { Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { drawAlteration, type Alteration } from './alteration.ts';
+import { Draws, throughHelper, type Alteration } from './alteration.ts';
 import { alteredAssertion, assertsOf, awaited, type Bound, type Setting } from './javascript-assertions.ts';
 import { argumentsOf } from './javascript-literals.ts';
 import { Mentions } from './mentions.ts';
@@ -28,7 +28,7 @@ export class JavaScriptBodies {
   readonly #file: JavaScriptFile;
   readonly #helpers: ReadonlyMap<string, Node>;
   readonly #setting: Setting;
-  readonly #mentions: Mentions;
+  readonly #draws: Draws;
   /** By the position of what is altered: tests may share it. */
   readonly #made = new Map<number, Alteration>();
 
@@ -36,7 +36,7 @@ export class JavaScriptBodies {
     this.#file = file;
     this.#helpers = helpersIn(file.root);
     this.#setting = { dice: file.dice, asserts: assertsOf(file.text) };
-    this.#mentions = new Mentions(file.text, prosesIn(file.root));
+    this.#draws = new Draws(file.dice, new Mentions(file.text, prosesIn(file.root)));
   }
 
   /** Edits that alter one assertion, which of them is left to chance. Undefined if there is none that is certain to be reached. */
@@ -46,7 +46,7 @@ export class JavaScriptBodies {
     if (!done && mayHaveDone && parametersOf(test)[0]?.type === 'identifier') return undefined;
     const reached = this.#inFunction(test, new Map(), 0);
     const all = reached.length > 0 || done ? reached : this.#inCallbacks(test);
-    return drawAlteration(all, this.#file.dice, this.#mentions);
+    return this.#draws.of(all);
   }
 
   #inFunction(definition: Node, bound: Bound, depth: number): readonly Alteration[] {
@@ -70,7 +70,8 @@ export class JavaScriptBodies {
     const given = called ? argumentsOf(inner) : undefined;
     if (!called || !given) return [];
     const helper = called.type === 'identifier' ? this.#helpers.get(called.text) : undefined;
-    if (helper) return isAsync(helper) && !isWaitedFor ? [] : this.#inFunction(helper, givenTo(helper, given), depth + 1);
+    if (helper && isAsync(helper) && !isWaitedFor) return [];
+    if (helper) return throughHelper(helper, this.#inFunction(helper, givenTo(helper, given), depth + 1));
     const [then] = given;
     const isThen = called.childForFieldName('property')?.text === 'then' && isWaitedFor && given.length === 1;
     return isThen && then && isFunction(then) ? this.#inFunction(then, new Map(), depth + 1) : [];

@@ -1,8 +1,7 @@
 import type { Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { drawAlteration, type Alteration } from './alteration.ts';
-import type { Dice } from './dice.ts';
+import { Draws, throughHelper, type Alteration } from './alteration.ts';
 import { Mentions } from './mentions.ts';
 import { calledIn, expectsErrors, PythonAssertions, type Call } from './python-assertions.ts';
 import { PythonConditions } from './python-conditions.ts';
@@ -24,19 +23,17 @@ type Bound = ReadonlyMap<string, readonly Node[]>;
 
 /** Alters functions of one file as described in `alter-expectations.ts`. */
 export class PythonBodies {
-  readonly #dice: Dice;
   readonly #findHelper: FindHelper;
   readonly #assertions: PythonAssertions;
-  readonly #mentions: Mentions;
+  readonly #draws: Draws;
   /** By the function's position: classes may inherit a test. */
   readonly #chosen = new Map<number, readonly Edit[] | undefined>();
 
   constructor(root: Node, source: SourceFile, findHelper: FindHelper) {
     const values = new ExpectedValues(root, source.dice);
-    this.#dice = source.dice;
     this.#findHelper = findHelper;
     this.#assertions = new PythonAssertions(new PythonConditions(source.text, values, source.dice), values, source.dice);
-    this.#mentions = new Mentions(source.text, prosesIn(root));
+    this.#draws = new Draws(source.dice, new Mentions(source.text, prosesIn(root)));
   }
 
   /** Edits that alter one assertion, which of them is left to chance. Undefined if there is none that is certain to be reached. */
@@ -47,8 +44,7 @@ export class PythonBodies {
   }
 
   #choose(definition: Node): readonly Edit[] | undefined {
-    const all = this.#alterations(definition, new Map(), 0);
-    return drawAlteration(all, this.#dice, this.#mentions);
+    return this.#draws.of(this.#alterations(definition, new Map(), 0));
   }
 
   #alterations(definition: Node, bound: Bound, depth: number): readonly Alteration[] {
@@ -65,7 +61,7 @@ export class PythonBodies {
   #ofHelper(statement: Node, depth: number): readonly Alteration[] {
     const call = calledIn(statement);
     const helper = call && this.#findHelper(call.name, call.owner, statement);
-    return call && helper ? this.#alterations(helper, givenTo(helper, call), depth + 1) : [];
+    return call && helper ? throughHelper(helper, this.#alterations(helper, givenTo(helper, call), depth + 1)) : [];
   }
 }
 

@@ -2,7 +2,7 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredPart, alteredTextPart, longestPart } from './altered-parts.ts';
-import { byValue, opposite, drawAlteration, type Alteration } from './alteration.ts';
+import { byValue, Draws, opposite, throughHelper, type Alteration } from './alteration.ts';
 import type { Dice } from './dice.ts';
 import { otherNumber, otherText } from './likely-values.ts';
 import { Mentions } from './mentions.ts';
@@ -23,20 +23,19 @@ type Bound = ReadonlyMap<string, readonly Node[]>;
 export class RustValues {
   readonly #dice: Dice;
   readonly #functions: ReadonlyMap<string, Node | undefined>;
-  readonly #mentions: Mentions;
+  readonly #draws: Draws;
   /** By the position of what is altered: tests may share it. */
   readonly #made = new Map<number, readonly Edit[] | undefined>();
 
   constructor(root: Node, functions: ReadonlyMap<string, Node | undefined>, dice: Dice) {
     this.#dice = dice;
     this.#functions = functions;
-    this.#mentions = new Mentions(root.text, [...nodesIn(root)].flatMap(prosesAt));
+    this.#draws = new Draws(dice, new Mentions(root.text, [...nodesIn(root)].flatMap(prosesAt)));
   }
 
   /** Undefined if no assertion is certain to be reached. */
   alter(definition: Node): readonly Edit[] | undefined {
-    const all = this.#alterations(definition, new Map(), 0);
-    return drawAlteration(all, this.#dice, this.#mentions);
+    return this.#draws.of(this.#alterations(definition, new Map(), 0));
   }
 
   #alterations(definition: Node, bound: Bound, depth: number): readonly Alteration[] {
@@ -94,7 +93,8 @@ export class RustValues {
     if (!helper || !parameters || !list || /^(?:pub )?async\b/.test(helper.text)) return [];
     const given = partsOf(list);
     const names = partsOf(parameters).map((parameter) => parameter.childForFieldName('pattern')?.text ?? '');
-    return this.#alterations(helper, new Map(names.flatMap((name, index) => (given[index] ? [[name, [given[index]]] as const] : []))), depth + 1);
+    const bound = new Map(names.flatMap((name, index) => (given[index] ? [[name, [given[index]]] as const] : [])));
+    return throughHelper(helper, this.#alterations(helper, bound, depth + 1));
   }
 }
 

@@ -130,6 +130,24 @@ describe('the negative control', () => {
     expect(altered.certain).toEqual([`${file} > ${title}`]);
   });
 
+  it.each([
+    ['a_test.go', 'go', 'func has(t *testing.T, got, part string) {\n\tif !strings.Contains(got, part) {\n\t\tt.Error(got)\n\t}\n}\n\nfunc TestMade(t *testing.T) {\n\thas(t, F(1), fmt.Sprint(1))\n}\n\nfunc TestWritten(t *testing.T) {\n\thas(t, F(2), "written")\n}\n',
+      ['TestMade', 'TestWritten'], 'if !strings.Contains(got, part) {', /_has\(t, F\(2\), "written"\)|\bhas\(t, F\(2\), "written"\)/],
+    ['test_a.py', 'pytest', 'def has(got, part):\n    assert part in got\n\ndef test_made():\n    has(f(1), str(1))\n\ndef test_written():\n    has(f(2), "written")\n',
+      ['test_made', 'test_written'], 'assert part in got', /has\(f\(2\), "written"\)/],
+    ['a.rs', 'cargo', 'fn has(got: u8, want: u8) { assert_eq!(got, want); }\n#[test]\nfn made() { has(f(1), g(1)); }\n#[test]\nfn written() { has(f(2), 54); }\n',
+      ['made', 'written'], 'assert_eq!(got, want)', /\w*has\(f\(2\), 54\)/],
+    ['a.test.js', 'node-test', 'import assert from \'node:assert/strict\';\nimport { it } from \'node:test\';\nfunction has(got, want) { assert.equal(got, want); }\nit(\'made\', () => { has(f(1), g(1)); });\nit(\'written\', () => { has(f(2), 54); });\n',
+      ['made', 'written'], 'assert.equal(got, want)', /has\(f\(2\), 54\)/],
+  ] as const)('never turns what a helper asserts where it also alters what a test gives to it: %s', async (file, runner, text, titles, asserted, given) => {
+    for (const wanted of [titles, titles.toReversed()]) {
+      const altered = await alter(file, { runner, text }, wanted);
+      expect(altered.certain).not.toEqual([]);
+      expect(altered.text.includes(asserted) || given.test(altered.text)).toBe(true);
+      expect(altered.text).not.toBe(text);
+    }
+  });
+
   it('touches no file that a patch has brought', async () => {
     const source = SOURCES['test_a.py']!;
     expect(await alter('test_a.py', source, ['test_value'], [])).toEqual({ certain: [], text: source.text });
