@@ -82,6 +82,8 @@ class Attempt {
       if (!(error instanceof NotInstalledError)) throw error;
       return { commit, notTried: `not installed: ${error.message}` };
     }
+    // Some tools write into what is committed, such as go.sum, which the judge does not see.
+    await putBack(this.#workspace);
     const test = await findTestCommand(folder);
     if (!test) return { commit, notTried: 'no test command was found' };
     const { runner } = test;
@@ -93,6 +95,8 @@ class Attempt {
     const red = redAnyway(before, after, runner);
     if (red === undefined) {
       const run = after.find(({ exitCode }) => exitCode !== 0) ?? after[1];
+      const [then, now] = [before, run].map((each) => failedTests(each, runner));
+      if (then && now && then.size > 0 && areAllIn(then, now) && areAllIn(now, then)) return not('the same tests are red with it and without it');
       return not(`the bare command is not green with it: ${run.exitCode === null ? 'it did not end in time' : lastSaid(run)}`);
     }
     const patches = (await wrongPatches(this.#workspace)).slice(0, this.#trial.wrongPatches);
