@@ -1,6 +1,8 @@
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
+import { agentRunner } from './wiring/agents.ts';
 import { findBundledModel } from './wiring/bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
 import { StepCopies } from './hands/step-copies.ts';
@@ -84,10 +86,11 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     ).catch(() => undefined),
     log,
   });
-  const caller = new WorkerCaller({ limits, prices, localModel: models.localModel });
-
   const verification = await openVerificationParts(home);
-  const { verifier, sandbox, folders, copies } = verification;
+  const { verifier, sandbox, folders, copies, searchPath } = verification;
+  const caller = new WorkerCaller({
+    limits, prices, localModel: models.localModel, runAgent: agentRunner({ sandbox, folders, searchPath, homeFolder: homedir() }),
+  });
   const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
   // The bundled model cannot plan if onnxruntime does not load. The check runs in the background; until it ends, onnxruntime is assumed to load.
   let modelsRun = true;

@@ -109,6 +109,8 @@ export class RunPrinter {
         return this.#line('Budget', style('yellow', warningText(event)));
       case 'step.turned':
         return this.#line('', style('dim', `· step ${event.step + 1}: ${oneLine(event.text, 80)}`));
+      case 'step.acted':
+        return this.#line('', style('dim', `· step ${event.step + 1}: ${oneLine([event.call.name, event.call.arguments].join(' '), 80)}`));
       case 'run.accepted':
       case 'plan.approved':
       case 'attempt.started':

@@ -37,7 +37,17 @@ const NATIVE =
   `${COMMON}Use the tools. "test" runs the project's tests on your changes. A message without a tool call is your last one: say in it in a few words ` +
   'what you did and found.';
 
-export const handsWords = (hands: 'tools' | 'fenced'): string =>
+/** For an agent, whose tools are its own. */
+const AGENT =
+  'You work in a private copy of the project, which is your current folder, with the tools that you have. Commands run in a sandbox: they reach no ' +
+  'network but your own provider, and nothing outside of the folder. Nobody answers questions, so decide yourself. What differs in the folder when ' +
+  'you end is your work: it is handed on as a diff with your last message, so do not repeat whole files in it. Do not commit. Say in your last ' +
+  'message in a few words what you did and found.';
+
+/** How a worker uses its hands: `own` is an agent. */
+export type Hands = 'tools' | 'fenced' | 'own';
+
+export const handsWords = (hands: Hands): string => hands === 'own' ? AGENT :
   `${hands === 'fenced' ? FENCED : NATIVE} You have at most ${HANDS_LIMITS.turns} messages.`;
 
 /** Put behind the last result that a step is given. */

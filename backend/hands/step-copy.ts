@@ -20,6 +20,7 @@ import type { FileEdit } from '../verify/patch/patch.ts';
 import { applyReplacement, type Replacement } from '../verify/patch/replace-blocks.ts';
 import type { Sandbox } from '../verify/sandbox/sandbox.ts';
 import type { TriedTests, TryTestsOptions } from '../verify/try-tests.ts';
+import type { AgentPlace } from '../workers/model.ts';
 import { ChangedFiles } from './changed-files.ts';
 import type { Command } from './command.ts';
 import { changed, changeOf } from './file-changes.ts';
@@ -56,6 +57,8 @@ export interface Done {
 }
 
 const MAX_LINES = 400;
+/** For a look at the files of a copy. */
+const LOOK_MS = 60_000;
 /** The kernel takes 128 KiB in one variable, and quotes take room. */
 const MAX_COMMAND_BYTES = 32 * 1024;
 /** Of all changed files of a step together. Its change is handed on in prompts. */
@@ -150,6 +153,24 @@ export class StepCopy {
       case 'unreadable':
         return { text: `Not done: ${shown(command.reason, 500)}` };
     }
+  }
+
+  /**
+   * Lends the copy to an agent, which works in it with tools of its own. Nothing else may be done in the copy until `ended` was called.
+   * @param onLeft called with what is no part of the step's change, one sentence for each file
+   */
+  async lend(signal: AbortSignal, onLeft: (left: readonly string[]) => void): Promise<AgentPlace> {
+    const { copy, workspace } = this.#options;
+    await this.#changedFiles.look(signal);
+    this.#isReusable = false;
+    return {
+      folder: copy.folder, hidden: [workspace], readable: copy.sharedFolders,
+      ended: async () => {
+        this.#isReusable = true;
+        // What it did until a person stopped it is handed on, too.
+        onLeft((await this.#differing(AbortSignal.timeout(LOOK_MS))).left);
+      },
+    };
   }
 
   async release(): Promise<void> {
@@ -251,6 +272,15 @@ export class StepCopy {
 
   /** Takes over what a command changed. @returns what the worker has to know of it */
   async #takeChanges(signal: AbortSignal): Promise<string[]> {
+    const { taken, left } = await this.#differing(signal);
+    return [
+      ...(taken.length > 0 ? [`The command changed ${firstOf(taken)}.`] : []),
+      ...(left.length > 0 ? [`No part of your change:\n${firstOf(left, '\n')}`] : []),
+    ];
+  }
+
+  /** Takes over what differs since it was last looked at. @returns the paths, and why others are no part of the change */
+  async #differing(signal: AbortSignal): Promise<{ readonly taken: readonly string[]; readonly left: readonly string[] }> {
     const [taken, left]: [string[], string[]] = [[], []];
     for (const file of await this.#changedFiles.since(signal)) {
       if (this.#hidden.has(file)) continue;
@@ -258,10 +288,7 @@ export class StepCopy {
       if (why === undefined) taken.push(file);
       else left.push(`${file}: ${why}`);
     }
-    return [
-      ...(taken.length > 0 ? [`The command changed ${firstOf(taken)}.`] : []),
-      ...(left.length > 0 ? [`No part of your change:\n${firstOf(left, '\n')}`] : []),
-    ];
+    return { taken, left };
   }
 
   /** @returns why a changed file is no part of the step's change */

@@ -1,6 +1,6 @@
 export interface ProviderFacts {
-  /** Where its models run: behind an address, in a client such as VS Code, or in Conductor's own model process. */
-  readonly reach: 'server' | 'client' | 'process';
+  /** Where its models run: behind an address, in a client such as VS Code, in Conductor's own model process, or behind an agent that is started. */
+  readonly reach: 'server' | 'client' | 'process' | 'agent';
   /** Name for people. */
   readonly label: string;
   /** Address of its API. A server without one needs `baseUrl` in the worker's settings. */
@@ -23,6 +23,8 @@ export const PROVIDERS = {
   'vscode': { reach: 'client', label: 'VS Code', isFree: false, isTimed: true },
   /** A model that Conductor runs on this machine: one call at a time, since two would take as long together as in turn. */
   'local': { reach: 'process', label: 'this machine', isFree: true, isTimed: false, maxConcurrency: 1 },
+  /** A program that speaks the Agent Client Protocol. It is silent while its commands run; a step has a limit of time instead. */
+  'acp': { reach: 'agent', label: 'Agent Client Protocol', isFree: false, isTimed: false },
 } as const satisfies Record<string, ProviderFacts>;
 
 export type Provider = keyof typeof PROVIDERS;

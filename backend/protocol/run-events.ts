@@ -296,6 +296,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('step.told'), round, step, text: z.string() }),
   /** A person stops the step. It asks for no further turn and ends with what it has. */
   z.object({ type: z.literal('step.stopped'), round, step }),
+  /** An agent did something in the attempt that is under way. `call`: the kind of the act, and what it is about. */
+  z.object({ type: z.literal('step.acted'), round, step, during: z.string(), text: z.string(), call: toolCallSchema, result: z.string() }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
   /** The step's worker failed, or is known to: another one does the step from its beginning. Both are ordinals in the run's pool. */
   z.object({

@@ -48,9 +48,11 @@ export interface AttemptView {
   readonly ended: boolean;
 }
 
-/** One turn of a step that takes several. */
+/** One turn of a step that takes several, or one act of an agent. */
 export interface TurnView {
   readonly reply: string;
+  /** The attempt of an agent in which it happened. */
+  readonly during?: string;
   /** The tools that it asks for, and the turn as its provider wants it back. */
   readonly calls?: readonly ToolCall[];
   readonly verbatim?: VerbatimTurn;
@@ -390,6 +392,11 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return inRound(goingOn(run, stored), event.round, (round) => inStep(round, event.step, (step) => ({ ...step, told: [...(step.told ?? []), event.text] })));
     case 'step.stopped':
       return inRound(goingOn(run, stored), event.round, (round) => inStep(round, event.step, (step) => ({ ...step, stopped: true })));
+    case 'step.acted': {
+      const { during, text, call, result } = event;
+      const turn: TurnView = { reply: text, during, calls: [call], results: [{ callId: call.id, text: result }], observation: result };
+      return inRound(goingOn(run, stored), event.round, (round) => inStep(round, event.step, (step) => ({ ...step, turns: [...(step.turns ?? []), turn] })));
+    }
     case 'step.failed':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'failed', failure: event.failure })));
@@ -514,7 +521,11 @@ function startAttempt(round: RoundView, event: RunEventOf<'attempt.started'>, at
   const { attemptId, number, worker, purpose, context = 0 } = event;
   const attempt: AttemptView = { attemptId, number, worker, startedAt: at, context, text: '', ended: false };
   if (purpose.kind === 'plan') return { ...round, planAttempt: attempt };
-  return inStep(round, purpose.step, ({ failure: _failure, ...step }) => ({ ...step, state: 'running', attempt }));
+  return inStep(round, purpose.step, ({ failure: _failure, turns = [], ...step }) => {
+    // An agent begins anew.
+    const kept = turns.filter(({ during }) => during === undefined);
+    return { ...step, ...(kept.length > 0 && { turns: kept }), state: 'running', attempt };
+  });
 }
 
 function failAttempt(round: RoundView, event: RunEventOf<'attempt.failed'>, at: number): RoundView {

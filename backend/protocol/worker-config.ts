@@ -40,11 +40,38 @@ const baseUrlSchema = z
     error: 'baseUrl must use https, except on this machine (127.0.0.1, localhost)',
   });
 
+/** Relative to the home folder, without steps upwards. */
+const inHome = z.string().min(1).max(1_024).regex(/^(?!\/)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[^\0]+$/, 'name a file or folder relative to your home folder, such as .config/opencode');
+
+/** How an agent is started, and what it may reach. */
+export const agentSchema = z.strictObject({
+  /** The program, by its name on PATH or its absolute path, and its arguments. */
+  command: z.array(z.string().min(1).max(4_096)).min(1).max(32),
+  /** Its configuration and login, relative to the home folder. It gets copies; nobody else sees them. */
+  home: z.array(inHome).max(32).default([]),
+  /** The hosts that it may reach, such as `api.example.com`, `*.example.com:8443`, or `127.0.0.1:11434` for a server on this machine. */
+  hosts: z.array(z.string().min(1).max(260)).max(64).default([]),
+  /** Variables of its environment. The worker's `key` is one more. */
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(32_768)).default({}),
+  /** The mode in which it works, by its id. */
+  mode: z.string().min(1).max(128).optional(),
+  /** Dollars set aside for a step, and counted where the agent does not say what it cost. 0: its steps cost nothing beyond a subscription. */
+  stepUsd: z.number().nonnegative().optional(),
+  /** Tokens set aside for a step. */
+  stepTokens: z.number().int().positive().default(100_000),
+  /** The most minutes for a step. */
+  minutes: z.number().positive().max(240).default(20),
+});
+export type AgentConfig = z.infer<typeof agentSchema>;
+
+/** The `model` of an agent that chooses its model itself. */
+export const AGENTS_OWN_MODEL = 'default';
+
 const workerFields = z.strictObject({
   /** Short name, unique in the pool. People see it; the Conductor sees ordinals. */
   id: z.string().regex(/^[\w.-]{1,64}$/, 'a worker id is 1 to 64 letters, digits, dots, dashes or underscores'),
   provider: providerSchema,
-  /** The provider's name of the model; for a local model, `owner/name` or the path of its folder. */
+  /** The provider's name of the model; for a local model, `owner/name` or the path of its folder; for an agent, one that it offers, or `default`. */
   model: z.string().min(1).max(1_024),
   baseUrl: baseUrlSchema.optional(),
   /**
@@ -69,6 +96,8 @@ const workerFields = z.strictObject({
   enabled: z.boolean().default(true),
   /** The prompt of the model as Conductor: small models do better with `compact`; `mini` needs a model trained on it. */
   promptProfile: z.enum(['standard', 'compact', 'mini']).optional(),
+  /** For an agent. */
+  agent: agentSchema.optional(),
   /** For a local model: the path of a PEFT adapter, used for planning only. */
   adapter: z.string().min(1).max(4_096).optional(),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
@@ -82,6 +111,14 @@ export const workerConfigSchema = workerFields
   .refine(({ provider, hands }) => factsOf(provider).reach === 'server' || hands !== 'tools', {
     path: ['hands'],
     error: 'only a worker at a server can have "tools" as hands; others can have "fenced"',
+  })
+  .refine(({ provider, agent }) => (factsOf(provider).reach === 'agent') === (agent !== undefined), {
+    path: ['agent'],
+    error: 'a worker of provider acp, and no other, needs "agent" with the command that starts it',
+  })
+  .refine(({ provider, hands }) => factsOf(provider).reach !== 'agent' || hands === undefined, {
+    path: ['hands'],
+    error: 'an agent has hands of its own',
   })
   .refine(({ provider, adapter }) => factsOf(provider).reach === 'process' || adapter === undefined, {
     path: ['adapter'],

@@ -248,7 +248,7 @@ export class ActiveRuns {
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
       if (worker.simulated) await awakenSimulated?.(worker);
       const { reply } = await caller.call(worker, request, {
-        ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
+        ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText, onAct: attempts.onAct,
       });
       return reply;
     };

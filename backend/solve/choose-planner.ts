@@ -89,6 +89,8 @@ function rankOf(worker: WorkerConfig, poolSize: number): Rank {
 }
 
 function canPlan(worker: WorkerConfig, record: PlanningRecord | undefined): boolean {
+  // An agent is made to work on files, and its plans take minutes.
+  if (worker.agent) return false;
   if (worker.simulated || worker.maxOutputTokens < leastOutputTokens(worker) || isBase(worker)) return false;
   if ((weightsOf(worker) ?? USUAL) < SMALLEST_PLANNER) return false;
   return record === undefined || record.runs < ENOUGH_RUNS || share(record) >= 0.5;

@@ -21,7 +21,7 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
     shown: [...new Set(context?.pieces.map(({ path }) => path))],
     project,
     failing: context?.failing,
-    pool: pool.map(({ id, description, hands }) => ({ description, ...(hands && isInProject(run) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
+    pool: pool.map(({ id, description, hands, agent }) => ({ description, ...((hands ?? agent) && isInProject(run) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
     rounds: rounds.slice(0, round).map((past) => pastRound(past, wants)),
     discarded: discarded.slice(-MOST_DISCARDED),
     // One that came before a plan which a person did not want says nothing of the next plan.

@@ -3,7 +3,7 @@ import type { AppendEffects } from '../journal/journal.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 import type { Attempt, AttemptLog, AttemptSpent } from '../workers/limits/ledger.ts';
-import type { ModelReply } from '../workers/model.ts';
+import type { AgentAct, ModelReply } from '../workers/model.ts';
 import type { RunRecorder } from './run-recorder.ts';
 
 export interface CallPlace {
@@ -61,6 +61,13 @@ export class RunAttemptLog implements AttemptLog {
     recorder.record([onReply({ attemptId: randomUUID() }, reply, spent)]);
   }
 
+  /** What an agent does in the latest attempt. */
+  readonly onAct = ({ text, call, result }: AgentAct): void => {
+    const { recorder, round, purpose } = this.#place;
+    if (this.#attemptId === undefined || purpose.kind !== 'step') return;
+    recorder.record([{ type: 'step.acted', round, step: purpose.step, during: this.#attemptId, text, call, result }]);
+  };
+
   /** Streamed text belongs to the latest attempt. */
   readonly onText = (text: string): void => {
     const { recorder, round, purpose } = this.#place;
@@ -68,6 +75,7 @@ export class RunAttemptLog implements AttemptLog {
   };
 }
 
-function settlementOf({ reservation }: Attempt, { usage, cost }: AttemptSpent): AppendEffects {
-  return { settle: [{ reservationId: reservation.id, usd: cost.usd, tokens: totalTokens(usage) }] };
+/** Where an agent does not say what it cost, what was set aside for it counts. For others one is known if the other is. */
+function settlementOf({ reservation, reserved }: Attempt, { usage, cost }: AttemptSpent): AppendEffects {
+  return { settle: [{ reservationId: reservation.id, usd: cost.usd ?? reserved.usd, tokens: totalTokens(usage) }] };
 }

@@ -35,7 +35,7 @@ import { secondReading, whatToReturn } from './returned-answer.ts';
 import { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { isHandedOn, lastingFailure, noneLeft, standInFor } from './stand-in.ts';
-import { handsOf, stepPrompt } from './step-prompt.ts';
+import { readsMeanwhile, stepPrompt } from './step-prompt.ts';
 import { lastWords, noAnswer, stoppedOutput } from './stopped-step.ts';
 import { ONE_CALL, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
 import { judgingCommand, type JudgingCommand } from './test-command.ts';
@@ -142,7 +142,7 @@ export class RunDriver {
   /** Says something to the worker of a step, which reads it at its next turn. @throws RunRefusedError if there will be none */
   tellStep(place: StepPlace, text: string): void {
     const { step: { index, worker, turns, stopped } } = this.#stepAtWork(place);
-    if (!handsOf(this.#run, worker)) throw new RunRefusedError(`Step ${index + 1} answers at once and reads nothing meanwhile: stop it, or wait for its answer.`);
+    if (!readsMeanwhile(this.#run, worker)) throw new RunRefusedError(`Step ${index + 1} reads nothing while it works: stop it, or wait for its answer.`);
     if (stopped || turns?.at(-1)?.isLast) throw new RunRefusedError(`Step ${index + 1} is at its end and reads nothing any more.`);
     this.#record({ type: 'step.told', ...place, text });
   }
@@ -423,7 +423,7 @@ export class RunDriver {
   /** Whether a reply is the output of a step. What a person has said meanwhile is read first, unless the reply had to be the last. */
   #isOutput(index: number, work: StepWork, reply: ModelReply): boolean {
     const { turns = [], told = [], worker = 0 } = this.#view.steps[index] ?? {};
-    const isUnread = told.length > 0 && handsOf(this.#run, worker) !== undefined && turns.at(-1)?.isLast !== true;
+    const isUnread = told.length > 0 && readsMeanwhile(this.#run, worker) && turns.at(-1)?.isLast !== true;
     return work.isOutput(reply, turns) && !isUnread;
   }
 

@@ -1,7 +1,7 @@
-import { handsWords } from '../hands/hands-words.ts';
+import { handsWords, type Hands } from '../hands/hands-words.ts';
 import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { turnText } from '../protocol/turn-text.ts';
-import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { factsOf } from '../protocol/providers.ts';
 import type { ConversationMessage, Message } from '../workers/model.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
@@ -40,8 +40,15 @@ export function stepPrompt(
 }
 
 /** How a worker uses its hands in this run; undefined if it has none here. Only a person's project has a copy to work in. */
-export function handsOf(run: RunSnapshot, worker: number): WorkerConfig['hands'] {
-  return isInProject(run) ? run.pool[worker]?.hands : undefined;
+export function handsOf(run: RunSnapshot, worker: number): Hands | undefined {
+  const config = isInProject(run) ? run.pool[worker] : undefined;
+  return config && (factsOf(config.provider).reach === 'agent' ? 'own' : config.hands);
+}
+
+/** Whether a worker takes several turns in this run, and so reads what it is told while it works. An agent takes one. */
+export function readsMeanwhile(run: RunSnapshot, worker: number): boolean {
+  const hands = handsOf(run, worker);
+  return hands !== undefined && hands !== 'own';
 }
 
 /** The prompt of a step, with the turns that it took so far; undefined if there is no such step or an output that it reads is missing. */

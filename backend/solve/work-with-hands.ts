@@ -19,10 +19,11 @@ import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 import { SandboxUnavailableError } from '../verify/sandbox/sandbox.ts';
 import { WorkerError } from '../workers/errors.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
-import type { Message, ModelReply } from '../workers/model.ts';
+import type { AgentPlace, Message, ModelReply } from '../workers/model.ts';
 import type { Checker } from './checker.ts';
 import { asksForTests } from './round.ts';
 import { shownFiles } from './shown-files.ts';
+import { handsOf } from './step-prompt.ts';
 import { conversation, type Beginning, type Observation, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
 import { judgingCommand } from './test-command.ts';
 
@@ -34,6 +35,8 @@ export interface HandsParts {
 
 /** Of a diff that goes with the last message of a step. The whole change is journalled beside it. */
 const MAX_DIFF = 30_000;
+/** Files that a last message names as no part of the change. */
+const MAX_LEFT = 10;
 const LEFT_OUT = '[This result is left out here, because the conversation grew long. Ask again if you need it.]';
 
 /** Of more tool calls in one turn, the rest is told that it was not done. */
@@ -53,6 +56,9 @@ class WorkWithHands implements StepWork {
   #copy: StepCopy | undefined;
   #messageTokens = 0;
   #conversationTokens: number;
+  /** Of an agent, which works in the copy with tools of its own. */
+  #lent: AgentPlace | undefined;
+  #left: readonly string[] = [];
   /** Files whose changes do not fit any more, because somebody changed the project. */
   #lost: readonly string[] = [];
 
@@ -65,6 +71,7 @@ class WorkWithHands implements StepWork {
 
   async begin({ begun, turns }: { readonly begun?: Beginning | undefined; readonly turns: readonly Turn[] }, signal: AbortSignal): Promise<Beginning | undefined> {
     this.#begun = begun;
+    if (this.#isAgent) return await this.#lend(signal);
     // The copy shows what was changed; without a change none is needed yet.
     if (begun || turns.some(({ changes }) => changes)) return void (await this.#opened(turns, signal));
     const read = turns.length === 0 ? await this.#changesRead() : [];
@@ -75,6 +82,8 @@ class WorkWithHands implements StepWork {
   }
 
   request(messages: readonly Message[], turns: readonly Turn[]): WorkerRequest {
+    // What it did in earlier attempts is gone; only what it was told of its output goes on.
+    if (this.#lent) return { messages: conversation(messages, turns.filter(({ during }) => during === undefined).map(asText)), place: this.#lent };
     this.#messageTokens = sum(messages.map(({ content }) => tokensOf(content)));
     const fitting = this.#fitting(turns);
     // A worker with tool calls may have begun what one without them goes on with.
@@ -87,7 +96,7 @@ class WorkWithHands implements StepWork {
   }
 
   isOutput({ text, toolCalls = [] }: Pick<ModelReply, 'text' | 'toolCalls'>, turns: readonly Pick<Turn, 'isLast'>[]): boolean {
-    if (turns.at(-1)?.isLast === true) return true;
+    if (this.#isAgent || turns.at(-1)?.isLast === true) return true;
     return this.#usesTools ? toolCalls.length === 0 : fencedCommands(text).length === 0;
   }
 
@@ -95,8 +104,25 @@ class WorkWithHands implements StepWork {
     return this.#place.run.pool[this.#place.step.worker]?.hands === 'tools';
   }
 
-  output({ text }: Pick<ModelReply, 'text'>): { output: string; changes?: FileChange[] } {
+  get #isAgent(): boolean {
+    return handsOf(this.#place.run, this.#place.step.worker) === 'own';
+  }
+
+  /** An agent begins anew after a crash: nothing else knows what it has done and thought. */
+  async #lend(signal: AbortSignal): Promise<Beginning | undefined> {
+    const read = this.#begun ? [] : await this.#changesRead();
+    const copy = await this.#opened([], signal);
+    const text = read.length > 0 ? await beginWith(copy, read) : undefined;
+    this.#lent = await copy.lend(signal, (left) => {
+      this.#left = left;
+    });
+    return text === undefined ? undefined : (this.#begun = { text, changes: changesOf(copy.edits) });
+  }
+
+  output({ text: said }: Pick<ModelReply, 'text'>): { output: string; changes?: FileChange[] } {
     const edits = this.#copy?.edits ?? [];
+    const left = this.#left.slice(0, MAX_LEFT).map((one) => `- ${one}`);
+    const text = left.length === 0 ? said : `${said.trim()}\n\nNo part of my change:\n${left.join('\n')}`;
     if (edits.length === 0) return { output: text };
     const diff = clipMiddle(edits.map(unifiedDiff).join('\n'), MAX_DIFF);
     const fence = backticks(diff, 3);

@@ -105,7 +105,7 @@ export class Routes {
   async #choose(place: Place, workers: WorkersFile, call: RoutingCall, signal: AbortSignal): Promise<Chosen> {
     const { file, hasKey, priced, bundledConductor, adapterVersion, now, log } = this.#options;
     const request = runRequestSchema.parse({ question: questionFor(place), workspace: place.workspace });
-    const cast = await castFor(request, { file: workers, hasKey, priced, bundledConductor, adapterVersion, isRouting: true });
+    const cast = await castFor(request, { file: withoutAgents(workers), hasKey, priced, bundledConductor, adapterVersion, isRouting: true });
     const [only, ...others] = cast.pool;
     if (only && others.length === 0) return { worker: only, pool: cast.pool };
     const pool = fingerprint(cast);
@@ -151,6 +151,13 @@ function questionFor({ language }: Place): string {
     'cursor, again and again. It has to be there within a second, so that speed counts first and then how well the code fits. One worker ' +
     'does it alone, in one step.'
   );
+}
+
+/** An agent takes a minute to begin, and completes nothing at a cursor. */
+function withoutAgents({ conductor, ...file }: WorkersFile): WorkersFile {
+  const workers = file.workers.filter(({ agent }) => agent === undefined);
+  const isAgent = file.workers.some(({ id, agent }) => id === conductor && agent !== undefined);
+  return { ...file, workers, ...(conductor !== undefined && !isAgent && { conductor }) };
 }
 
 /** What is known of a worker's speed, followed by the description in its settings. */

@@ -17,6 +17,8 @@ export interface VerificationParts {
   readonly sandbox: Sandbox;
   readonly folders: RunFolders;
   readonly copies: CopyPool;
+  /** Where programs are searched. */
+  readonly searchPath: string;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function openVerificationParts(home: string): Promise<VerificationP
     sandbox,
     folders,
     copies,
+    searchPath,
     verifier: new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() }),
     close: () => copies.close(),
   };

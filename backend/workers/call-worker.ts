@@ -4,7 +4,8 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { ChatDialects } from './adapters/chat-dialect.ts';
 import { abortError, classifyError } from './adapters/classify-error.ts';
 import type { ClientModel } from './adapters/client-model.ts';
-import { createAdapter } from './adapters/create-adapter.ts';
+import type { RunAgent } from './adapters/acp/run-agent.ts';
+import { acpAdapter, createAdapter } from './adapters/create-adapter.ts';
 import { delay as realDelay, type Delay } from './limits/delay.ts';
 import { WorkerError } from './errors.ts';
 import { estimateUsage } from './limits/estimate-tokens.ts';
@@ -13,7 +14,7 @@ import { isFree } from './limits/is-free.ts';
 import type { KeySource } from './key-source.ts';
 import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './limits/ledger.ts';
 import type { LocalModelSource } from './adapters/local-adapter.ts';
-import type { ModelAdapter, ModelReply, ModelRequest } from './model.ts';
+import type { AgentAct, ModelAdapter, ModelReply, ModelRequest } from './model.ts';
 import { costOf, upperBound, type Prices } from './limits/prices.ts';
 import type { ProviderLimits } from './limits/provider-limits.ts';
 import { decideRetry, isLoad, MAX_RETRY_AFTER_MS } from './limits/retry-policy.ts';
@@ -31,6 +32,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Called with the streamed text of an attempt. Each attempt starts a new text. */
   readonly onText: (text: string, attempt: Attempt) => void;
+  /** Called with what an agent does, in order. */
+  readonly onAct?: ((act: AgentAct, attempt: Attempt) => void) | undefined;
   /** Called after the attempt is logged and before its request is sent. */
   readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
   readonly maxAttempts?: number | undefined;
@@ -64,6 +67,7 @@ export interface WorkerCallerOptions {
   readonly limits: ProviderLimits;
   readonly prices: Prices;
   readonly localModel?: LocalModelSource | undefined;
+  readonly runAgent?: RunAgent | undefined;
   readonly now?: () => number;
   readonly random?: () => number;
   readonly delay?: Delay;
@@ -74,6 +78,7 @@ export class WorkerCaller {
   readonly #limits: ProviderLimits;
   readonly #prices: Prices;
   readonly #localModel: LocalModelSource | undefined;
+  readonly #runAgent: RunAgent | undefined;
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #delay: Delay;
@@ -81,10 +86,11 @@ export class WorkerCaller {
   readonly #fillInForms = new FillInForms();
   readonly #lastCalls = new Map<string, LastCall>();
 
-  constructor({ limits, prices, localModel, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
+  constructor({ limits, prices, localModel, runAgent, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
     this.#limits = limits;
     this.#prices = prices;
     this.#localModel = localModel;
+    this.#runAgent = runAgent;
     this.#now = now;
     this.#random = random;
     this.#delay = delay;
@@ -93,6 +99,12 @@ export class WorkerCaller {
   /** Undefined if the worker has not been called since its settings last changed. */
   lastCall(worker: WorkerConfig): LastCall | undefined {
     return this.#lastCalls.get(identityOf(worker));
+  }
+
+  /** Starts an agent and a session without asking it anything, which costs nothing. @returns its name and version. @throws WorkerError */
+  async greet(worker: WorkerConfig, { keys, signal }: Pick<CallOptions, 'keys' | 'signal'>): Promise<string> {
+    const key = await this.#unlessCancelled(worker, signal, async () => worker.key && (await keys.get(worker.key, signal)));
+    return await acpAdapter(worker, { key: key || undefined, runAgent: this.#runAgent }).greet(signal);
   }
 
   /**
@@ -123,7 +135,7 @@ export class WorkerCaller {
     const { worker, key, request, number } = send;
     const { ledger, attempts, keys, clientModel } = options;
     const adapter = createAdapter(worker, {
-      key, clientModel, localModel: this.#localModel, dialects: this.#dialects, fillInForms: this.#fillInForms,
+      key, clientModel, localModel: this.#localModel, runAgent: this.#runAgent, dialects: this.#dialects, fillInForms: this.#fillInForms,
     });
     const reserved = upperBound(worker, request, this.#prices);
     const reservation = ledger.reserve({ ...reserved, isFree: isFree({ ...worker, price: this.#prices.of(worker) }) });
@@ -133,10 +145,10 @@ export class WorkerCaller {
 
     const startedAt = this.#now();
     const outcome = await this.#stream(adapter, send, options, attempt);
-    const usage = 'reply' in outcome ? outcome.reply.usage : outcome.usage;
+    const { usage, usd } = 'reply' in outcome ? outcome.reply : outcome;
     // The clock may have been set back. The journal rejects negative durations, and the reply must not be lost.
     const durationMs = Math.max(0, this.#now() - startedAt);
-    const spent: AttemptSpent = { usage, cost: costOf(worker, usage, this.#prices), durationMs };
+    const spent: AttemptSpent = { usage, cost: costOf(worker, usage, this.#prices, usd), durationMs };
     if ('reply' in outcome) {
       attempts.succeeded(attempt, outcome.reply, spent);
       this.#lastCalls.set(identityOf(worker), {});
@@ -161,9 +173,9 @@ export class WorkerCaller {
   async #stream(
     adapter: ModelAdapter,
     { worker, key, request }: Send,
-    { signal, onText }: CallOptions,
+    { signal, onText, onAct }: CallOptions,
     attempt: Attempt,
-  ): Promise<{ reply: ModelReply } | { error: WorkerError; usage: Usage }> {
+  ): Promise<{ reply: ModelReply } | { error: WorkerError; usage: Usage; usd?: number | undefined }> {
     const watch = new StallWatch(worker, signal);
     let streamedBytes = 0;
     try {
@@ -179,11 +191,12 @@ export class WorkerCaller {
           streamedBytes += Buffer.byteLength(text);
         },
         onActivity: () => watch.activity(),
+        onAct: (act) => onAct?.(act, attempt),
       });
       return { reply };
     } catch (thrown) {
       const error = thrown instanceof WorkerError ? thrown : classifyError(thrown, { worker, key, messages: request.messages, signal });
-      return { error, usage: error.usage ?? estimateUsage(request, streamedBytes) };
+      return { error, usage: error.usage ?? estimateUsage(request, streamedBytes), usd: error.usd };
     } finally {
       watch.stop();
     }
@@ -206,8 +219,8 @@ export class WorkerCaller {
 }
 
 /** Identifies a worker by the settings that decide where its calls go. Editing them in workers.json makes it another worker. */
-function identityOf({ id, provider, model, baseUrl, key }: WorkerConfig): string {
-  return JSON.stringify([id, provider, model, baseUrl, key]);
+function identityOf({ id, provider, model, baseUrl, key, agent }: WorkerConfig): string {
+  return JSON.stringify([id, provider, model, baseUrl, key, agent]);
 }
 
 function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest {
@@ -217,6 +230,7 @@ function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest 
   return {
     messages: request.messages,
     ...(request.tools && { tools: request.tools }),
+    ...(request.place && { place: request.place }),
     ...(request.fillIn && { fillIn: request.fillIn }),
     ...(request.continuation && { continuation: request.continuation }),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,

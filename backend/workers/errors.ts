@@ -25,6 +25,8 @@ export type WorkerErrorKind =
   | 'model-unusable'
   /** A local model was unloaded while a call needed it. */
   | 'model-unloaded'
+  /** An agent ended, broke its protocol or exceeded a limit. It begins nothing anew by itself: it may have been paid for much. */
+  | 'agent-failed'
   | 'cancelled';
 
 const RETRYABLE: ReadonlySet<WorkerErrorKind> = new Set([
@@ -43,6 +45,8 @@ export interface WorkerErrorData {
    * The usage of the attempt, if known; zero for a request that was refused or never sent. If absent, it is estimated.
    */
   readonly usage?: Usage | undefined;
+  /** Dollars, where the provider itself says what the attempt cost. */
+  readonly usd?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -53,13 +57,15 @@ export class WorkerError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly usage: Usage | undefined;
+  readonly usd: number | undefined;
 
-  constructor({ kind, message, status, retryAfterMs, usage, cause }: WorkerErrorData) {
+  constructor({ kind, message, status, retryAfterMs, usage, usd, cause }: WorkerErrorData) {
     super(message, { cause });
     this.kind = kind;
     this.status = status;
     this.retryAfterMs = retryAfterMs;
     this.usage = usage;
+    this.usd = usd;
   }
 
   get retryable(): boolean {

@@ -79,6 +79,8 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
     case 'model-unusable':
     case 'model-unloaded':
       return `${name}: the model "${worker.model}" does not run${said}; try again or choose another model.`;
+    case 'agent-failed':
+      return `${name}: the agent did not finish${said}; try again or use another worker.`;
     case 'cancelled':
       return `The call of worker "${worker.id}" was cancelled.`;
   }

@@ -78,6 +78,28 @@ export interface Continuation {
   readonly adapter?: string;
 }
 
+/** Where an agent works. Whoever makes the request owns the folder, and no other process writes there meanwhile. */
+export interface AgentPlace {
+  /** Absolute. */
+  readonly folder: string;
+  /** Folders that it cannot see, such as the project that the folder is a copy of. */
+  readonly hidden: readonly string[];
+  /** Folders that it may read besides. */
+  readonly readable: readonly string[];
+  /** Takes over what the agent changed. Called once, when none of its processes runs any more, however it ended. */
+  ended(): Promise<void>;
+}
+
+/** Something that an agent did while it worked. */
+export interface AgentAct {
+  /** What it said before. */
+  readonly text: string;
+  /** `name`: the kind of the act, `arguments`: what it is about, as the agent puts it. */
+  readonly call: ToolCall;
+  /** What came of it. */
+  readonly result: string;
+}
+
 export interface ModelRequest {
   readonly messages: readonly ConversationMessage[];
   /**
@@ -89,6 +111,8 @@ export interface ModelRequest {
   readonly fillIn?: FillIn;
   /** For local models; other adapters ignore it. */
   readonly continuation?: Continuation;
+  /** For agents, which otherwise work in an empty folder. Other adapters ignore it. */
+  readonly place?: AgentPlace;
   /** Upper bound on generated tokens, including reasoning if the provider counts it. */
   readonly maxOutputTokens: number;
   /** Sent only when given: some models refuse sampling parameters. */
@@ -111,6 +135,8 @@ export interface ModelReply {
   readonly verbatim?: VerbatimTurn | undefined;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
+  /** Dollars, where the provider itself says what the call cost. */
+  readonly usd?: number | undefined;
   /** The model's name as the server reported it. */
   readonly model: string;
   /** Only for local models. */
@@ -138,6 +164,8 @@ export interface StreamOptions {
   readonly onThinking: (text: string) => void;
   /** Called for any data from the server, including keep-alives. It restarts the idle timer. */
   readonly onActivity: () => void;
+  /** Called with what an agent has done, in order. */
+  readonly onAct?: ((act: AgentAct) => void) | undefined;
 }
 
 export interface ModelAdapter {

@@ -32,9 +32,10 @@ const MAY_REFUSE_TOOLS: ReadonlySet<WorkerErrorKind> = new Set(['invalid-request
 
 /**
  * Tests a worker with one small real call, which asks it to call a tool; if it does not, with another one, which asks it for a command as
- * text. Without retries. Failures of the worker are results; other errors are thrown.
+ * text. An agent is only started and asked for a session, which costs nothing. Without retries. Failures of the worker are results; other errors are thrown.
  */
 export async function tryWorker(worker: WorkerConfig, options: TryOptions): Promise<TryResult> {
+  if (factsOf(worker.provider).reach === 'agent') return await greet(worker, options);
   const first = factsOf(worker.provider).reach === 'server' ? await ask(worker, ASK_FOR_CALL, options) : undefined;
   if (first && 'reply' in first && calls(first.reply)) return working(worker, first.reply, first.spent, 'tools');
   if (first && 'error' in first && !MAY_REFUSE_TOOLS.has(first.error.kind)) return failed(first.error, first.spent);
@@ -43,6 +44,19 @@ export async function tryWorker(worker: WorkerConfig, options: TryOptions): Prom
   if ('reply' in second) return working(worker, second.reply, spent, commands(second.reply) ? 'fenced' : undefined);
   const works = first !== undefined && 'reply' in first && second.error.kind !== 'cancelled';
   return works ? working(worker, first.reply, spent) : failed(second.error, spent);
+}
+
+async function greet(worker: WorkerConfig, { caller, keys, signal }: TryOptions): Promise<TryResult> {
+  const startedAt = performance.now();
+  const spent = (): AttemptSpent => ({ usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: performance.now() - startedAt });
+  try {
+    const name = await caller.greet(worker, { keys, signal });
+    const { durationMs, ...nothing } = spent();
+    return { ok: true, message: `Worker "${worker.id}" works (${name}, ${(durationMs / 1_000).toFixed(1)} s). It was not asked anything.`, text: '', durationMs, ...nothing };
+  } catch (error) {
+    if (!(error instanceof WorkerError)) throw error;
+    return failed(error, spent());
+  }
 }
 
 async function ask(worker: WorkerConfig, request: WorkerRequest, { caller, keys, clientModel, signal }: TryOptions): Promise<Answer> {

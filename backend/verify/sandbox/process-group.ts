@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessByStdio, type IOType } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import type { Duplex, Readable } from 'node:stream';
+import { Server } from 'node:net';
+import type { Duplex, Readable, Writable } from 'node:stream';
 
 /** The limits that a command can exceed. */
 export type ExceededLimit = 'time' | 'memory' | 'processes' | 'disk' | 'output';
@@ -22,6 +23,10 @@ export interface ProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Its input on file descriptor 3. Descriptor 4 then tells whether we are alive: we answer each line with a line. */
   readonly input?: Uint8Array;
+  /** For a program that is spoken with: called with its standard input and output. The output is then not kept, and its reader bounds it. */
+  readonly talk?: ((input: Writable, output: Readable) => void) | undefined;
+  /** Called with each listening socket that a Node process of the program sends us on `CHANNEL`, and with its port. */
+  readonly onListening?: ((server: Server, port: number) => void) | undefined;
   /** Our descriptors that it would inherit. It gets /dev/null for them. */
   readonly emptied: readonly number[];
   readonly timeoutMs: number;
@@ -32,7 +37,10 @@ export interface ProcessOptions {
   readonly signal: AbortSignal;
 }
 
-type GroupLeader = ChildProcessByStdio<null, Readable, Readable>;
+type GroupLeader = ChildProcessByStdio<Writable | null, Readable, Readable>;
+
+/** The descriptor of Node's channel between processes, for `onListening`. */
+export const CHANNEL = 5;
 
 /** How much of each output stream is kept. */
 const OUTPUT_TAIL_BYTES = 64 * 1024;
@@ -45,11 +53,15 @@ const AFTER_KILL_MS = 2_000;
  * limit and on abort. Rejects with an AbortError, or if the program cannot be started.
  */
 export async function runProcessGroup(options: ProcessOptions): Promise<ProcessOutcome> {
-  const { argv, cwd, environment, input, emptied, timeoutMs, outputBytes, watch, signal } = options;
+  const { argv, cwd, environment, input, talk, onListening, emptied, timeoutMs, outputBytes, watch, signal } = options;
   signal.throwIfAborted();
   const started = performance.now();
   const [program, ...programArguments] = argv;
-  const stdio: (IOType | number)[] = ['ignore', 'pipe', 'pipe', ...(input ? (['pipe', 'pipe'] as const) : [])];
+  const stdio: (IOType | 'ipc' | number)[] = [talk ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(input ? (['pipe', 'pipe'] as const) : [])];
+  if (onListening) {
+    while (stdio.length < CHANNEL) stdio.push('ignore');
+    stdio.push('ipc');
+  }
   const nothing = openSync('/dev/null', 'r');
   for (const descriptor of emptied) {
     while (stdio.length <= descriptor) stdio.push('ignore');
@@ -68,7 +80,17 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
     tail.add(chunk);
     if (stdout.written + stderr.written > outputBytes) exceed('output');
   };
-  child.stdout.on('data', keep(stdout));
+  if (talk && child.stdin) {
+    // The program may end before it has read everything.
+    child.stdin.on('error', () => undefined);
+    talk(child.stdin, child.stdout);
+  } else child.stdout.on('data', keep(stdout));
+  if (onListening) {
+    child.on('message', (message, handle) => {
+      const { port } = (typeof message === 'object' && message !== null ? message : {}) as { port?: unknown };
+      if (handle instanceof Server && typeof port === 'number') onListening(handle, port);
+    });
+  }
   child.stderr.on('data', keep(stderr));
 
   let exceeded: ExceededLimit | undefined;
@@ -110,6 +132,7 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
     clearTimeout(timer);
     clearTimeout(afterKill);
     signal.removeEventListener('abort', kill);
+    child.stdin?.destroy();
     child.stdout.destroy();
     child.stderr.destroy();
     inputPipe?.destroy();

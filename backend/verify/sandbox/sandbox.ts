@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import type { Containers } from './container/containers.ts';
 import { DockerError } from './container/docker.ts';
 import { ControlGroups } from './limits/control-group.ts';
 import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
 import { ResourceWatch } from './limits/resource-watch.ts';
 import { closedSettings, foldersBeyondSystem, READABLE_IN_VAR } from './beyond-system.ts';
+import { Reach } from './network/reach.ts';
 import { whatWasHidden } from './what-was-hidden.ts';
 import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
@@ -61,6 +63,10 @@ export interface SandboxedCommand {
   readonly signal: AbortSignal;
   /** Runs the command in a container of this image, with the image's programs. */
   readonly image?: string | undefined;
+  /** Hosts that the command may reach, as `allowedHost` reads them; without them there is no network. Linux only, and not in a container. */
+  readonly reach?: readonly string[] | undefined;
+  /** For a command that is spoken with: called with its standard input and output. The output is then not in the outcome. */
+  readonly talk?: ((input: Writable, output: Readable) => void) | undefined;
   /** False runs the command on this machine without a sandbox, even with an image. Limits and environment are the same. Needs a person's consent. */
   readonly sandboxed: boolean;
 }
@@ -142,13 +148,16 @@ export class Sandbox {
     return id;
   }
 
-  /** Throws `SandboxUnavailableError`, an AbortError, or an error of the file system. */
+  /** Throws `SandboxUnavailableError`, `HostError`, an AbortError, or an error of the file system. */
   async run(command: SandboxedCommand): Promise<SandboxOutcome> {
     if (command.sandboxed) {
       const { available, reason } = await unlessAborted(this.availability(command.image), command.signal);
       if (!available) throw new SandboxUnavailableError(reason);
     }
     if (process.platform === 'win32') throw new SandboxUnavailableError('Conductor cannot run tests on Windows yet.');
+    if (command.reach && (process.platform !== 'linux' || !command.sandboxed || command.image !== undefined)) {
+      throw new SandboxUnavailableError('Programs that need a network run in the sandbox of Linux only.');
+    }
     command.signal.throwIfAborted();
     return command.sandboxed && command.image !== undefined ? await this.#runContained(command, command.image) : await this.#runUnchecked(command);
   }
@@ -172,12 +181,13 @@ export class Sandbox {
   }
 
   async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
-    const { cwd, temporary, timeoutMs, signal, sandboxed } = command;
+    const { cwd, temporary, timeoutMs, signal, sandboxed, talk } = command;
     const limits = { ...defaultLimits(timeoutMs), ...command.limits };
+    const reach = command.reach && new Reach(command.reach);
     const toolchains = await this.#readableToolchains();
     const writable = [cwd, temporary, ...(command.writable ?? [])];
     const hidden = this.#hidden(command, toolchains);
-    const readable = [...SYSTEM_FOLDERS, ...READABLE_IN_VAR, ...(this.#options.readableFolders ?? []), ...toolchains.allowed, ...(command.readable ?? [])];
+    const readable = [...SYSTEM_FOLDERS, ...READABLE_IN_VAR, ...(this.#options.readableFolders ?? []), ...toolchains.allowed, ...(command.readable ?? []), ...(reach ? [reach.program] : [])];
     const walled = sandboxed ? await this.#walledBy({ hidden, readable, writable }, signal) : WITHOUT_WALLS;
     const group = this.#groups?.create(limits);
     try {
@@ -186,8 +196,10 @@ export class Sandbox {
         argv: ['/bin/sh', '-c', `${group?.joinLine ?? ':'}; exec ${walled.line}`],
         cwd,
         // This shell runs outside the sandbox, so programs and variables must not come from where tests can write.
-        environment: { PATH: this.#searchPath, [SCRIPT]: `${walled.input ? ONLY_WHILE_WE_LIVE : ''}\n${scriptOf(command, toolchains, limits)}` },
+        environment: { PATH: this.#searchPath, [SCRIPT]: `${walled.input ? ONLY_WHILE_WE_LIVE : ''}\n${scriptOf(command, toolchains, limits, reach)}` },
         ...(walled.input && { input: walled.input }),
+        talk,
+        onListening: reach?.accept,
         emptied: this.#inherited,
         timeoutMs,
         outputBytes: limits.outputBytes,
@@ -198,6 +210,7 @@ export class Sandbox {
       const unreadable = sandboxed && outcome.exitCode !== 0 ? whatWasHidden(outcome, { hidden, open: [...readable, ...writable] }) : undefined;
       return { ...outcome, ...(exceeded && { exceeded }), ...(unreadable !== undefined && { unreadable }), sandboxed };
     } finally {
+      reach?.close();
       walled.release();
       await group?.remove();
     }
@@ -266,7 +279,7 @@ export class Sandbox {
 }
 
 /** The script that runs inside the sandbox. */
-function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, limits: Limits): string {
+function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, limits: Limits, reach: Reach | undefined): string {
   const { [GO_BUILD_CACHE]: goBuildCache, ...environment } = toolchains.environment;
   const variables = {
     ...environment,
@@ -274,8 +287,10 @@ function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, lim
     ...(goBuildCache !== undefined && command.command.includes(GO_BUILD_CACHE) && { [GO_BUILD_CACHE]: goBuildCache }),
     PATH: toolchains.searchPath,
     ...variablesOf(command),
+    ...reach?.environment,
   };
-  return [`unset ${SCRIPT}`, ...exported(variables, command.programFolders), limitLines(limits, command.sandboxed), command.command].join('\n');
+  const lines = [...exported(variables, command.programFolders), limitLines(limits, command.sandboxed), command.command];
+  return [`unset ${SCRIPT}`, ...(reach ? [reach.script] : []), ...lines].join('\n');
 }
 
 /** The environment of every command, in the sandbox and in containers. */

@@ -7,6 +7,8 @@ import { WorkerError } from '../errors.ts';
 import { FillInAdapter } from './fill-in.ts';
 import type { FillInForms } from './fill-in-forms.ts';
 import { LocalAdapter, type LocalModelSource } from './local-adapter.ts';
+import { AcpAdapter } from './acp/acp-adapter.ts';
+import type { RunAgent } from './acp/run-agent.ts';
 import type { ModelAdapter } from '../model.ts';
 import { OpenAiChatAdapter } from './openai-chat.ts';
 import { OpenAiResponsesAdapter } from './openai-responses.ts';
@@ -16,6 +18,7 @@ export interface AdapterParts {
   readonly key?: string | undefined;
   readonly clientModel?: ClientModel | undefined;
   readonly localModel?: LocalModelSource | undefined;
+  readonly runAgent?: RunAgent | undefined;
   readonly dialects: ChatDialects;
   readonly fillInForms: FillInForms;
 }
@@ -35,9 +38,18 @@ const ADAPTERS: Readonly<Record<Provider, CreateAdapter>> = {
     if (localModel) return new LocalAdapter(worker, localModel(worker));
     throw outOfReach(`Worker "${worker.id}" is a local model, which cannot run here: use another worker.`);
   },
+  'acp': acpAdapter,
 };
 
-const outOfReach = (message: string): WorkerError => new WorkerError({ kind: 'not-found', message });
+/** @throws WorkerError `not-found` where no agent can be started */
+export function acpAdapter(worker: WorkerConfig, { key, runAgent }: Pick<AdapterParts, 'key' | 'runAgent'>): AcpAdapter {
+  if (runAgent) return new AcpAdapter({ worker, key, run: runAgent });
+  throw outOfReach(`Worker "${worker.id}" is an agent, which cannot be started here: use another worker.`);
+}
+
+function outOfReach(message: string): WorkerError {
+  return new WorkerError({ kind: 'not-found', message });
+}
 
 /** The adapter for a worker's wire format. @throws WorkerError `not-found` if its model cannot be reached. */
 export const createAdapter: CreateAdapter = (worker, parts) => ADAPTERS[worker.provider](worker, parts);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { totalTokens } from '../../protocol/token-counts.ts';
 import { type Cost, type Usage } from '../../protocol/usage.ts';
 import { factsOf } from '../../protocol/providers.ts';
 import type { PriceOrigin } from '../../protocol/price-origin.ts';
@@ -90,8 +91,16 @@ function priceFor(price: Price, inputTokens: number): Price {
   return price.longPrompt !== undefined && inputTokens > price.longPrompt.aboveInputTokens ? price.longPrompt : price;
 }
 
-/** The cost of a call. Reasoning is billed as output. Without a cache price, cached tokens cost as much as other input. */
-export function costOf(worker: WorkerConfig, usage: Usage, prices: Prices): Cost {
+/**
+ * The cost of a call. Reasoning is billed as output. Without a cache price, cached tokens cost as much as other input.
+ * @param told dollars, where the provider itself says them
+ */
+export function costOf(worker: WorkerConfig, usage: Usage, prices: Prices, told?: number): Cost {
+  if (worker.agent) {
+    // An agent names what its tokens would cost, whoever pays for them.
+    if (worker.agent.stepUsd === 0 || isNothing(usage)) return { usd: 0, estimated: false };
+    if (told !== undefined) return { usd: told, estimated: false };
+  }
   const modelPrice = prices.of(worker);
   if (modelPrice === undefined) return { estimated: usage.estimated };
   const price = priceFor(modelPrice, usage.uncachedInput + usage.cacheRead + usage.cacheWrite);
@@ -103,8 +112,12 @@ export function costOf(worker: WorkerConfig, usage: Usage, prices: Prices): Cost
   return { usd: usdMillions / 1_000_000, estimated: usage.estimated };
 }
 
-/** The maximum expected cost of a call: all input is written to a cache and the whole output limit is used. */
+const isNothing = (usage: Usage): boolean => totalTokens(usage) === 0 && !usage.estimated;
+
+/** The maximum expected cost of a call. For an agent it is what the person sets aside for a step. For others: all input is written to a cache and the whole output limit is used. */
 export function upperBound(worker: WorkerConfig, request: ModelRequest, prices: Prices): Reserved {
+  const { agent } = worker;
+  if (agent) return { ...(agent.stepUsd !== undefined && { usd: agent.stepUsd }), tokens: agent.stepTokens };
   const inputTokens = estimateInputTokens(request);
   const tokens = inputTokens + request.maxOutputTokens;
   const modelPrice = prices.of(worker);

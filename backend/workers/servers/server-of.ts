@@ -15,14 +15,19 @@ export function baseUrlOf(worker: WorkerConfig): string {
 /** A worker's server as shown to users: its origin, without credentials or path. */
 export function serverName(worker: WorkerConfig): string {
   const { reach, label } = factsOf(worker.provider);
+  if (reach === 'agent') return programOf(worker);
   if (reach !== 'server') return label;
   const { host, protocol, origin } = new URL(baseUrlOf(worker));
   return protocol === 'https:' ? host : origin;
 }
 
-/** Workers with the same key share a server and its limits. All local models share this machine. */
+/** The name of an agent's program. */
+const programOf = ({ id, agent }: WorkerConfig): string => agent?.command[0]?.split(/[/\\]/).at(-1) ?? id;
+
+/** Workers with the same key share a server and its limits. All local models share this machine, and all workers of an agent its account. */
 export function serverKey(worker: WorkerConfig): string {
   const { provider } = worker;
+  if (factsOf(provider).reach === 'agent') return `${provider} ${programOf(worker)}`;
   return factsOf(provider).reach === 'server' ? `${provider} ${new URL(baseUrlOf(worker)).origin}` : provider;
 }
 
