@@ -19,6 +19,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/verify/{base-result,copy-pool,coverage,endurance,node-test,reached-first,sandbox,verify}.test.ts',
       'test/verify/walls/walls.test.ts',
       'test/hands/{step-copy,hostile-worker}.test.ts',
+      'test/wiring/agents.test.ts',
       'test/cli/{secrets-in-output,train-command,verify-command}.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
       'test/lab/gym/{gym-grades,learns}.test.ts',
@@ -31,7 +32,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/cli/{command-line,generate-command,grad-command,logprobs-command,model-command,plan-review,run-again,run-model}.test.ts',
       'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
       'test/server/backend-process.test.ts',
-      'test/solve/{crash-matrix,hands-run,local-run,steered-steps}.test.ts',
+      'test/solve/{agent-run,crash-matrix,hands-run,local-run,steered-steps}.test.ts',
     ],
   },
   {

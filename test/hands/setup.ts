@@ -30,6 +30,8 @@ export interface HandsFixture {
   readonly copies: StepCopies;
   readonly pool: CopyPool;
   readonly verifier: Verifier;
+  readonly sandbox: Sandbox;
+  readonly folders: RunFolders;
   open(options?: { readonly newTests?: boolean; readonly command?: string }): Promise<StepCopy>;
 }
 
@@ -48,7 +50,7 @@ export async function withHands(files: Readonly<Record<string, string>> = PROJEC
   const verifier = new Verifier({ sandbox, folders, copies: pool, baseRuns: new MemoryBaseRunCache() });
   const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, tryTests: (options) => verifier.tryTests(options) });
   return {
-    workspace, home, copies, pool, verifier,
+    workspace, home, copies, pool, verifier, sandbox, folders,
     open: async ({ newTests = false, command = 'node --test' } = {}) => {
       const copy = await copies.open({ workspace, test: { command }, newTests }, signal);
       onTestFinished(() => copy.release());

@@ -1,4 +1,6 @@
+import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { onTestFinished } from 'vitest';
 import { ContextGatherer } from '../../backend/context/gather-context.ts';
@@ -7,12 +9,13 @@ import { holderName } from '../../backend/journal/leases.ts';
 import type { StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
-import { workersFileSchema } from '../../backend/protocol/worker-config.ts';
+import { workersFileSchema, type AgentConfig } from '../../backend/protocol/worker-config.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import type { HandsParts } from '../../backend/solve/work-with-hands.ts';
 import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { chooseRunner } from '../../backend/verify/runners/choose-runner.ts';
 import { findTestCommands } from '../../backend/verify/runners/find-tests.ts';
+import { agentRunner } from '../../backend/wiring/agents.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
@@ -21,6 +24,8 @@ import { NO_ADAPTER } from '../support/no-adapter.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 /* Runs whose workers have hands: real workers' wire, a real journal, real copies, the real sandbox and real verdicts. */
+
+const FAKE_AGENT = fileURLToPath(new URL('../workers/acp/fake-agent.ts', import.meta.url));
 
 export const fence = (info: string, body = ''): string => `\`\`\`${info}\n${body}${body === '' ? '' : '\n'}\`\`\``;
 export const edit = (file: string, search: string, replace: string): string => fence(`edit ${file}`, `<<<<<<< SEARCH\n${search}\n=======\n${replace}\n>>>>>>> REPLACE`);
@@ -33,6 +38,8 @@ type Replies = Readonly<Record<string, readonly (ScriptedAnswer | ((request: Scr
 interface TeamOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly limits?: HandsParts['limits'];
+  /** Simulated agents by their id: what each does, and settings of its worker. */
+  readonly agents?: Readonly<Record<string, { readonly mode: string; readonly settings?: Partial<AgentConfig> }>>;
   /** Called at each event of a run, with who manages it: what a person does meanwhile. */
   readonly onEvent?: (stored: StoredEvent, manager: RunManager) => void;
 }
@@ -47,8 +54,12 @@ export interface HandsTeam {
 }
 
 /** @param replies by worker, in their order; those with hands are called `hands…` or, with tool calls, `tools…` */
-export async function handsTeam(replies: Replies, { files = PROJECT, limits = {}, onEvent }: TeamOptions = {}): Promise<HandsTeam> {
-  const { workspace, home, copies, verifier } = await withHands(files);
+export async function handsTeam(replies: Replies, { files = PROJECT, limits = {}, agents = {}, onEvent }: TeamOptions = {}): Promise<HandsTeam> {
+  const { workspace, home, copies, verifier, sandbox, folders } = await withHands(files);
+  const agentHome = path.join(home, 'person');
+  await mkdir(agentHome);
+  await copyFile(FAKE_AGENT, path.join(agentHome, 'fake-agent.ts'));
+  const runAgent = agentRunner({ sandbox, folders, searchPath: process.env['PATH'] ?? '', homeFolder: agentHome });
   const asked = new Map<string, number>();
   const server = await ScriptedServer.start((request) => {
     const count = asked.get(request.model) ?? 0;
@@ -71,7 +82,7 @@ export async function handsTeam(replies: Replies, { files = PROJECT, limits = {}
     const manager = new RunManager({
       journal,
       clients: { secret: async () => 'key', confirm: async () => false, model: () => Promise.reject(new Error('no client')), changed: () => new Promise(() => {}) },
-      caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
+      caller: new WorkerCaller({ limits: new ProviderLimits(), prices, runAgent }),
       checker: {
         findTestCommands,
         runnerOf: async (test, folder) => (await chooseRunner(test, folder))?.runner.name,
@@ -86,7 +97,7 @@ export async function handsTeam(replies: Replies, { files = PROJECT, limits = {}
       baseWaitMs: 600_000,
       loadWorkers: async () => workersFileSchema.parse({
         version: 1, conductor: 'planner',
-        workers: Object.keys(replies).map((id) => ({
+        workers: [...Object.keys(replies), ...Object.keys(agents)].map((id) => agents[id] ? agentWorker(id, agents[id]) : ({
           id, provider: 'openai-compatible', model: id, baseUrl: server.baseUrl, enabled: id !== 'planner', maxOutputTokens: 500, ...(id.startsWith('hands') && { hands: 'fenced' }), ...(id.startsWith('tools') && { hands: 'tools' }),
         })),
       }),
@@ -108,6 +119,14 @@ export async function handsTeam(replies: Replies, { files = PROJECT, limits = {}
   };
   return { server, workspace, open, ended: (runId) => endOf(runId).promise };
 }
+
+const agentWorker = (id: string, { mode, settings }: { readonly mode: string; readonly settings?: Partial<AgentConfig> }): object => ({
+  id, provider: 'acp', model: 'default',
+  agent: {
+    command: ['/bin/sh', '-c', 'exec "$FAKE_NODE" "$HOME/fake-agent.ts" "$@"', 'fake-agent', ...mode.split(' ')],
+    home: ['fake-agent.ts'], env: { FAKE_NODE: process.execPath }, minutes: 1, stepTokens: 5_000, ...settings,
+  },
+});
 
 export const askTeam = (manager: RunManager, workspace: string): Promise<string> =>
   manager.start(runRequestSchema.parse({ question: 'area() of shapes is wrong, please mend it.', workspace, rounds: 1 }));

@@ -166,7 +166,7 @@ it('what a person says is read with the next result, and before a step ends; a s
   expect(last?.turns?.[0]?.told).toEqual(['Look at the empty case, too.']);
   expect(manager.questions.prompt(run.runId, 0, 2).at(-1)?.content).toContain('Look at the empty case, too.');
   expect(refusals).toEqual([
-    'Step 2 answers at once and reads nothing meanwhile: stop it, or wait for its answer.', 'Step 1 of round 1 is not at work.', 'Step 1 of round 2 is not at work.',
+    'Step 2 reads nothing while it works: stop it, or wait for its answer.', 'Step 1 of round 1 is not at work.', 'Step 1 of round 2 is not at work.',
   ]);
 });
 

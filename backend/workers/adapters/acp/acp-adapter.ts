@@ -18,6 +18,8 @@ const GREETING_MS = 90_000;
 /** All that an agent may say on its output, with its updates. */
 const MAX_OUTPUT_BYTES = 128 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const AFTER_END_MS = 200;
+const AFTER_BREAK_MS = 5_000;
 /** The JSON-RPC error of the protocol for an agent without a login. */
 const AUTH_REQUIRED = -32_000;
 
@@ -94,9 +96,13 @@ export class AcpAdapter implements ModelAdapter {
     const timeoutMs = (worker.agent?.minutes ?? 0) * 60_000;
     const running = run({ worker, key, place, timeoutMs, signal: AbortSignal.any([signal, isDone.signal]) }, talk);
     // What an agent says before it ends may still be on its way.
-    const ended = running.then((end) => new Promise<never>((_resolve, reject) => setTimeout(() => reject(this.#endedEarly(end)), 200)));
+    const ended = running.then((end) => new Promise<never>((_resolve, reject) => setTimeout(() => reject(this.#endedEarly(end)), AFTER_END_MS)));
     try {
       return await Promise.race([done.promise, ended]);
+    } catch (error) {
+      if (error instanceof WorkerError || error instanceof RequestError) throw error;
+      // A connection breaks because its agent ended, which says why.
+      throw await Promise.race([ended.catch((end: unknown) => end), new Promise((resolve) => setTimeout(() => resolve(error), AFTER_BREAK_MS))]);
     } finally {
       done.promise.catch(() => undefined);
       ended.catch(() => undefined);

@@ -1,0 +1,110 @@
+import { access, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
+import { workerConfigSchema, type AgentConfig } from '../../../backend/protocol/worker-config.ts';
+import { SimulatorServer } from '../../../backend/simulator/server.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
+import { agentRunner } from '../../../backend/wiring/agents.ts';
+import { AcpAdapter } from '../../../backend/workers/adapters/acp/acp-adapter.ts';
+import { edits, type Seen } from './editing.ts';
+
+/*
+ * Whether real agents do a step over the Agent Client Protocol, in the sandbox, against the simulated servers. Each gets a project and a home of
+ * its own: nobody's login is read.
+ *
+ *     npm install --prefix FOLDER opencode-ai @agentclientprotocol/codex-acp @agentclientprotocol/claude-agent-acp
+ *     node with-node.mjs node test/real/agents/acp.ts --agents FOLDER
+ */
+
+interface RealAgent {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly settings: Partial<AgentConfig>;
+  /** Its configuration, by its path in the home. */
+  files(url: string): Readonly<Record<string, string>>;
+  env(url: string): Readonly<Record<string, string>>;
+}
+
+const AGENTS: readonly RealAgent[] = [
+  {
+    program: 'opencode', args: ['acp'], settings: { home: ['.config/opencode'] },
+    files: (url) => ({
+      '.config/opencode/opencode.json': JSON.stringify({
+        autoupdate: false, share: 'disabled', model: 'sim/sim-cedar', small_model: 'sim/sim-cedar', permission: { edit: 'ask', bash: 'ask' },
+        provider: { sim: { npm: '@ai-sdk/openai-compatible', name: 'sim', options: { baseURL: `${url}/v1`, apiKey: 'none' }, models: { 'sim-cedar': { tool_call: true } } } },
+      }),
+    }),
+    env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
+  },
+  {
+    program: 'codex-acp', args: [], settings: { home: ['.codex/config.toml'], mode: 'agent-full-access' },
+    files: (url) => ({
+      '.codex/config.toml': [
+        'model = "sim-atlas"', 'model_provider = "sim"', '[model_providers.sim]', 'name = "sim"', `base_url = "${url}/v1"`, 'wire_api = "responses"', '[analytics]', 'enabled = false', '',
+      ].join('\n'),
+    }),
+    env: () => ({ NO_BROWSER: '1' }),
+  },
+  {
+    program: 'claude-agent-acp', args: [], settings: {}, files: () => ({}),
+    env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', ANTHROPIC_MODEL: 'sim-dune', ANTHROPIC_SMALL_FAST_MODEL: 'sim-birch', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }),
+  },
+];
+
+const WANTED = 'hello, quiet fox';
+const { values } = parseArgs({ options: { agents: { type: 'string' }, only: { type: 'string' } } });
+if (values.agents === undefined) throw new Error('Name the folder in which the agents are installed: --agents FOLDER');
+const programs = path.resolve(values.agents, 'node_modules/.bin');
+
+async function tryAgent({ program, args, settings, files, env }: RealAgent): Promise<boolean> {
+  const file = path.join(programs, program);
+  if (!(await access(file).then(() => true, () => false))) {
+    console.log(`– ${program}: not installed`);
+    return true;
+  }
+  const root = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-acp-')));
+  const [home, folder] = [path.join(root, 'home'), path.join(root, 'project')];
+  await Promise.all([home, folder].map((one) => mkdir(one)));
+  const greeting = path.join(folder, 'greeting.txt');
+  await writeFile(greeting, 'hello, loud fox\n');
+  const seen: Seen = { turns: 0, results: 0 };
+  const server = await SimulatorServer.start({ seed: 1, latency: 0, hands: edits({ file: 'greeting.txt', wanted: WANTED }, seen) });
+  const folders = new RunFolders(path.join(root, 'runs'), isProcessAlive);
+  try {
+    for (const [name, text] of Object.entries(files(server.url))) {
+      await mkdir(path.dirname(path.join(home, name)), { recursive: true });
+      await writeFile(path.join(home, name), text);
+    }
+    const searchPath = process.env['PATH'] ?? '';
+    const run = agentRunner({ sandbox: new Sandbox({ searchPath, homeFolder: home, folders }), folders, searchPath, homeFolder: home });
+    const worker = workerConfigSchema.parse({
+      id: program, provider: 'acp', model: 'default', agent: { command: [file, ...args], hosts: [new URL(server.url).host], env: env(server.url), minutes: 4, ...settings },
+    });
+    const acts: string[] = [];
+    const signal = AbortSignal.timeout(300_000);
+    const reply = await new AcpAdapter({ worker, key: undefined, run }).stream(
+      { messages: [{ role: 'user', content: 'Change greeting.txt so that it says hello to the quiet fox.' }], maxOutputTokens: 1_000, place: { folder, hidden: [], readable: [], ended: async () => {} } },
+      { signal, onText: () => {}, onThinking: () => {}, onActivity: () => {}, onAct: ({ call }) => acts.push(call.name) },
+    );
+    const isChanged = (await readFile(greeting, 'utf8')).trim() === WANTED;
+    const isTold = reply.text.includes('Done: the file is changed.');
+    const { usage } = reply;
+    const cost = `${usage.estimated ? 'tokens not told' : `${usage.uncachedInput + usage.cacheRead + usage.cacheWrite + usage.output} tokens`}${reply.usd === undefined ? '' : `, $${reply.usd}`}`;
+    console.log(`${isChanged && isTold ? '✓' : '✗'} ${program}: ${seen.turns} turns, acts ${acts.join(' ') || 'none'}, ${cost}, file ${isChanged ? 'changed' : 'as it was'}`);
+    if (!isTold) console.log(reply.text.slice(-2_000));
+    return isChanged && isTold;
+  } catch (error) {
+    console.log(`✗ ${program}: ${String(error)}`);
+    return false;
+  } finally {
+    await server.close();
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+let isFine = true;
+for (const agent of AGENTS) if (values.only === undefined || values.only === agent.program) isFine = (await tryAgent(agent)) && isFine;
+process.exitCode = isFine ? 0 : 1;
