@@ -115,6 +115,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       hold: (workspace, signal) => verifier.hold(workspace, signal),
       verify: (request) => verifier.verify(request),
       testBase: (request) => verifier.testBase(request),
+      tryTests: (request) => verifier.tryTests(request),
       placesOf: (ids, request) => verifier.placesOf(ids, request),
     },
     gatherContext: (request) => context.gather(request),

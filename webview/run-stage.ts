@@ -72,6 +72,7 @@ function activityOf(run: RunSnapshot): string {
   const running = round.steps.filter((step) => step.state === 'running').map((step) => step.index + 1);
   if (running.length === 1) return l10n.t('Running step {0} of {1}', list(running), round.steps.length);
   if (running.length > 1) return l10n.t('Running steps {0} of {1}', list(running), round.steps.length);
+  if (round.steps.some(({ trial }) => trial && !trial.result)) return l10n.t('Running the tests with what the next step reads');
   return round.steps.some((step) => step.state === 'pending') ? l10n.t('Starting the next step') : l10n.t('Finishing');
 }
 

@@ -2,7 +2,7 @@ import { counted } from '../common/counted.ts';
 import { deviceName } from '../protocol/devices.ts';
 import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
-import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import type { BudgetWarning, RunEventOf, StoredEvent, Tried } from '../protocol/run-events.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { answerOf, gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
@@ -93,6 +93,8 @@ export class RunPrinter {
         return this.#line('', style('red', `✗ step ${event.step + 1}: ${event.failure.message}`));
       case 'step.reassigned':
         return this.#line('', style('yellow', `↷ step ${event.step + 1}: ${event.failure.message} ${idOf(run, event.to)} does it instead.`));
+      case 'step.tried':
+        return this.#line('', this.#dim(`  step ${event.step + 1}, tests with its change: ${triedWords(event)}`));
       case 'step.skipped':
         return this.#line('', style('dim', `– step ${event.step + 1} skipped: ${event.reason}`));
       case 'answer.returned':
@@ -114,6 +116,7 @@ export class RunPrinter {
       case 'run.accepted':
       case 'plan.approved':
       case 'attempt.started':
+      case 'step.trying':
       case 'step.begun':
       case 'step.observed':
       case 'run.stopped':
@@ -264,6 +267,11 @@ function warningText({ limit, spent, of }: BudgetWarning): string {
   const [whose, amount] = [limit.startsWith('day') ? 'the day' : 'this run', limit.endsWith('Usd') ? formatUsd : formatTokens];
   const unit = limit.endsWith('Usd') ? '' : ' tokens';
   return `${Math.floor((spent / of) * 100)} % of the budget of ${whose} is spent: ${amount(spent)} of ${amount(of)}${unit}`;
+}
+
+/** Such as `12 pass, 2 fail`. */
+function triedWords({ passed, failed, problem }: Tried): string {
+  return problem === undefined ? `${passed} pass, ${failed} ${failed === 1 ? 'fails' : 'fail'}` : `not run: ${oneLine(problem, 200)}`;
 }
 
 const idOf = ({ pool }: RunSnapshot, worker: number): string => printable(pool[worker]?.id ?? `worker ${worker}`);

@@ -69,6 +69,8 @@ function roundResult(run: RunSnapshot, round: RoundView) {
       unpricedTokens: step.spent.unpricedTokens,
       durationMs: step.durationMs ?? null,
       failure: step.failure?.message ?? null,
+      /** What the tests said of its change, where later steps read it beside others: counts, or why there are none. */
+      tests: step.trial?.result ? { passed: step.trial.result.passed, failed: step.trial.result.failed, problem: step.trial.result.problem ?? null } : null,
       /** The workers that failed at the step before `worker` did it, the first one first. */
       handedOn: (step.handedOn ?? []).map(({ worker, failure }) => ({ worker: run.pool[worker]?.id ?? null, failure: failure.message })),
     })),

@@ -101,6 +101,18 @@ export const baseResultSchema = z.object({
 });
 export type BaseResult = z.infer<typeof baseResultSchema>;
 
+/** What the tests say of the change of one step. */
+export const triedSchema = z.object({
+  /** As its readers are told: bounded, and without lines that look like a secret. */
+  text: z.string(),
+  passed: z.number().int().nonnegative(),
+  failed: z.number().int().nonnegative(),
+  /** Why the tests gave no result, if they gave none. */
+  problem: z.string().optional(),
+  durationMs: z.number().nonnegative(),
+});
+export type Tried = z.infer<typeof triedSchema>;
+
 export const leftOutSchema = z.object({ path: z.string(), reason: z.string() });
 
 /** A file changed by the answer, as a diff to show. The edit to apply is computed from the answer again. */
@@ -299,6 +311,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
   /** An agent did something in the attempt that is under way. `call`: the kind of the act, and what it is about. */
   z.object({ type: z.literal('step.acted'), round, step, during: z.string(), text: z.string(), call: toolCallSchema, result: z.string() }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
+  /** The tests run on the step's change, because a later step reads it beside another change. */
+  z.object({ type: z.literal('step.trying'), round, step }),
+  /** What they say: which pass and fail, no verdict. */
+  triedSchema.extend({ type: z.literal('step.tried'), round, step }),
   /** The step's worker failed, or is known to: another one does the step from its beginning. Both are ordinals in the run's pool. */
   z.object({
     type: z.literal('step.reassigned'), round, step, from: z.number().int().nonnegative(), to: z.number().int().nonnegative(),

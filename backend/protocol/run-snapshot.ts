@@ -1,5 +1,5 @@
 import type {
-  Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
+  Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent, Tried,
 } from './run-events.ts';
 import type { FileChange } from './file-change.ts';
 import type { PlanMend } from './plan-mend.ts';
@@ -130,6 +130,8 @@ export interface StepView {
   readonly keptFrom?: string;
   readonly failure?: Failure;
   readonly skippedBecause?: string;
+  /** The run of the tests on its change, for the steps that read it. `result` is absent while it goes on. */
+  readonly trial?: { readonly startedAt: number; readonly result?: Tried };
 }
 
 export interface RejectionView {
@@ -400,6 +402,12 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'step.failed':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'failed', failure: event.failure })));
+    case 'step.trying':
+      return inRound(next, event.round, (round) => inStep(round, event.step, (step) => ({ ...step, trial: { startedAt: at } })));
+    case 'step.tried': {
+      const { type: _type, round, step: of, ...result } = event;
+      return inRound(next, round, (view) => inStep(view, of, (step) => ({ ...step, trial: { startedAt: step.trial?.startedAt ?? at, result } })));
+    }
     case 'step.reassigned': {
       const { round, step, from, failure, keptFrom } = event;
       // What failed in another run says nothing of now.
@@ -418,7 +426,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         })));
     case 'answer.ready': {
       const { step, edits, refused } = event;
-      const answered = inRound(next, event.round, (round) => ({ ...round, answer: { step, edits, refused } }));
+      const answered = inRound(next, event.round, (round) => ({ ...round, steps: round.steps.map(withoutRunningTrial), answer: { step, edits, refused } }));
       // A second call that failed leaves the first output.
       return inRound(answered, event.round, (round) => inStep(round, step, (one) => (one.returned && one.output !== undefined ? withOutput(one) : one)));
     }
@@ -559,7 +567,7 @@ function forgetUnfinished(round: RoundView): RoundView {
   const { verifying: _verifying, ...rest } = round;
   return {
     ...rest,
-    steps: round.steps.map((step) => {
+    steps: round.steps.map(withoutRunningTrial).map((step) => {
       if (step.state === 'completed' || step.state === 'pending') return step;
       const { attempt: _attempt, failure: _failure, skippedBecause: _because, ...again } = step;
       return { ...again, state: 'pending' };
@@ -570,6 +578,23 @@ function forgetUnfinished(round: RoundView): RoundView {
 /** A step that was stopped without an output is asked again. */
 function forgetStops(round: RoundView): RoundView {
   return { ...round, steps: round.steps.map(({ stopped, ...step }) => (stopped && step.output !== undefined ? { ...step, stopped } : step)) };
+}
+
+/** Nobody waits for the tests any more, or they are run again. */
+function withoutRunningTrial({ trial, ...step }: StepView): StepView {
+  return trial?.result ? { ...step, trial } : step;
+}
+
+/**
+ * What the tests say of the changes that a step reads, by their step: empty unless it reads two or more that were tried. The same
+ * before the step begins and later.
+ */
+export function triedOf({ steps }: Pick<RoundView, 'steps'>, reads: readonly number[]): ReadonlyMap<number, Tried> {
+  const tried = new Map(reads.flatMap((index) => {
+    const result = steps[index]?.trial?.result;
+    return result ? [[index, result] as const] : [];
+  }));
+  return tried.size >= 2 ? tried : new Map();
 }
 
 function paused<T extends { readonly pausedMs?: number }>(whole: T, ms: number): T {

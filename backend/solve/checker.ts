@@ -4,6 +4,7 @@ import type { Verdict } from '../protocol/verdict.ts';
 import type { HeldFiles } from '../verify/copies/held-files.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
+import type { TriedTests } from '../verify/try-tests.ts';
 
 /** What solving needs from `verify`: a patch from an answer, and a verdict from a patch. */
 export interface Checker {
@@ -36,6 +37,13 @@ export interface Checker {
    * @throws the signal's reason
    */
   testBase?(request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
+  /**
+   * Runs the tests once with the change of a step; see `tryTests` of `verify`. Absent where no change can be tried.
+   * @throws PatchNotApplicableError, or the signal's reason
+   */
+  tryTests?(request: TestCommand & {
+    readonly base: string; readonly held?: HeldFiles; readonly patch: Pick<Patch, 'edits'>; readonly newTests: boolean; readonly timeoutMs: number; readonly signal: AbortSignal;
+  }): Promise<TriedTests>;
   /** Where the sources of tests are, by id, as far as they are found. */
   placesOf?(ids: readonly string[], request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly signal: AbortSignal }): Promise<ReadonlyMap<string, readonly Place[]>>;
 }

@@ -34,6 +34,8 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
         return event.round <= round && seq > discardedAt(event.round) ? [event] : [];
       case 'step.completed':
         return isKept(event) ? [keptFrom(runId, event)] : [];
+      case 'step.tried':
+        return isKept(event) ? [event] : [];
       case 'step.reassigned':
         return isKept(event) && rounds[event.round]?.steps[event.step]?.output !== undefined ? [{ ...event, keptFrom: event.keptFrom ?? runId }] : [];
       case 'answer.ready':

@@ -36,6 +36,7 @@ import { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { isHandedOn, lastingFailure, noneLeft, standInFor } from './stand-in.ts';
 import { readsMeanwhile, stepPrompt } from './step-prompt.ts';
+import { StepTrials } from './step-trials.ts';
 import { lastWords, noAnswer, stoppedOutput } from './stopped-step.ts';
 import { ONE_CALL, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
 import { judgingCommand, type JudgingCommand } from './test-command.ts';
@@ -277,17 +278,26 @@ export class RunDriver {
   /** The answer of a plan. Outputs that the journal has and that are kept are not asked for again. */
   async #runSteps(plan: Plan, isKept: (step: number) => boolean): Promise<string> {
     const finished = new Map(this.#view.steps.flatMap(({ index, output }) => (output === undefined || !isKept(index) ? [] : [[index, output] as const])));
+    const trials = new StepTrials({ ...this.#options, files: this.#files, test: this.#test, round: this.#round });
+    // Whoever reads a step waits for its trial, and meets what is wrong with it.
+    const tryLater = (index: number): void => void trials.begin(index).catch(() => {});
+    for (const index of finished.keys()) tryLater(index);
     const result = await executePlan({
       steps: stepsOf(plan),
       finished,
       signal: this.#options.signal,
-      runStep: (step, inputs, signal) => this.#handedOn(step, inputs, signal),
+      runStep: async (step, inputs, signal) => {
+        await trials.known(step.reads);
+        const output = await this.#handedOn(step, inputs, signal);
+        tryLater(step.index);
+        return output;
+      },
       onSkipped: (step, because, error) => {
         if (error instanceof JournalUnavailableError) return;
         const reason = error instanceof BudgetSpentError ? 'The budget does not hold the next call.' : `Step ${because.index + 1} failed.`;
         this.#record({ type: 'step.skipped', round: this.#round, step: step.index, reason });
       },
-    });
+    }).finally(() => trials.stop());
     if (!result.ok) throw result.error;
     return result.answer;
   }

@@ -1,5 +1,5 @@
 import { handsWords, type Hands } from '../hands/hands-words.ts';
-import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import { triedOf, type ContextView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { turnText } from '../protocol/turn-text.ts';
 import { factsOf } from '../protocol/providers.ts';
 import type { ConversationMessage, Message } from '../workers/model.ts';
@@ -23,6 +23,7 @@ export function stepPrompt(
 ): Message[] {
   const { request, kind } = run;
   const hands = handsOf(run, step.worker);
+  const tried = triedOf(run.rounds[round] ?? { steps: [] }, step.reads);
   const begun = run.rounds[round]?.steps[step.index]?.begun?.text;
   return workerMessages({
     question: askedQuestion(request),
@@ -33,7 +34,7 @@ export function stepPrompt(
     howToAsk: request.workspace !== undefined && kind === 'solve' && !hands ? NEED_WORDS : undefined,
     hands: hands && { how: handsWords(hands), begins: begun },
     failing: context?.failing,
-    inputs,
+    inputs: inputs.map((input) => ({ ...input, tests: tried.get(input.step.index)?.text })),
     previousRound: step.readsPreviousRound && round > 0 ? outcomeOf(run, round - 1) : undefined,
     subtask: step.subtask,
   });

@@ -19,7 +19,7 @@ export interface TriedTests {
   readonly forbidden?: readonly RefusedEdit[];
 }
 
-export interface TryTestsOptions extends Omit<BaseTestsOptions, 'baseEdits'> {
+export interface TryTestsOptions extends BaseTestsOptions {
   readonly patch: Pick<Patch, 'edits'>;
   /** Files with new tests may be among the edits. */
   readonly newTests?: boolean;
@@ -46,7 +46,10 @@ export async function tryTests(parts: BaseTestsParts, judges: KnownJudgingFiles,
       }
     });
     const edits = patch.edits.filter(({ path }) => !forbidden.some((edit) => edit.path === path));
-    const { report, exitCode, said } = await tests.runs.run((copy) => applyPatch(copy, { edits }, { newTests }));
+    const { report, exitCode, said } = await tests.runs.run(async (copy) => {
+      await tests.makeBase(copy);
+      await applyPatch(copy, { edits }, { newTests });
+    });
     return { results: report.results, exitCode, said, ...(forbidden.length > 0 && { forbidden }) };
   } catch (error) {
     signal.throwIfAborted();

@@ -4,6 +4,8 @@ import type { Step } from './plan.ts';
 export interface ReadableOutput {
   readonly step: Step;
   readonly output: string;
+  /** What the project's tests say of its change, where they were run. */
+  readonly tests?: string | undefined;
 }
 
 export interface Execution {

@@ -48,9 +48,9 @@ function section(name: string, text: string, attributes = ''): string {
   return `<${tag}${attributes}>\n${text}\n</${tag}>`;
 }
 
-function stepSection({ step, output }: ReadableOutput): string {
-  const text = `${section('subtask', step.subtask)}\n${section('output', output)}`;
-  return section('step', text, ` number="${step.index}" worker="${step.worker}"`);
+function stepSection({ step, output, tests }: ReadableOutput): string {
+  const parts = [section('subtask', step.subtask), section('output', output), ...(tests === undefined ? [] : [section('tests_with_this_change', tests)])];
+  return section('step', parts.join('\n'), ` number="${step.index}" worker="${step.worker}"`);
 }
 
 /**

@@ -81,6 +81,7 @@ const runs = new RunManager({
     parsePatch: (answer, base, candidates) => parsePatch(answer, base, { candidates }),
     verify: (request) => verifier.verify(request),
     testBase: (request) => verifier.testBase(request),
+    tryTests: (request) => verifier.tryTests(request),
     placesOf: (ids, request) => verifier.placesOf(ids, request),
   },
   gatherContext: (request) => context.gather(request),

@@ -77,6 +77,14 @@ beforeAll(async () => {
     name: 'hands', question: 'The constant a is wrong, please mend it.', workspace: small,
     workers: (home) => scriptedWorkers(`hands-${home}`, { hands: 'tools' }, { hands: 'fenced' }),
   });
+  const tested = path.join(folder, 'tested');
+  await mkdir(path.join(tested, 'src'), { recursive: true });
+  await writeFile(path.join(tested, 'package.json'), '{ "type": "module", "scripts": { "test": "node --test" } }');
+  await writeFile(path.join(tested, 'src/a.js'), 'export const a = 1;\n');
+  await writeFile(path.join(tested, 'src/a.test.js'), "import { equal } from 'node:assert';\nimport { test } from 'node:test';\nimport { a } from './a.js';\ntest('a', () => equal(a, 2));\n");
+  scenarios.set('tries', {
+    name: 'tries', question: 'The constant a is wrong, please mend it.', workspace: tested, workers: (home) => scriptedWorkers(`tries-${home}`, {}),
+  });
 });
 
 afterAll(async () => {
@@ -107,7 +115,13 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503 };
     if (text.includes('wants another one')) return 'model_id = [1, 0]\nsubtasks = ["Think.", "Answer."]\naccess_list = [[], [0]]';
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
+    if (scenario === 'tries') return 'model_id = [0, 1, 0]\nsubtasks = ["Mend a.", "Mend a, too.", "Answer."]\naccess_list = [[], [], [0, 1]]';
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
+  }
+  if (scenario === 'tries') {
+    // The answer holds what it was told of the attempts.
+    const told = [...text.matchAll(/<tests_with_this_change>\n(\d+) tests? passed, (\d+) failed/g)].map(([, passed, failed]) => `${passed}/${failed}`).join(' ');
+    return `${told}\n\`\`\`js src/a.js\nexport const a = ${who === 'second' || told !== '' ? 2 : 3};\n\`\`\``;
   }
   return scenario === 'fails' && (who === 'second' || text.includes('Answer.')) ? { status: 403 } : `What ${who} says.`;
 }
@@ -156,13 +170,14 @@ function eventsIn(home: string): StoredEvent[] {
 }
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries',
 ])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
   await backend(scenario, home);
   const undisturbed = eventsIn(home);
   const expected = outcomeOf(undisturbed);
+  if (name === 'tries') expect(expected.answer).toMatch(/^0\/1 1\/0\n/);
   if (name === 'reviewed') expect(expected.rounds[0]).toMatchObject({ workers: [1, 1], plan: { modelIds: [1, 1] } });
   if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 

@@ -43,6 +43,20 @@ it('a step looks, edits, sees a red test and mends its change; the next ones bui
   expect(await readFile(path.join(workspace, 'src/shapes.js'), 'utf8')).toBe(PROJECT['src/shapes.js']);
 });
 
+it('a step that reads attempts, with hands and without, is told what the real tests say of each', async () => {
+  const { run, server } = await solve({
+    planner: [plan([[0, 'Mend area.', []], [1, 'Mend area by another way.', []], [2, 'Take the better attempt and finish it.', [0, 1]]])],
+    'hands-a': [edit('src/shapes.js', '  return width + height;', '  return width - height;'), 'Mended.'],
+    plain: [`Here:\n${edit('src/shapes.js', '  return width + height;', '  return height * width;').replace('edit ', 'js ')}`],
+    'hands-b': [edit('src/shapes.js', '  return width - height;', '  return width * height;'), 'Done.'],
+  });
+  expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  const asked = server.of('hands-b')[0]?.text ?? '';
+  expect(asked).toMatch(/<step number="0"[\s\S]*<tests_with_this_change>\n1 test passed, 1 failed\. The command ended with exit code 1\.\nFAILED test\/shapes\.test\.js > area\n[\s\S]*<step number="1"/);
+  expect(asked).toMatch(/<step number="1"[\s\S]*<tests_with_this_change>\n2 tests passed, 0 failed\.\npassed /);
+  expect(run.rounds[0]?.steps.map(({ trial }) => trial?.result && [trial.result.passed, trial.result.failed])).toEqual([[1, 1], [2, 0], undefined]);
+});
+
 it('two changes of one file in different places are both in the copy of their reader, and one of the same lines is told and shown', async () => {
   const files = { ...PROJECT, 'src/shapes.js': `${PROJECT['src/shapes.js']}\n\n\n\n\n\nexport const tail = 1;\n` };
   const { run, server } = await solve({

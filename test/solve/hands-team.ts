@@ -90,6 +90,7 @@ export async function handsTeam(replies: Replies, { files = PROJECT, limits = {}
         parsePatch: (answer, base, candidates, asks) => parsePatch(answer, base, { candidates, ...asks }),
         verify: (request) => verifier.verify(request),
         testBase: (request) => verifier.testBase(request),
+      tryTests: (request) => verifier.tryTests(request),
       },
       gatherContext: (request) => context.gather(request),
       supply: (request) => context.supply(request),

@@ -717,6 +717,26 @@ export function denseRun(): RunSnapshot {
 
 const FIVE = ['gemini-pro', 'claude', 'gpt-5', 'qwen', 'mistral'];
 
+/** Three attempts for one step to choose from: the tests were run with two of them, and run with the third. */
+export function triedRun(): RunSnapshot {
+  const names = FIVE.slice(0, 4);
+  return new Script({ pool: names.map((name) => worker(name)) })
+    .context(PIECES.slice(0, 1))
+    .plan(0, {
+      text: 'Three attempts, one choice.', modelIds: [0, 1, 2, 3],
+      subtasks: ['Mend `merge()`.', 'Mend it by another way.', 'Mend it in the simplest way.', 'Take the attempt that the tests prefer, and finish it.'],
+      accessList: [[], [], [], [0, 1, 2]],
+    })
+    .step(0, 0, 'gemini-pro', FINAL, { ms: 3_200, usd: 0.0031 })
+    .say({ type: 'step.trying', round: 0, step: 0 })
+    .step(0, 1, 'claude', FINAL, { ms: 2_000, usd: 0.002 })
+    .say({ type: 'step.tried', round: 0, step: 0, text: '12 tests passed, 2 failed.', passed: 12, failed: 2, durationMs: 2_400 })
+    .say({ type: 'step.tried', round: 0, step: 1, text: 'The tests were not run with it: its change of src/merge.ts cannot be read: two places fit', passed: 0, failed: 0, problem: 'its change of src/merge.ts cannot be read: two places fit', durationMs: 4 })
+    .step(0, 2, 'gpt-5', FINAL, { ms: 2_000, usd: 0.002 })
+    .say({ type: 'step.trying', round: 0, step: 2 })
+    .run();
+}
+
 /** Two rounds of five steps each: two looks at the problem at once, a fix that reads both, an attack on it, a decision. `output` by round and step. */
 export function twoRoundsRun(output = (_round: number, step: number): string => (step === 4 ? FINAL : FIRST_OUTPUT)): RunSnapshot {
   const script = new Script({ pool: FIVE.map((name) => worker(name)) }).context();
@@ -980,6 +1000,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'handed-on': () => stateWith({ run: handedOnRun() }),
   'hands': () => stateWith({ run: handsRun() }),
   'hands-stopping': () => stateWith({ run: handsRun({ isStopping: true }) }),
+  'tried': () => stateWith({ run: triedRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'held': () => stateWith({ run: heldRun() }),
   'held-again': () => stateWith({ run: heldAgainRun() }),

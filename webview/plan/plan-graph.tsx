@@ -16,7 +16,7 @@ import { SimulatedTag } from './step-card.tsx';
 import { StepFacts, StepPrompt } from './step-details.tsx';
 import { StepSteering, Unread } from './step-steering.tsx';
 import { StepTurns } from './step-turns.tsx';
-import { HandedOn, readsOf, StandsIn, StepFigures, StepNote } from './step-facts.tsx';
+import { HandedOn, readsOf, StandsIn, StepFigures, StepNote, TrialNote } from './step-facts.tsx';
 
 interface PlanGraphProps {
   readonly steps: readonly StepView[];
@@ -225,6 +225,7 @@ const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGo
       <StepNote step={step} phase={phase} />
       <StepSteering step={step} round={round} phase={phase} />
       <Unread step={step} phase={phase} />
+      <TrialNote step={step} />
       <div class="panel-body">
         <StepFacts step={step} round={round} />
         <div class="panel-texts">

@@ -12,7 +12,7 @@ import { phaseOf, phaseStage } from '../run-stage.ts';
 import { StepFacts, StepPrompt } from './step-details.tsx';
 import { StepSteering, Unread } from './step-steering.tsx';
 import { StepTurns } from './step-turns.tsx';
-import { HandedOn, readsOf, StepFigures, StepNote } from './step-facts.tsx';
+import { HandedOn, readsOf, StepFigures, StepNote, TrialNote } from './step-facts.tsx';
 
 interface StepCardProps {
   readonly step: StepView;
@@ -57,6 +57,7 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
       <StepNote step={step} phase={phase} />
       <StepSteering step={step} round={round} phase={phase} />
       <Unread step={step} phase={phase} />
+      <TrialNote step={step} />
       {hasText && !open && (
         // The button above does the same from the keyboard.
         <div class={streamed ? 'excerpt live' : 'excerpt'} dir="auto" onClick={() => setOpen(true)}>

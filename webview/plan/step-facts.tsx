@@ -7,6 +7,7 @@ import { Countdown, Elapsed } from '../clock.tsx';
 import { Icon } from '../controls.tsx';
 import { fillSentence } from '../fill-sentence.ts';
 import { list } from '../language.ts';
+import { visibleText } from '../markdown/visible-text.ts';
 import { workerName, type StepPhase } from '../run-stage.ts';
 import { RunContext } from './step-details.tsx';
 
@@ -65,6 +66,17 @@ export function StandsIn({ step }: { readonly step: StepView }): JSX.Element | n
   if (!run || !planned) return null;
   const words = l10n.t('instead of {0}', workerName(run, planned.worker));
   return <span class="stands-in" title={words}><Icon name="arrow-swap" tone="caution" label={words} /></span>;
+}
+
+/** What the tests say of its change, for the steps that read it. */
+export function TrialNote({ step: { trial } }: { readonly step: StepView }): JSX.Element | null {
+  if (!trial) return null;
+  const { startedAt, result } = trial;
+  if (!result) return <p class="note quiet"><Icon name="loading" tone="busy" /> {l10n.t('The tests run with its change.')} <Elapsed since={startedAt} /></p>;
+  const { passed, failed, problem } = result;
+  if (problem !== undefined) return <p class="note quiet" dir="auto">{fillSentence(l10n.t('The tests were not run with its change: {0}'), visibleText(problem))}</p>;
+  const [icon, tone] = failed > 0 ? ['error', 'bad'] as const : ['pass', 'good'] as const;
+  return <p class="note quiet"><Icon name={icon} tone={tone} /> {l10n.t('Tests with its change: {0} passed, {1} failed', passed, failed)}</p>;
 }
 
 /** A note that adds to the state. */

@@ -120,7 +120,7 @@ const STATES: Readonly<Record<StepView['state'], string>> = {
 };
 
 function stepBlocks({ pool }: RunSnapshot, { answer }: RoundView, step: StepView): string[] {
-  const { index, worker, subtask, output, failure, skippedBecause, keptFrom, finishReason, handedOn = [] } = step;
+  const { index, worker, subtask, output, failure, skippedBecause, keptFrom, finishReason, handedOn = [], trial } = step;
   return [
     `### Step ${index + 1}: ${idOf(pool, worker)}${answer?.step === index ? ', the answer of the round' : ''}`,
     'Instruction:',
@@ -129,6 +129,7 @@ function stepBlocks({ pool }: RunSnapshot, { answer }: RoundView, step: StepView
     ...(keptFrom === undefined ? [] : [`Kept from run ${code(keptFrom)}.`]),
     ...(output === undefined ? [] : ['Output:', fenced(output)]),
     ...(finishReason === undefined || finishReason === 'stop' ? [] : [finishReason === 'stopped' ? 'A person stopped the step before it was done.' : 'The output was cut short by its provider.']),
+    ...(trial?.result ? ['The tests, run once with its change, for the steps that read it:', fenced(trial.result.text)] : []),
     ...(failure ? [`Failed: ${words(failure.message)}`] : []),
     ...(skippedBecause === undefined ? [] : [`Skipped: ${words(skippedBecause)}`]),
   ];

@@ -6,7 +6,7 @@ import type { ProjectTask } from './task.ts';
 import { editsOf, type ProjectTaskRecord } from './project-tasks.ts';
 
 export interface ProjectTaskParts {
-  readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'tryTests'>;
   /** The workspace, absolute, and the folder with its files as they were when the task was made. */
   readonly workspace: string;
   readonly files: string;
@@ -31,6 +31,7 @@ export function projectTask(record: ProjectTaskRecord, { verifier, workspace, fi
       parsePatch: (answer, candidates, signal) => verifier.onBase(base, signal, (folder) => parsePatch(answer, folder, { candidates })),
       verify: ({ patch, sandboxed, signal: verifySignal }) =>
         verifier.verify({ ...base, patch, ...test, sandboxed, signal: verifySignal, ...(targets && { targets }) }),
+      tryTests: ({ patch, newTests, timeoutMs, signal: trySignal }) => verifier.tryTests({ ...base, ...test, patch, newTests, timeoutMs, signal: trySignal }),
     },
   };
 }

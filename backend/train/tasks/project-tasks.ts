@@ -54,7 +54,7 @@ export const editsOf = ({ path: file, before, after, further = [] }: Pick<Projec
   [{ path: file, before, after }, ...further].map(changed);
 
 export interface TaskMakerParts {
-  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices' | 'tryTests'>;
   /** The workspace, absolute, with its history and its installed dependencies. */
   readonly workspace: string;
   /** The folder with its files, if they may change meanwhile: where they are kept. */

@@ -24,7 +24,7 @@ export interface ProjectTask extends AskedTask {
   readonly testCommand: string;
   readonly testRunner: string;
   /** Judges patches to the base by the tests that this task is about. */
-  readonly checker: Pick<Checker, 'verify' | 'sandboxAvailability'> & {
+  readonly checker: Pick<Checker, 'verify' | 'tryTests' | 'sandboxAvailability'> & {
     /** `shown`: paths of the files in the context. */
     parsePatch(answer: string, shown: readonly string[], signal: AbortSignal): Promise<Patch>;
   };

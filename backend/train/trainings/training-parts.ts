@@ -19,7 +19,7 @@ export interface TrainingRunParts extends EngineParts, JudgeParts {
   readonly caller: WorkerCaller;
   readonly prices: Prices;
   readonly clientModel?: ClientModel | undefined;
-  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices' | 'tryTests'>;
   readonly gatherContext: TaskMakerParts['gatherContext'];
   readonly graderTools: GraderTools;
   /** SHA-256 of the weights of a model whose name does not identify them; undefined for any other. */

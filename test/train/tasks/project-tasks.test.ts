@@ -85,6 +85,12 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
       const patch = await task.checker.parsePatch(answer, task.shown, new AbortController().signal);
       return await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal });
     };
+    // A step's change is tried on the task's base, not on the project: `sum` is there, `last` is not.
+    const tried = await task.checker.tryTests?.({
+      base: task.base, command: '', newTests: false, timeoutMs: 60_000, signal,
+      patch: await task.checker.parsePatch('```js title="src/sum.js"\nexport const sum = () => 6;\n```\n', task.shown, signal),
+    });
+    expect(tried?.results.filter(({ kind }) => kind === 'test').map(({ status }) => status)).toContain('failed');
     const right = await judged(`\`\`\`js title="src/list.js"\n${LIST}\`\`\`\n`);
     expect([right.outcome, right.score]).toEqual(['verified', 1]);
     const half = await judged(`\`\`\`js title="src/list.js"\n${LIST.replace('- 1', '- 2')}\`\`\`\n`);
