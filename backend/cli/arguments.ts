@@ -20,6 +20,7 @@ export const SOLVE_OPTIONS = {
   file: { type: 'string', short: 'f', multiple: true },
   worker: { type: 'string', multiple: true },
   conductor: { type: 'string' },
+  continue: { type: 'string' },
   rounds: { type: 'string' },
   'test-command': { type: 'string' },
   runner: { type: 'string' },
@@ -34,7 +35,10 @@ export const SOLVE_OPTIONS = {
   yes: { type: 'boolean', short: 'y' },
 } as const satisfies Options;
 
-/** The arguments of `conductor solve` as a request to the backend. Relative paths are relative to `currentFolder`. */
+/**
+ * The arguments of `conductor solve` as a request to the backend. Relative paths are relative to `currentFolder`. It may continue from `last`,
+ * which the command resolves.
+ */
 export function solveRequest(args: readonly string[], currentFolder: string) {
   const { values, positionals } = readArguments(args, SOLVE_OPTIONS);
   const [question, ...rest] = positionals;
@@ -45,6 +49,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   checkImage(values.image);
   if (values.runner?.trim() === '') throw new UsageError('--runner takes the name of a test runner, such as vitest.');
   if (values.reports?.trim() === '') throw new UsageError('--reports takes a pattern of files, such as "reports/*.xml".');
+  if (values.continue?.trim() === '') throw new UsageError('--continue takes the id of a run, or "last".');
   if (values['test-command']?.trim() === '') throw new UsageError('--test-command takes a command. To run no tests, use --no-tests.');
 
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
@@ -55,6 +60,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   if (reviewPlan !== undefined && values.json) throw new UsageError('--json asks no questions, so it excludes --review and --review-above.');
   const parsed = runRequestSchema.safeParse({
     question,
+    ...(values.continue !== undefined && { continues: values.continue.trim() }),
     workspace,
     focus: { files: (values.file ?? []).map((file) => fileRange(file, workspace, currentFolder)) },
     ...(values.rounds !== undefined && { rounds: whole(values.rounds, '--rounds', { from: 1, to: 5 }) }),

@@ -2,6 +2,8 @@ import { counted } from '../common/counted.ts';
 import { deviceName } from '../protocol/devices.ts';
 import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
+import { changeWords } from '../protocol/earlier-words.ts';
+import type { Earlier } from '../protocol/earlier.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent, Tried } from '../protocol/run-events.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
@@ -43,6 +45,7 @@ export class RunPrinter {
       const { retried } = run;
       this.#line('Again', retried ? `step ${retried.step + 1} of round ${retried.round + 1} of run ${run.parentId}; the rest is kept` : `after run ${run.parentId}`);
     }
+    if (run.earlier) this.#earlier(run.earlier);
     if (run.pool.length === 0) return;
     this.#line('Conductor', `${nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated)}${this.#whyPlans(run)}`);
     run.pool.forEach((worker, ordinal) => {
@@ -157,6 +160,14 @@ export class RunPrinter {
     }
     this.#line(...outcomeLine(run, style));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
+  }
+
+  #earlier({ exchanges, change }: Earlier): void {
+    const last = exchanges.at(-1);
+    const before = exchanges.length === 1 ? '' : `, with ${counted(exchanges.length - 1, 'exchange')} before it`;
+    this.#line('Continues', `from run ${last?.runId ?? ''}${before}: ${oneLine(last?.question ?? '', WIDTH)}`);
+    const text = change && changeWords(change);
+    if (text !== undefined) this.#line('', change?.state === 'lost' ? this.#terminal.style('yellow', text) : this.#dim(text));
   }
 
   /** Warns that a limit in dollars does not apply to unpriced workers. */

@@ -1,3 +1,4 @@
+import type { Earlier } from '../protocol/earlier.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { answerOf, type RoundView, type RunSnapshot, type Spent } from '../protocol/run-snapshot.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
@@ -12,6 +13,10 @@ export function runResult(run: RunSnapshot) {
     schema: 1,
     runId: run.runId,
     question: run.request.question,
+    /** The run that it continues from; null if it continues from none. */
+    continues: run.request.continues ?? null,
+    /** The conversation: its first run, its earlier runs, and what became of the change that it builds on. */
+    earlier: run.earlier ? earlierResult(run.earlier) : null,
     workspace: run.request.workspace ?? null,
     state: run.state,
     outcome: run.outcome ?? null,
@@ -42,6 +47,14 @@ export function runResult(run: RunSnapshot) {
     },
     acceptedAt: new Date(run.acceptedAt).toISOString(),
     updatedAt: new Date(run.updatedAt).toISOString(),
+  };
+}
+
+function earlierResult({ thread, exchanges, change }: Earlier) {
+  return {
+    thread,
+    exchanges: exchanges.map(({ runId, question, state, outcome, isTold }) => ({ runId, question, state, outcome: outcome ?? null, told: isTold })),
+    change: change ? { runId: change.runId, state: change.state, files: change.edits.map(({ path }) => path), reason: change.reason ?? null } : null,
   };
 }
 

@@ -1,4 +1,6 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
+import type { RunRequest } from '../protocol/run-request.ts';
+import { isOver } from '../protocol/run-snapshot.ts';
 import { solveRequest } from './arguments.ts';
 import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
@@ -19,7 +21,7 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
   const client = await open();
   try {
     await requireWorker(client);
-    const { runId } = await client.request('run/start', { request });
+    const { runId } = await client.request('run/start', { request: await resolved(request, client) });
     consent.runId = runId;
     const printer = json ? undefined : new RunPrinter(terminal);
     const run = await followRun({ runId, client, connect: open, terminal, readLine, printer, interrupted });
@@ -30,6 +32,18 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
     client.close();
   }
 };
+
+/** The request with `last` replaced by the newest run of its project that is over. */
+async function resolved(request: RunRequest, client: BackendClient): Promise<RunRequest> {
+  if (request.continues !== LAST) return request;
+  const { runs } = await client.request('run/list', { workspace: request.workspace, limit: MOST_SEARCHED });
+  const last = runs.find(({ state }) => isOver(state));
+  if (!last) throw new UsageError(`No run of ${request.workspace ?? 'this folder'} is over, so there is none to continue from.`);
+  return { ...request, continues: last.runId };
+}
+
+const LAST = 'last';
+const MOST_SEARCHED = 50;
 
 class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';

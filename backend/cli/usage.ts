@@ -17,6 +17,8 @@ const COMMANDS = {
                          a file, or lines of it, that the question is about; repeatable
       --worker ID        use only this worker; repeatable
       --conductor ID     the worker that plays the Conductor for this question
+      --continue RUN     continue from the answer of this run, or of the "last" one of the project: its change is built on,
+                         applied or not
       --rounds N         maximum number of rounds (plan and revisions), 1 to 5; default 2
       --test-command CMD the command that runs the project's tests; default: detected
       --runner NAME      the test runner whose report is read, of the given or detected command

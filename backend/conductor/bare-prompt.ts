@@ -11,9 +11,11 @@ import { digestLine, digestOf } from './worker-digest.ts';
 /** Enough for a plan of five steps by such a model. */
 const PLAN_CHARACTERS = 800;
 
-export function barePrompt({ question, context, pool, rounds, discarded = [], rejection }: PromptInput, profile: PromptProfile): Message[] {
+export function barePrompt({ question, earlier, context, pool, rounds, discarded = [], rejection }: PromptInput, profile: PromptProfile): Message[] {
   const { questionCharacters, contextCharacters, answerCharacters } = profile;
-  const workers = digestLine(digestOf(question, pool));
+  // A short question, such as "and for null?", does not name its subject: the question before it does.
+  const before = earlier?.exchanges.at(-1)?.question ?? '';
+  const workers = digestLine(digestOf(`${before}\n${question}`, pool));
   const asked = [
     ...(context ? [`PROJECT CONTEXT:\n${abridged(context, contextCharacters)}`] : []),
     `USER QUESTION:\n${abridged(question.trim(), questionCharacters)}`,

@@ -1,4 +1,5 @@
 import type { Message } from '../workers/model.ts';
+import { leftOutLines, type EarlierTold } from '../workflow/earlier-told.ts';
 import { MAX_STEPS } from '../workflow/plan.ts';
 import { barePrompt } from './bare-prompt.ts';
 import type { PlanExample } from './plan-examples.ts';
@@ -16,7 +17,7 @@ import { renderPlan } from './render-plan.ts';
  *     instructions, examples   the same for all questions
  *     workers, project         change when somebody changes them
  *     records                  change with every judged run
- *     files, failing tests, question
+ *     files, failing tests, earlier exchanges, question
  */
 
 const SYSTEM =
@@ -98,14 +99,25 @@ function sharedParts({ pool, project = {} }: PromptInput, profile: PromptProfile
   ];
 }
 
-function ownParts({ question, context, shown = [], failing = '', pool }: PromptInput, { contextCharacters, answerCharacters }: PromptProfile): string[] {
+function ownParts({ question, earlier, context, shown = [], failing = '', pool }: PromptInput, { contextCharacters, answerCharacters }: PromptProfile): string[] {
   return [
     titled('RECORDS of these workers in this project, by its own tests; a run counts for everybody who worked on it', recordLines(pool)),
     titled('FILES that every worker is shown, whole or in part', shownLine(shown)),
     titled('PROJECT CONTEXT', clipped(context, contextCharacters)),
     titled('TESTS THAT FAIL NOW', clipped(failing, answerCharacters)),
+    ...(earlier ? earlierParts(earlier) : []),
     titled('USER QUESTION', question),
     'Now reason in a few sentences, and write the three lists.',
+  ];
+}
+
+/** Workers are told the same. */
+function earlierParts({ exchanges, leftOut, note, lostChange = '' }: EarlierTold): string[] {
+  const told = exchanges.map(({ question, result, answer }) => [`Question: ${question}`, `Result: ${result}`, ...(answer === '' ? [] : [`Answer: ${answer}`])].join('\n'));
+  return [
+    titled('EARLIER in this conversation, which every worker is shown; the last is the newest', [...leftOutLines({ leftOut }), ...told].join('\n\n')),
+    note ?? '',
+    titled('THAT CHANGE', lostChange),
   ];
 }
 

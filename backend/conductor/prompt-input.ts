@@ -1,5 +1,6 @@
 import type { ProjectFacts } from '../protocol/project-facts.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
+import type { EarlierTold } from '../workflow/earlier-told.ts';
 
 /** A worker as the Conductor sees it. Its ordinal is its position in the pool; names are withheld, so that no name is favoured. */
 export interface PoolEntry {
@@ -21,6 +22,8 @@ export interface PastRound {
 
 export interface PromptInput {
   readonly question: string;
+  /** The conversation that the question continues. */
+  readonly earlier?: EarlierTold | undefined;
   /** There is a project whose code may be changed; as of `readQuestion`. */
   readonly inProject?: boolean | undefined;
   readonly context: string;

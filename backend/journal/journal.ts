@@ -82,9 +82,9 @@ export class Journal {
     this.#statements = {
       insertRun: file.prepare(
         `INSERT INTO runs (run_id, kind, workspace, question, parent, task, seed, state, outcome, accepted_at, updated_at,
-                           usd, unpriced_tokens, simulated)
+                           usd, unpriced_tokens, simulated, thread)
          VALUES ($run_id, $kind, $workspace, $question, $parent, $task, $seed, $state, $outcome, $accepted_at, $updated_at,
-                 $usd, $unpriced_tokens, $simulated)`,
+                 $usd, $unpriced_tokens, $simulated, $thread)`,
       ),
       updateRun: file.prepare(
         `UPDATE runs SET state = ?, outcome = ?, updated_at = ?, usd = ?, unpriced_tokens = ? WHERE run_id = ?`,

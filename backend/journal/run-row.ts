@@ -18,6 +18,8 @@ export interface RunRow {
   readonly usd: number;
   readonly unpriced_tokens: number;
   readonly simulated: number;
+  /** The first run of its conversation, if it is not the first. */
+  readonly thread: string | null;
 }
 
 /** The row of a run that begins. */
@@ -37,6 +39,7 @@ export function rowOf(runId: string, event: RunEventOf<'run.accepted'>, at: numb
     usd: 0,
     unpriced_tokens: 0,
     simulated: Number([...event.pool, event.policy.worker].some((worker) => worker?.simulated)),
+    thread: event.earlier?.thread ?? null,
   };
 }
 
@@ -56,6 +59,7 @@ export function summaryOf(row: RunRow): RunSummary {
     runId: row.run_id,
     kind: row.kind,
     question: row.question,
+    ...(row.thread !== null && { thread: row.thread }),
     ...(row.workspace !== null && { workspace: row.workspace }),
     state: row.state,
     ...(row.outcome !== null && { outcome: row.outcome }),

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Stands in `PRAGMA user_version`. A change to the tables raises it and adds a migration. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Stands in `PRAGMA application_id`, so that another program's database is never taken for a journal: "Cndr" in ASCII. */
 export const APPLICATION_ID = 0x43_6e_64_72;
@@ -36,7 +36,8 @@ const TABLES = `
     updated_at INTEGER NOT NULL,
     usd REAL NOT NULL,
     unpriced_tokens INTEGER NOT NULL,
-    simulated INTEGER NOT NULL
+    simulated INTEGER NOT NULL,
+    thread TEXT
   ) STRICT;
   CREATE INDEX runs_newest ON runs(kind, accepted_at DESC);
   CREATE INDEX runs_unfinished ON runs(accepted_at) WHERE state IN ('running', 'waiting');
@@ -83,6 +84,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
       SELECT json_extract(blob.value, '$[1]'), run_id FROM events, json_each(events.body, '$.blobs') AS blob
       WHERE json_valid(events.body);
   `,
+  2: 'ALTER TABLE runs ADD COLUMN thread TEXT;',
 };
 
 export type FileKind = { kind: 'empty' } | { kind: 'foreign' } | { kind: 'journal'; version: number };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { earlierSchema } from './earlier.ts';
 import { foundServersSchema, listedModelsSchema, namedServerSchema } from './found-servers.ts';
 import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
@@ -109,6 +110,8 @@ export const runSummarySchema = z.object({
   runId: z.string(),
   kind: runKindSchema,
   question: z.string(),
+  /** The first run of its conversation; absent in that run itself. */
+  thread: z.string().optional(),
   workspace: z.string().optional(),
   state: z.enum(['running', 'waiting', 'stopped', 'completed', 'failed', 'cancelled']),
   outcome: outcomeSchema.optional(),
@@ -228,6 +231,8 @@ export const clientRequests = {
       testRunner: z.string().optional(),
       /** What may be one where none was found or named. */
       likelyTests: z.array(likelyCommandSchema).optional(),
+      /** The conversation that goes with the question, as models are told of it. */
+      earlier: earlierSchema.optional(),
     }),
   },
   /** Detects the ways to run a workspace's tests, the likeliest first. Runs nothing. */
@@ -241,7 +246,10 @@ export const clientRequests = {
     params: testCommandSchema.extend({ workspace: z.string().min(1).max(4_096) }),
     result: z.object({ runner: z.string().nullable() }),
   },
-  /** Replies as soon as the run is in the journal. The rest follows as events. */
+  /**
+   * Replies as soon as the run is in the journal. The rest follows as events. A request that continues from a run is refused if there is no
+   * such run, if it is not over, or if it is about another project.
+   */
   'run/start': { params: z.object({ request: runRequestSchema }), result: runRef },
   /** Starts a run on a sample project with workers marked as simulated. Refused once a real worker exists. */
   'run/demonstrate': { params: nothing, result: runRef },

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { DEVICES } from './devices.ts';
+import { earlierSchema } from './earlier.ts';
+import { editSummarySchema } from './edit-summary.ts';
 import { fileChangeSchema } from './file-change.ts';
+import { outcomeSchema } from './outcome.ts';
 import { planMendSchema } from './plan-mend.ts';
 import { planSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
@@ -12,6 +15,9 @@ import { verdictSchema } from './verdict.ts';
 import { workEstimateSchema } from './work-estimate.ts';
 import { budgetLimitSchema, budgetSchema, stopLimitSchema, workerConfigSchema } from './worker-config.ts';
 import { workerRecordSchema } from './worker-record.ts';
+
+export { outcomeSchema, type Outcome } from './outcome.ts';
+export { editSummarySchema, type EditSummary } from './edit-summary.ts';
 
 /*
  * The events of a run. The journal stores them, the backend sends them to clients, and `run-snapshot.ts` folds them into the state that
@@ -29,14 +35,6 @@ export const asksSchema = z.object({
   wants: z.enum(['words', 'code', 'change', 'any']),
 });
 export type Asks = z.infer<typeof asksSchema>;
-
-/**
- * How a run with an answer ends. `passes`: its tests pass, but it is not shown that they would notice a wrong answer; `answered`: the
- * question asked for no change, and none came; `unchecked`: no test could tell; `not-verified`: the tests reject the answer, or it lacks
- * what was asked for.
- */
-export const outcomeSchema = z.enum(['verified', 'passes', 'not-verified', 'answered', 'unchecked']);
-export type Outcome = z.infer<typeof outcomeSchema>;
 
 /** A failure, for people: one sentence that says what happened and what to do. */
 export const failureSchema = z.object({
@@ -115,15 +113,6 @@ export type Tried = z.infer<typeof triedSchema>;
 
 export const leftOutSchema = z.object({ path: z.string(), reason: z.string() });
 
-/** A file changed by the answer, as a diff to show. The edit to apply is computed from the answer again. */
-export const editSummarySchema = z.object({
-  path: z.string(),
-  kind: z.enum(['create', 'modify', 'delete']),
-  /** Unified diff against the workspace at the time of the answer. */
-  diff: z.string(),
-});
-export type EditSummary = z.infer<typeof editSummarySchema>;
-
 /** A step as the executor sees it: `all` resolved to indices. */
 export const stepSchema = z.object({
   /** Ordinal of the worker in the run's pool. */
@@ -168,6 +157,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     taskId: z.string().optional(),
     seed: z.number().int().optional(),
     request: runRequestSchema,
+    /** What it continues from; absent if it continues from nothing. */
+    earlier: earlierSchema.optional(),
     /** Absent in runs of an earlier version, and in trainings. */
     asks: asksSchema.optional(),
     /** The workers on offer, in the order of their ordinals. */

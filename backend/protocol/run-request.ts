@@ -39,6 +39,8 @@ export type ReviewPlan = z.infer<typeof reviewPlanSchema>;
 export const runRequestSchema = z.object({
   /** An empty question is accepted and fails with a message, so that the run appears in the history. */
   question: z.string().trim().max(32_000, 'the question is longer than 32,000 characters: name files instead of pasting them'),
+  /** Id of the run that the question continues from: it is over, and about the same project. */
+  continues: z.string().min(1).max(64).optional(),
   /** Absolute path of the project; without one the answer is only text and cannot be verified. */
   workspace: z.string().min(1).max(4_096).optional(),
   /** False in VS Code's Restricted Mode: the backend then reads and runs nothing of the workspace, and the run fails. */

@@ -1,6 +1,7 @@
 import type {
   Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent, Tried,
 } from './run-events.ts';
+import type { Earlier } from './earlier.ts';
 import type { FileChange } from './file-change.ts';
 import type { PlanMend } from './plan-mend.ts';
 import type { Plan } from './plan.ts';
@@ -204,6 +205,8 @@ export interface RunSnapshot {
   readonly taskId?: string;
   readonly seed?: number;
   readonly request: RunRequest;
+  /** What it continues from, if it continues from anything. */
+  readonly earlier?: Earlier;
   /** What the question asks for; absent in runs of an earlier version. */
   readonly asks?: Asks;
   readonly pool: readonly WorkerConfig[];
@@ -266,11 +269,12 @@ export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
 }
 
 function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
-  const { kind, parentId, retried, taskId, seed, request, asks, pool, policy, budget, records } = event;
+  const { kind, parentId, retried, taskId, seed, request, earlier, asks, pool, policy, budget, records } = event;
   return {
     runId, seq, kind, request, pool, policy, budget,
     ...(parentId !== undefined && { parentId }),
     ...(retried && { retried }),
+    ...(earlier && { earlier }),
     ...(asks && { asks }),
     ...(records && { records }),
     ...(taskId !== undefined && { taskId }),

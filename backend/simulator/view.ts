@@ -26,7 +26,10 @@ export function readView(messages: readonly SimulatedMessage[]): View {
     .map(({ content }) => content)
     .join('\n\n');
   const label = [...text.matchAll(SUBTASK_LABEL)].at(-1);
-  const material = label ? text.slice(0, label.index) : text;
+  const everything = label ? text.slice(0, label.index) : text;
+  // The conversation before has questions of its own.
+  const earlier = sectionsOf(everything, 'earlier')[0]?.body;
+  const material = earlier ? everything.replace(earlier, '') : everything;
   const previousRound = sectionsOf(material, 'previous_round').at(-1)?.body ?? '';
   const thisRound = previousRound ? material.replace(previousRound, '') : material;
   const question = sectionsOf(thisRound, 'question')[0]?.body;

@@ -1,4 +1,5 @@
 import type { Failure } from '../protocol/run-events.ts';
+import { isNewTest } from '../verify/patch/apply-patch.ts';
 import { delay } from '../workers/limits/delay.ts';
 import type { Checker } from './checker.ts';
 import type { RunFiles } from './run-files.ts';
@@ -22,8 +23,8 @@ export interface BaseRunOptions {
 }
 
 /**
- * The run of the tests on the code as it is. It begins with the question and goes on beside plans and steps; the verdict uses its results
- * (decisions/0017). It never runs without a sandbox, because nobody is asked for consent before there is an answer to judge.
+ * The run of the tests on the code as it is, with the change of an earlier answer where the run begins with one. It begins with the question
+ * and goes on beside plans and steps; the verdict uses its results (decisions/0017). It never runs without a sandbox, because nobody is asked for consent before there is an answer to judge.
  */
 export class BaseRun {
   readonly #options: BaseRunOptions;
@@ -40,9 +41,11 @@ export class BaseRun {
     if (!testBase || recorder.snapshot.base?.result || this.#ended) return;
     if (!(await sandboxAvailability(test.image)).available) return;
     const signal = AbortSignal.any([this.#options.signal, this.#stop.signal]);
+    const { files } = this.#options;
+    const baseEdits = (await files.begins(workspace)).filter((edit) => !isNewTest(edit));
     if (signal.aborted) return;
     recorder.record([{ type: 'base.started', command: test.command, runner: test.runner }]);
-    this.#ended = testBase({ ...test, ...this.#options.files.held, base: workspace, sandboxed: true, signal })
+    this.#ended = testBase({ ...test, ...files.held, base: workspace, ...(baseEdits.length > 0 && { baseEdits }), sandboxed: true, signal })
       .catch((error: unknown) => {
         signal.throwIfAborted();
         return { total: 0, failed: 0, flaky: 0, failing: [], problem: this.#options.failureOf(error).message, durationMs: 0 };

@@ -2,7 +2,7 @@ import type { BaseResult, EditSummary, Place } from '../protocol/run-events.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { HeldFiles } from '../verify/copies/held-files.ts';
-import type { Patch } from '../verify/patch/patch.ts';
+import type { FileEdit, Patch } from '../verify/patch/patch.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 import type { TriedTests } from '../verify/try-tests.ts';
 
@@ -33,10 +33,10 @@ export interface Checker {
     readonly signal: AbortSignal;
   }): Promise<Verdict>;
   /**
-   * Runs the tests of the workspace as it is; `verify` uses the results. Absent where what fails is known already, as in a training.
+   * Runs the tests of the workspace as it is, or with edits; `verify` uses the results. Absent where what fails is known already, as in a training.
    * @throws the signal's reason
    */
-  testBase?(request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
+  testBase?(request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly baseEdits?: readonly FileEdit[]; readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
   /**
    * Runs the tests once with the change of a step; see `tryTests` of `verify`. Absent where no change can be tried.
    * @throws PatchNotApplicableError, or the signal's reason
@@ -50,14 +50,14 @@ export interface Checker {
 
 /** Longer diffs are cut in the journal and the panel, where they are only read. Applying computes the edit anew. */
 const MAX_DIFF_LENGTH = 100_000;
+const CUT = '\n[… the diff goes on …]\n';
 
-export function editSummaries({ edits }: Patch): EditSummary[] {
+/** @param options `whole`: no diff is cut, for an answer that is applied from its diffs */
+export function editSummaries({ edits }: Pick<Patch, 'edits'>, { whole = false } = {}): EditSummary[] {
   return edits.map((edit) => {
     const diff = unifiedDiff(edit);
-    return {
-      path: edit.path,
-      kind: edit.kind,
-      diff: diff.length > MAX_DIFF_LENGTH ? `${diff.slice(0, MAX_DIFF_LENGTH)}\n[… the diff goes on …]\n` : diff,
-    };
+    return { path: edit.path, kind: edit.kind, diff: diff.length > MAX_DIFF_LENGTH && !whole ? diff.slice(0, MAX_DIFF_LENGTH) + CUT : diff };
   });
 }
+
+export const isCutDiff = (diff: string): boolean => diff.endsWith(CUT);

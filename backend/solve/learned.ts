@@ -13,8 +13,6 @@ import { shownFiles } from './shown-files.ts';
 
 export type Learned = Required<Pick<ContextRequest, 'learned' | 'clues' | 'unused'>>;
 
-export const NOTHING_LEARNED: Learned = { learned: [], clues: '', unused: [] };
-
 /** Of more tests, the first ones show the cause, and the context has room for code, too. */
 const MAX_TESTS = 5;
 /** A longer test is a table: its beginning says what it is about. */
@@ -24,6 +22,17 @@ const MAX_TEST_LINES = 80;
 export function learnedFromBase({ base }: Pick<RunSnapshot, 'base'>): Learned {
   const failing = base?.result?.failing ?? [];
   return { learned: testPlaces(failing, 'a test that fails'), clues: cluesIn(failing), unused: [] };
+}
+
+/** What the conversation points at: the lines of the last change, as far as the files have it, and the question before. */
+export function learnedFromEarlier({ earlier }: Pick<RunSnapshot, 'earlier'>): Learned {
+  const { exchanges = [], change } = earlier ?? {};
+  const edits = change && change.state !== 'lost' ? change.edits.filter(({ kind }) => kind !== 'delete') : [];
+  return {
+    learned: edits.flatMap(({ path, diff }) => changedLines(diff, 'new').map((lines): LearnedPlace => ({ path, ...lines, reason: 'the earlier answer changed it' }))),
+    clues: exchanges.at(-1)?.question ?? '',
+    unused: [],
+  };
 }
 
 /** The red tests of a verdict. Tests that the answer broke come first. */
@@ -70,9 +79,10 @@ function cluesIn(tests: readonly FailingTest[]): string {
   return tests.slice(0, MAX_TESTS).map(({ id, message = '' }) => `${id}\n${ownFrames(message)}`).join('\n');
 }
 
-/** The lines of the old file that a unified diff touches. */
-function changedLines(diff: string): { startLine: number; endLine: number }[] {
-  return [...diff.matchAll(/^@@ -(\d{1,7})(?:,(\d{1,7}))? /gm)].slice(0, 20).map(([, start, count = '1']) => {
+/** The lines that a unified diff touches, of the old file or the new one. */
+function changedLines(diff: string, of: 'old' | 'new' = 'old'): { startLine: number; endLine: number }[] {
+  const hunk = of === 'old' ? /^@@ -(\d{1,7})(?:,(\d{1,7}))? /gm : /^@@ -[\d,]{1,16} \+(\d{1,7})(?:,(\d{1,7}))? /gm;
+  return [...diff.matchAll(hunk)].slice(0, 20).map(([, start, count = '1']) => {
     const startLine = Math.max(1, Number(start));
     return { startLine, endLine: startLine + Math.max(0, Number(count) - 1) };
   });

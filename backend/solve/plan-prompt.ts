@@ -1,21 +1,29 @@
 import type { PromptInput } from '../conductor/prompt-input.ts';
 import { planRequest } from '../conductor/plan-request.ts';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
+import { EARLIER_TOKENS } from './follow-up/clip-exchanges.ts';
+import { toldEarlier } from './follow-up/told-earlier.ts';
 import { pastRound, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 
 /** Of more plans that a person did not want, the last ones say what is wanted. */
 const MOST_DISCARDED = 3;
+/** Of English and code, about; profiles count characters. */
+const CHARACTERS_PER_TOKEN = 3.5;
 
 /** The input of a round's plan as the run stands, with the context that it is sent. After an invalid plan it holds the rejection, too. */
 export function planInput(run: RunSnapshot, round: number, context: ContextView | undefined): PromptInput {
-  const { request, pool, rounds, project, records = [] } = run;
+  const { request, pool, rounds, project, records = [], policy: { worker: planner } } = run;
   const { rejections = [], discarded = [] } = rounds[round] ?? {};
   const wants = wantedOf(run);
+  const { answerCharacters } = profileOf(planner ?? { provider: 'openai' });
+  const earlier = toldEarlier(run, Math.min(EARLIER_TOKENS, Math.floor(answerCharacters / CHARACTERS_PER_TOKEN)));
   return {
     question: askedQuestion(request),
+    ...(earlier && { earlier }),
     inProject: isInProject(run),
     context: context?.text ?? '',
     shown: [...new Set(context?.pieces.map(({ path }) => path))],

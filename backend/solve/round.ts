@@ -5,6 +5,8 @@ import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
 import { isVerified, passesOnly } from '../protocol/verdict-facts.ts';
+import { isPathOfTest } from '../verify/files/protected-paths.ts';
+import { isBuiltOn } from './follow-up/build-on.ts';
 import { isCutOff } from './returned-answer.ts';
 
 /*
@@ -29,6 +31,10 @@ export function wantedOf({ asks, request }: Pick<RunSnapshot, 'asks' | 'request'
 
 /** Whether new tests are wanted: then an answer may add files of tests. */
 export const asksForTests = ({ asks }: Pick<RunSnapshot, 'asks'>): boolean => asks?.kind === 'tests';
+
+/** Whether an answer may add files of tests: it is asked for some, or builds on an answer that added some. */
+export const mayAddTests = (run: Pick<RunSnapshot, 'asks' | 'earlier'>): boolean =>
+  asksForTests(run) || (isBuiltOn(run) && run.earlier?.change?.edits.some(({ path, kind }) => kind === 'create' && isPathOfTest(path))) === true;
 
 /** A round as the Conductor sees it in the next one. */
 export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {

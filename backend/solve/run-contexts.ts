@@ -9,7 +9,7 @@ import type { BaseRun } from './base-run.ts';
 import type { Checker } from './checker.ts';
 import { RunError } from './failure.ts';
 import { failingText } from './failing-text.ts';
-import { both, learnedFromBase, learnedFromRound, NOTHING_LEARNED, redTests, type Learned } from './learned.ts';
+import { both, learnedFromBase, learnedFromEarlier, learnedFromRound, redTests, type Learned } from './learned.ts';
 import type { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { judgingCommand } from './test-command.ts';
@@ -60,14 +60,15 @@ export class RunContexts {
    */
   async first(base: BaseRun, testCommand: string | undefined): Promise<void> {
     if (this.#run.context) return;
-    const gathered = await this.#gather(NOTHING_LEARNED, '');
+    const earlier = learnedFromEarlier(this.#run);
+    const gathered = await this.#gather(earlier, '');
     const { focus } = this.#run.request;
     const refused = gathered.leftOut.find(({ path }) =>
       focus.files.some((file) => file.path === path) && !gathered.pieces.some((piece) => piece.path === path));
     if (refused) throw new RunError('context', `"${refused.path}" cannot be sent: ${refused.reason}. Name another file, or ask without it.`);
     await base.known();
     const known = this.#known();
-    const first = known.failing === '' ? gathered : await this.#gather(learnedFromBase(this.#run), known.failing);
+    const first = known.failing === '' ? gathered : await this.#gather(both(learnedFromBase(this.#run), earlier), known.failing);
     this.#record(0, first, known, projectFacts(first, testCommand));
   }
 
@@ -85,7 +86,7 @@ export class RunContexts {
     const known = this.#known();
     const isCurrent = last?.round === round && (last.knowsBase || known.failing === '');
     if (isCurrent || !last) return;
-    const base = learnedFromBase(this.#run);
+    const base = both(learnedFromBase(this.#run), learnedFromEarlier(this.#run));
     const before = this.#run.rounds[round - 1];
     const learned = before ? both(learnedFromRound(this.#run, before, await this.#placesOf(before)), base) : base;
     this.#record(round, await this.#gather(learned, known.failing), known);

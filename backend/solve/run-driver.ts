@@ -18,14 +18,15 @@ import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
-import { answerPatch } from './answer-patch.ts';
+import { answerPatch, changesOfAnswer } from './answer-patch.ts';
 import { withWorker } from './assigned.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError, RunRefusedError } from './errors.ts';
 import { RunError } from './failure.ts';
+import { changeOnTop, isBuiltOn, wholeChange } from './follow-up/build-on.ts';
 import type { StepPlace } from './kept-events.ts';
-import { answerText, asksForTests, bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
+import { answerText, bestRound, conclusionOf, mayAddTests, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { isReviewDue, plannedSteps } from './plan-review.ts';
 import { BaseRun } from './base-run.ts';
@@ -103,7 +104,7 @@ export class RunDriver {
 
   constructor(options: RunDriverOptions) {
     this.#options = options;
-    this.#files = new RunFiles(options);
+    this.#files = new RunFiles({ ...options, begins: options.recorder.snapshot.earlier?.change });
     this.#base = new BaseRun({ ...options, files: this.#files, waitMs: options.baseWaitMs });
     this.#contexts = new RunContexts({ ...options, files: this.#files });
   }
@@ -270,7 +271,7 @@ export class RunDriver {
       type: 'answer.ready',
       round: this.#round,
       step: answerStep,
-      edits: patch ? editSummaries(patch) : [],
+      edits: patch ? editSummaries(patch, { whole: isBuiltOn(this.#run) }) : [],
       refused: patch ? patch.refused.map(({ path, reason, isForbidden }) => ({ path, reason, ...(!isForbidden && { isUnreadable: true }) })) : [],
     });
   }
@@ -307,8 +308,14 @@ export class RunDriver {
     return workspace === undefined ? undefined : await this.#patchIn(answer, workspace);
   }
 
-  #patchIn(answer: string, workspace: string): Promise<Patch> {
-    return this.#files.read(workspace, (folder) => answerPatch(this.#options.checker, this.#run, this.#round, { output: answer, folder }));
+  /** As a patch of the workspace, with the earlier change that the run begins with. */
+  async #patchIn(answer: string, workspace: string): Promise<Patch> {
+    const begins = await this.#files.begins(workspace);
+    const read = (folder: string): Promise<Patch> => answerPatch(this.#options.checker, this.#run, this.#round, { output: answer, folder });
+    // What a step with hands changed holds the earlier change already.
+    if (changesOfAnswer(this.#run, this.#round).length === 0) return wholeChange(begins, await this.#files.read(workspace, read));
+    const patch = await this.#files.readWorkspace(workspace, read);
+    return changeOnTop(begins, patch.edits).length > 0 ? patch : { ...patch, edits: [] };
   }
 
   /** Gives an answer back to its worker. @returns the next one; undefined if there is none, and the first one stays */
@@ -461,7 +468,7 @@ export class RunDriver {
     const { workspace } = this.#run.request;
     const text = answerText(this.#view);
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
-    const newTests = asksForTests(this.#run);
+    const newTests = mayAddTests(this.#run);
     const patch = await this.#patchIn(text, workspace);
     if (patch.edits.length === 0) return;
     const test = this.#test;

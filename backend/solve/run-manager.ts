@@ -20,6 +20,7 @@ import { castRun, type Casting } from './cast-run.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
+import { readEarlier } from './follow-up/read-earlier.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import type { Cast, CastSources } from './run-pool.ts';
 import { approval, checkedPlan, waitingPlan, type PlanDecision } from './plan-review.ts';
@@ -68,8 +69,8 @@ export interface Demonstration {
   readonly conductor?: string | undefined;
 }
 
-/** The origin of a run that repeats another one. */
-interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried' | 'records'> {
+/** The origin of a run that repeats another one, or continues from one. */
+interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried' | 'records' | 'earlier'> {
   readonly kept?: readonly RunEvent[];
 }
 
@@ -113,7 +114,8 @@ export class RunManager implements RunService {
   }
 
   async #start(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<string> {
-    return this.#begin(request, await this.#cast(request, loadWorkers));
+    const earlier = request.continues === undefined ? undefined : await readEarlier(this.snapshot(request.continues), request);
+    return this.#begin(request, await this.#cast(request, loadWorkers), earlier && { earlier });
   }
 
   async retry(runId: string, place: StepPlace, raised: RunRequest['budget'] = {}): Promise<string> {
@@ -122,12 +124,12 @@ export class RunManager implements RunService {
     if (!run.rounds[place.round]?.steps[place.step]) {
       throw new RunRefusedError(`Run "${runId}" has no step ${place.step + 1} in round ${place.round + 1}.`);
     }
-    const { pool, policy, records } = run;
+    const { pool, policy, records, earlier } = run;
     const request = { ...run.request, budget: { ...run.request.budget, ...raised } };
     const cast: Cast = { pool, policy, budget: { ...budget, ...request.budget } };
     const refusal = await admit(request).then(() => undefined, (error: unknown) => error);
     return this.#begin(request, { cast, refusal }, {
-      parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place), ...(records && { records: [...records] }),
+      parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place), ...(records && { records: [...records] }), ...(earlier && { earlier }),
     });
   }
 
@@ -141,10 +143,10 @@ export class RunManager implements RunService {
   }
 
   async again(runId: string, { workers, conductor, trusted, reviewPlan, budget }: AgainRequest): Promise<string> {
-    const { request: asked } = this.#ended(runId);
+    const { request: asked, earlier } = this.#ended(runId);
     const request = { ...asked, workers, conductor, trusted, reviewPlan, budget: { ...asked.budget, ...budget } };
     const cast = await this.#cast(request, this.#options.loadWorkers);
-    return this.#begin(request, cast, { parentId: runId, kept: keptContext(this.events(runId, 0)) });
+    return this.#begin(request, cast, { parentId: runId, kept: keptContext(this.events(runId, 0)), ...(earlier && { earlier }) });
   }
 
   /** @throws RunRefusedError for a run that is not over, or belongs to a training */
@@ -155,7 +157,7 @@ export class RunManager implements RunService {
     return run;
   }
 
-  /** @param origin the run that it repeats, with the events to keep */
+  /** @param origin the run that it repeats, with the events to keep, or what it continues from */
   #begin(request: RunRequest, { cast, keys, refusal }: Casting, { kept = [], ...from }: Origin = {}): string {
     const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
     const { journal, holder } = this.#options;

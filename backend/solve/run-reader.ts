@@ -1,11 +1,17 @@
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
+import type { Earlier } from '../protocol/earlier.ts';
 import type { FileEdit, ModelMessage, RunFileFormat } from '../protocol/methods.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
-import { answerOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
+import type { Patch } from '../verify/patch/patch.ts';
 import { admit } from './admit.ts';
-import { answerPatch, stepPatch } from './answer-patch.ts';
+import { answerPatch, wholeStepPatch } from './answer-patch.ts';
 import type { Checker } from './checker.ts';
+import { isBuiltOn } from './follow-up/build-on.ts';
+import { placeChange } from './follow-up/earlier-change.ts';
+import { readEarlier } from './follow-up/read-earlier.ts';
+import { learnedFromEarlier } from './learned.ts';
 import type { Clients } from './clients.ts';
 import { RunRefusedError } from './errors.ts';
 import type { StepPlace } from './kept-events.ts';
@@ -13,9 +19,13 @@ import { exportedRun } from './export/exported-run.ts';
 import { runMarkdown } from './export/run-markdown.ts';
 import { planPromptOf } from './plan-prompt.ts';
 import { contextRequestOf } from './run-contexts.ts';
+import { RunFiles } from './run-files.ts';
 import type { ContextPreview, RunQuestions } from './run-service.ts';
 import { promptOf } from './step-prompt.ts';
 import { judgingCommand } from './test-command.ts';
+
+/** How long the files of a project are read for a diff to show. */
+const READ_MS = 60_000;
 
 export interface RunReaderOptions {
   readonly snapshot: (runId: string) => RunSnapshot;
@@ -58,7 +68,9 @@ export class RunReader implements RunQuestions {
     const answer = answerOf(run);
     if (!answer) throw new RunRefusedError(`Run "${runId}" has no answer yet.`);
     if (run.request.workspace === undefined) return { edits: [], refused: [] };
-    const { edits, refused } = await answerPatch(this.#options.checker, run, answer.round.index, { output: answer.text, folder: run.request.workspace });
+    const { edits, refused } = isBuiltOn(run)
+      ? await wholeChangeOf(run, answer.round, run.request.workspace)
+      : await answerPatch(this.#options.checker, run, answer.round.index, { output: answer.text, folder: run.request.workspace });
     return { edits: [...edits], refused: [...refused] };
   }
 
@@ -68,16 +80,41 @@ export class RunReader implements RunQuestions {
     if (!view) throw new RunRefusedError(`Run "${runId}" has no step ${step + 1} in round ${round + 1}.`);
     const { workspace } = run.request;
     if (workspace === undefined) return { edits: [], refused: [] };
-    const { edits, refused } = await stepPatch(this.#options.checker, run, round, { step: view, folder: workspace });
+    const { edits, refused } = await this.#stepPatch(run, round, { step: view, workspace });
     return { edits: [...edits], refused: refused.map(({ path, reason }) => ({ path, reason })) };
+  }
+
+  async #stepPatch(run: RunSnapshot, round: number, { step, workspace }: { readonly step: StepView; readonly workspace: string }): Promise<Patch> {
+    const { checker } = this.#options;
+    const files = new RunFiles({ checker, signal: AbortSignal.timeout(READ_MS), begins: run.earlier?.change });
+    try {
+      return await wholeStepPatch(checker, run, round, { step, workspace, files });
+    } finally {
+      files.letGo();
+    }
   }
 
   async previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview> {
     await admit(request);
-    const { pieces, leftOut, tokens, text } = await this.#options.gatherContext(contextRequestOf({ request }, signal));
-    const test = await judgingCommand(request, this.#options.checker);
+    const { snapshot, checker } = this.#options;
+    const earlier = request.continues === undefined ? undefined : await readEarlier(snapshot(request.continues), request);
+    const { pieces, leftOut, tokens, text } = await this.#gather(request, earlier, signal);
+    const test = await judgingCommand(request, checker);
     const likelyTests = test ? [] : [...(await this.likelyTests(request.workspace))];
-    return { pieces, leftOut, tokens, text, testCommand: test?.command ?? null, testRunner: test?.runner, ...(!test && { likelyTests }) };
+    return { pieces, leftOut, tokens, text, testCommand: test?.command ?? null, testRunner: test?.runner, ...(!test && { likelyTests }), ...(earlier && { earlier }) };
+  }
+
+  async #gather(request: RunRequest, earlier: Earlier | undefined, signal: AbortSignal): Promise<GatheredContext> {
+    const { checker, gatherContext } = this.#options;
+    const wanted = { ...contextRequestOf({ request }, signal), ...(earlier && learnedFromEarlier({ earlier })) };
+    const { workspace } = request;
+    if (workspace === undefined) return await gatherContext(wanted);
+    const files = new RunFiles({ checker, signal, begins: earlier?.change });
+    try {
+      return await files.read(workspace, (folder) => gatherContext({ ...wanted, workspace: folder }));
+    } finally {
+      files.letGo();
+    }
   }
 
   findTests(workspace: string): Promise<readonly FoundTests[]> {
@@ -91,4 +128,10 @@ export class RunReader implements RunQuestions {
   runnerOf(test: TestCommand, workspace: string): Promise<string | undefined> {
     return this.#options.checker.runnerOf(test, workspace);
   }
+}
+
+/** The whole change of an answer that builds on an earlier one. What is in the workspace already is no edit of it. */
+async function wholeChangeOf({ earlier }: RunSnapshot, { answer }: RoundView, workspace: string): Promise<Pick<Patch, 'edits' | 'refused'>> {
+  const { edits, lost } = await placeChange(answer?.edits ?? [], workspace, earlier?.change?.edits);
+  return { edits, refused: [...lost, ...(answer?.refused ?? []).map(({ path, reason }) => ({ path, reason }))] };
 }

@@ -1,3 +1,4 @@
+import type { Earlier } from '../protocol/earlier.ts';
 import type { FileEdit, ModelMessage, RunFileFormat, RunSummary } from '../protocol/methods.ts';
 import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
@@ -25,6 +26,8 @@ export interface ContextPreview {
   readonly testRunner?: string | undefined;
   /** What may be a test command where none was found or named. */
   readonly likelyTests?: LikelyCommand[];
+  /** The conversation that goes with the question, as models are told of it. */
+  readonly earlier?: Earlier | undefined;
 }
 
 /** A plan that a person was shown, by its round and the attempt that wrote it. */

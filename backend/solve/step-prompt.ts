@@ -8,6 +8,7 @@ import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { withWorker } from './assigned.ts';
+import { toldEarlier } from './follow-up/told-earlier.ts';
 import { NEED_WORDS } from './needs.ts';
 import { asksForTests, feedbackOf, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
@@ -27,6 +28,7 @@ export function stepPrompt(
   const begun = run.rounds[round]?.steps[step.index]?.begun?.text;
   return workerMessages({
     question: askedQuestion(request),
+    earlier: toldEarlier(run),
     context: context?.text ?? '',
     editsFiles: request.workspace !== undefined,
     wantsTests: asksForTests(run),

@@ -4,11 +4,11 @@ import type { Failure, Tried } from '../protocol/run-events.ts';
 import type { RoundView } from '../protocol/run-snapshot.ts';
 import { PatchNotApplicableError } from '../verify/patch/apply-patch.ts';
 import type { Patch } from '../verify/patch/patch.ts';
-import { stepPatch } from './answer-patch.ts';
+import { wholeStepPatch } from './answer-patch.ts';
 import type { Checker } from './checker.ts';
 import type { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import { asksForTests } from './round.ts';
+import { mayAddTests } from './round.ts';
 import type { JudgingCommand } from './test-command.ts';
 
 /** For one run of the tests. A reader waits for it; what the judge allows for a verdict would be too long. */
@@ -78,7 +78,7 @@ export class StepTrials {
     const { workspace } = snapshot.request;
     const step = this.#view.steps[index];
     if (workspace === undefined || step?.output === undefined) return Promise.resolve(undefined);
-    const change = files.read(workspace, (folder) => stepPatch(checker, snapshot, round, { step, folder })).then(
+    const change = wholeStepPatch(checker, snapshot, round, { step, workspace, files }).then(
       (patch) => (patch.edits.length + patch.refused.length > 0 ? patch : undefined),
       (error: unknown) => {
         signal.throwIfAborted();
@@ -120,7 +120,7 @@ export class StepTrials {
     if (refused) return without(`its change of ${refused.path} ${refused.isForbidden ? 'may not be made' : 'cannot be read'}: ${refused.reason}`);
     if (!test || !tryTests) return without('no test command of this project is known.');
     try {
-      const tried = await tryTests({ ...test, ...files.held, base: snapshot.request.workspace ?? '', patch, newTests: asksForTests(snapshot), timeoutMs: TRIAL_MS, signal });
+      const tried = await tryTests({ ...test, ...files.held, base: snapshot.request.workspace ?? '', patch, newTests: mayAddTests(snapshot), timeoutMs: TRIAL_MS, signal });
       if (tried.problem !== undefined) return without(tried.problem);
       const { passed, failed } = passedAndFailed(tried.results);
       const all = { ...tried, forbidden: [...forbidden, ...(tried.forbidden ?? [])] };

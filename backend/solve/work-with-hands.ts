@@ -20,8 +20,10 @@ import { SandboxUnavailableError } from '../verify/sandbox/sandbox.ts';
 import { WorkerError } from '../workers/errors.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
 import type { AgentPlace, Message, ModelReply } from '../workers/model.ts';
+import type { FileEdit } from '../verify/patch/patch.ts';
 import type { Checker } from './checker.ts';
-import { asksForTests } from './round.ts';
+import { changeOnTop } from './follow-up/build-on.ts';
+import { mayAddTests } from './round.ts';
 import { shownFiles } from './shown-files.ts';
 import { handsOf } from './step-prompt.ts';
 import { conversation, type Beginning, type Observation, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
@@ -53,6 +55,8 @@ class WorkWithHands implements StepWork {
   readonly #limits: typeof HANDS_LIMITS;
   readonly #startedAt = performance.now();
   #begun: Beginning | undefined;
+  /** The change of an earlier answer, which every copy of the run begins with. */
+  #earlier: readonly FileEdit[] = [];
   #copy: StepCopy | undefined;
   #messageTokens = 0;
   #conversationTokens: number;
@@ -71,6 +75,7 @@ class WorkWithHands implements StepWork {
 
   async begin({ begun, turns }: { readonly begun?: Beginning | undefined; readonly turns: readonly Turn[] }, signal: AbortSignal): Promise<Beginning | undefined> {
     this.#begun = begun;
+    this.#earlier = await this.#place.files.begins(this.#workspace);
     if (this.#isAgent) return await this.#lend(signal);
     // The copy shows what was changed; without a change none is needed yet.
     if (begun || turns.some(({ changes }) => changes)) return void (await this.#opened(turns, signal));
@@ -100,6 +105,10 @@ class WorkWithHands implements StepWork {
     return this.#usesTools ? toolCalls.length === 0 : fencedCommands(text).length === 0;
   }
 
+  get #workspace(): string {
+    return this.#place.run.request.workspace ?? '';
+  }
+
   get #usesTools(): boolean {
     return this.#place.run.pool[this.#place.step.worker]?.hands === 'tools';
   }
@@ -123,7 +132,7 @@ class WorkWithHands implements StepWork {
     const edits = this.#copy?.edits ?? [];
     const left = this.#left.slice(0, MAX_LEFT).map((one) => `- ${one}`);
     const text = left.length === 0 ? said : `${said.trim()}\n\nNo part of my change:\n${left.join('\n')}`;
-    if (edits.length === 0) return { output: text };
+    if (changeOnTop(this.#earlier, edits).length === 0) return { output: text };
     const diff = clipMiddle(edits.map(unifiedDiff).join('\n'), MAX_DIFF);
     const fence = backticks(diff, 3);
     return { output: `${text.trim()}\n\nMy change, as a diff:\n\n${fence}diff\n${diff.trimEnd()}\n${fence}`, changes: changesOf(edits) };
@@ -187,7 +196,7 @@ class WorkWithHands implements StepWork {
     if (this.#copy) return this.#copy;
     const { run } = this.#place;
     const test = await judgingCommand(run.request, this.#parts.checker);
-    const copy = await this.#parts.copies.open({ workspace: run.request.workspace ?? '', ...this.#place.files.held, test, newTests: asksForTests(run) }, signal);
+    const copy = await this.#parts.copies.open({ workspace: this.#workspace, ...this.#place.files.held, test, newTests: mayAddTests(run) }, signal);
     this.#copy = copy;
     this.#lost = await copy.redo(latest([this.#begun?.changes ?? [], ...turns.map(({ changes = [] }) => changes)]));
     return copy;
@@ -203,18 +212,19 @@ class WorkWithHands implements StepWork {
     const previous = step.readsPreviousRound && round > 0 ? run.rounds[round - 1] : undefined;
     const last = previous?.answer && previous.steps[previous.answer.step];
     return [
+      ...(this.#earlier.length > 0 ? [{ of: 'the earlier answer', edits: this.#earlier }] : []),
       ...(last ? await this.#changeOf(last, round - 1, 'the previous round') : []),
       ...(await Promise.all(own.map((view) => this.#changeOf(view, round, `step ${view.index}`)))).flat(),
     ];
   }
 
   async #changeOf({ changes, output = '' }: StepView, round: number, of: string): Promise<ReadChange[]> {
-    const { run } = this.#place;
-    const { workspace = '' } = run.request;
-    const newTests = asksForTests(run);
-    const { edits, refused } = changes
-      ? await patchOfChanges(changes, workspace, { newTests })
-      : await this.#parts.checker.parsePatch(output, workspace, shownFiles(run, round), { newTests });
+    const { run, files } = this.#place;
+    const newTests = mayAddTests(run);
+    const { edits: made, refused } = changes
+      ? await files.readWorkspace(this.#workspace, (folder) => patchOfChanges(changes, folder, { newTests }))
+      : await files.read(this.#workspace, (folder) => this.#parts.checker.parsePatch(output, folder, shownFiles(run, round), { newTests }));
+    const edits = changes ? changeOnTop(this.#earlier, made) : made;
     // Text of which a part cannot be read is no change that others can build on.
     return edits.length > 0 && (changes || refused.length === 0) ? [{ of, edits }] : [];
   }

@@ -1,8 +1,11 @@
 import type { Message } from '../workers/model.ts';
+import { leftOutLines, type EarlierTold } from './earlier-told.ts';
 import type { ReadableOutput } from './execute-plan.ts';
 
 export interface WorkerBriefing {
   readonly question: string;
+  /** The conversation that the question continues. */
+  readonly earlier?: EarlierTold | undefined;
   /** Parts of the workspace as text; empty when there are none. */
   readonly context: string;
   /** Whether the answer may change files of a workspace. */
@@ -53,17 +56,32 @@ function stepSection({ step, output, tests }: ReadableOutput): string {
   return section('step', parts.join('\n'), ` number="${step.index}" worker="${step.worker}"`);
 }
 
+const CONTINUES = 'The question continues a conversation with the programmer. The last exchange is the newest.';
+
+function earlierParts({ exchanges, leftOut, note, lostChange }: EarlierTold): string[] {
+  const told = exchanges.map(({ question, result, answer }) => section('exchange', [
+    section('question', question), section('result', result), ...(answer === '' ? [] : [section('answer', answer)]),
+  ].join('\n')));
+  return [
+    CONTINUES,
+    section('earlier', [...leftOutLines({ leftOut }), ...told].join('\n')),
+    ...(note === undefined ? [] : [note]),
+    ...(lostChange === undefined ? [] : [section('earlier_change', lostChange)]),
+  ];
+}
+
 /**
  * The messages for a worker: one user message, in the form of the paper's executor (arXiv 2512.04388; every worker sees the question).
  * The question and the context come first and are equal for all steps, so that providers can cache this prefix.
  */
 export function workerMessages(
-  { question, context, editsFiles, wantsTests = false, howToAsk, hands, failing, inputs, previousRound, subtask }: WorkerBriefing,
+  { question, earlier, context, editsFiles, wantsTests = false, howToAsk, hands, failing, inputs, previousRound, subtask }: WorkerBriefing,
 ): Message[] {
   const shared = [
     PREAMBLE,
     editsFiles && (hands ? `${hands.how} ` : EDITS) + (wantsTests ? ADD_TESTS : LEAVE_TESTS),
     howToAsk,
+    ...(earlier ? earlierParts(earlier) : []),
     section('question', question),
     context && section('context', context),
     failing && section('tests_that_fail_now', failing),

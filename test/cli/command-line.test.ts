@@ -84,7 +84,7 @@ describe('conductor solve', () => {
     const result = JSON.parse(stdout) as ReturnType<typeof runResult>;
     expect(code).toBe(0);
     expect(Object.keys(result)).toEqual([
-      'schema', 'runId', 'question', 'workspace', 'state', 'outcome', 'asks', 'verified', 'message', 'failure', 'simulated', 'conductor', 'planner', 'answer',
+      'schema', 'runId', 'question', 'continues', 'earlier', 'workspace', 'state', 'outcome', 'asks', 'verified', 'message', 'failure', 'simulated', 'conductor', 'planner', 'answer',
       'verdict', 'context', 'rounds', 'spent', 'acceptedAt', 'updatedAt',
     ]);
     expect(result).toMatchObject({ schema: 1, question, workspace, state: 'completed', outcome: 'verified', verified: true, simulated: true });
@@ -92,6 +92,29 @@ describe('conductor solve', () => {
     expect(result.verdict?.tests.filter(({ before, after }) => before === 'failed' && after === 'passed').length).toBeGreaterThan(0);
     expect(result.rounds[0]?.steps[0]).toMatchObject({ state: 'completed', worker: expect.stringMatching(/^sim-/) });
   });
+
+  it('continues from an answer, by its id or from the last one, and builds on its change', async () => {
+    const first = JSON.parse((await conductor('solve', question, '--json', '--yes')).stdout) as ReturnType<typeof runResult>;
+    expect(first).toMatchObject({ continues: null, earlier: null });
+    const { stdout, stderr } = await conductor('solve', 'Why is that right?', '--continue', 'last', '--yes');
+    expect(stderr).toMatch(new RegExp(`Continues\\s+from run ${first.runId}: ${question.slice(0, 20)}`));
+    expect(stderr).toContain('The change of the earlier answer is not applied yet, so this answer has both.');
+    expect(stdout).not.toBe('');
+    const second = JSON.parse((await conductor('solve', question, '--continue', first.runId, '--json', '--yes')).stdout) as ReturnType<typeof runResult>;
+    expect(second).toMatchObject({
+      continues: first.runId,
+      earlier: {
+        thread: first.runId, exchanges: [{ runId: first.runId, question, state: 'completed', outcome: 'verified', told: true }],
+        change: { runId: first.runId, state: 'pending', files: [first.answer?.edits[0]?.path], reason: null },
+      },
+    });
+    const unknown = await conductor('solve', 'And now?', '--continue', 'nobody');
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no run "nobody"') as string });
+    const nothing = await conductor('solve', 'And now?', '--continue', 'last', '--workspace', home);
+    expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('none to continue from') as string });
+    const { stdout: listed } = await conductor('runs', 'list', '--json');
+    expect((JSON.parse(listed) as { runId: string; thread?: string }[]).find(({ runId }) => runId === second.runId)).toMatchObject({ thread: first.runId });
+  }, 240_000);
 
   it('ends with 3 at its budget, and a raised budget lets the run go on', async () => {
     await usual({ runTokens: 100 });

@@ -77,6 +77,31 @@ describe.each(instructed)('the $name prompt', (profile) => {
     ].join('\n'));
   });
 
+  it('tells of the conversation right before the question, and changes nothing else', () => {
+    const exchanges = [{ question: 'What is slow?', result: 'The run failed.', answer: '' }, { question: 'And now?', result: 'The answer was not tested.', answer: 'The loop.' }];
+    const without = text(conductorPrompt(input, profile).messages);
+    const told = text(conductorPrompt({ ...input, earlier: { exchanges, leftOut: 1, note: 'The project has the change of the last answer.', lostChange: '-a\n+b' } }, profile).messages);
+    const part = `EARLIER in this conversation, which every worker is shown; the last is the newest:
+[1 older exchange is left out]
+
+Question: What is slow?
+Result: The run failed.
+
+Question: And now?
+Result: The answer was not tested.
+Answer: The loop.
+
+The project has the change of the last answer.
+
+THAT CHANGE:
+-a
++b
+
+`;
+    expect(told).toContain(`${part}USER QUESTION:\n${input.question}`);
+    expect(told.replace(part, '')).toBe(without);
+  });
+
   it('shows a later round what came of the one before', () => {
     const rounds = [{ planText: 'model_id = [1] …', answer: 'return a', feedback: 'merge.test.js > nested: failed' }];
     const { messages } = conductorPrompt({ ...input, rounds }, profile);
@@ -98,6 +123,14 @@ describe.each(profiles)('the $name prompt', (profile) => {
 
 describe('the mini prompt', () => {
   const prompt = (changed: Partial<PromptInput>): string => text(conductorPrompt({ ...input, ...changed }, mini).messages);
+
+  it('holds of the conversation only who is near the question before, in the form that it was trained on', () => {
+    const pool = [{ description: 'Knows graphs and paths.' }, { description: 'Knows dates and calendars.' }];
+    const earlier = { exchanges: [{ question: 'Parse dates of a calendar.', result: 'The answer was not tested.', answer: 'A long answer.' }], leftOut: 0 };
+    expect(prompt({ question: 'And for null?', pool })).not.toContain('near');
+    expect(prompt({ question: 'And for null?', pool, earlier })).toBe(prompt({ question: 'And for null?', pool }).replace('\n\nPlan for', '\n\nWORKERS:\nnear1\n\nPlan for'));
+    expect(prompt({ question: 'And the shortest path in a graph?', pool, earlier })).toContain('near0, near1');
+  });
 
   it('holds context, question and how many workers there are, and not a word about what to do', () => {
     expect(conductorPrompt(input, mini)).toEqual({

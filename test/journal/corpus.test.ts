@@ -39,6 +39,7 @@ describe.each(versions)('a journal written by %s', (version) => {
     expect(journal.snapshot('two-rounds')?.rounds[0]?.verdict?.score).toBe(0.5);
     expect(journal.snapshot('failed')).toMatchObject({ state: 'failed', kind: 'rollout', parentId: 'two-rounds', seed: 7 });
     expect(journal.unfinished()).toEqual(['interrupted']);
+    expect(journal.snapshot('cancelled')?.earlier?.thread).toBe(version < 'v3' ? undefined : 'two-rounds');
   });
 
   test('can be gone on with: lease, open reservation, next event', () => {

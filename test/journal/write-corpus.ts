@@ -21,17 +21,39 @@ const runs: Record<string, RunEvent[]> = {
   failed: [
     { type: 'run.failed', failure: { kind: 'authentication', message: 'The key was refused: set another.', retryable: false } },
   ],
-  cancelled: [resumed(), { type: 'run.cancelled' }],
+  cancelled: [
+    { type: 'base.started', command: 'node --test', runner: 'node-test' },
+    {
+      type: 'base.completed', total: 2, failed: 1, flaky: 0, durationMs: 900,
+      failing: [{ id: 'test/intervals.test.ts > merges', message: longText, places: [{ path: 'test/intervals.test.ts', startLine: 4, endLine: 9 }] }],
+    },
+    resumed(),
+    { type: 'step.begun', round: 0, step: 0, text: longText, changes: [{ path: 'src/intervals.ts', line: 1, removed: 'a\n', inserted: 'b\n' }] },
+    { type: 'step.told', round: 0, step: 0, text: 'Mind the empty list.' },
+    { type: 'step.stopped', round: 0, step: 0 },
+    { type: 'run.cancelled' },
+  ],
   interrupted: [stepCompleted(longText)],
 };
 const written = new Set<string>(['run.accepted', ...Object.values(runs).flat().map(({ type }) => type)]);
 const missing = runEventSchema.options.map((option) => option.shape.type.value).filter((type) => !written.has(type));
 if (missing.length > 0) throw new Error(`The corpus has no event of type ${missing.join(', ')}.`);
 
+const BEGINNINGS: Readonly<Record<string, Record<string, unknown>>> = {
+  failed: { kind: 'rollout', parentId: 'two-rounds', taskId: 'task', seed: 7 },
+  cancelled: {
+    earlier: {
+      thread: 'two-rounds',
+      exchanges: [{ runId: 'two-rounds', question: 'Why?', result: 'The answer is not verified.', answer: longText, state: 'completed', outcome: 'not-verified', isTold: true }],
+      change: { runId: 'two-rounds', state: 'pending', edits: [{ path: 'src/intervals.ts', kind: 'modify', diff: '--- a/src/intervals.ts\n+++ b/src/intervals.ts\n@@ -1,1 +1,1 @@\n-a\n+b\n' }] },
+    },
+  },
+};
+
 let clock = Date.UTC(2026, 10, 5);
 const journal = Journal.open(file, { now: () => (clock += 1_000), isAlive: () => true });
 for (const [runId, events] of Object.entries(runs)) {
-  journal.accept(runId, accepted(runId === 'failed' ? { kind: 'rollout', parentId: 'two-rounds', taskId: 'task', seed: 7 } : {}));
+  journal.accept(runId, accepted(BEGINNINGS[runId]));
   journal.append(runId, events);
 }
 

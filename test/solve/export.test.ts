@@ -72,6 +72,22 @@ const HEADINGS = [
 ];
 
 describe('the document', () => {
+  it('has the conversation that the question continues, with its results and what became of the change', () => {
+    const exchange = { runId: 'run-0', question: '# Why?', result: 'The run *failed*.', answer: '## Done', state: 'failed' as const, isTold: true };
+    const snapshot: RunSnapshot = {
+      ...run(),
+      earlier: {
+        thread: 'run-00', exchanges: [{ ...exchange, runId: 'run-00', answer: '', isTold: false }, exchange],
+        change: { runId: 'run-0', state: 'pending', edits: [{ path: 'src/a.js', kind: 'modify', diff: '-a\n+b' }] },
+      },
+    };
+    const text = markdown(snapshot);
+    expect(seen(text).headings.slice(1, 5)).toEqual(['Earlier in this conversation', 'Run `run-00`', 'Run `run-0`', 'Question']);
+    expect(text).toContain('The run \\*failed\\*. The models of this run were not told of it.');
+    expect(text).toContain('Answer:\n\n```text\n## Done\n```\n\nThe change of the earlier answer is not applied yet, so this answer has both.');
+    expect(JSON.parse(JSON.stringify(exportedRun(snapshot, [])))).toMatchObject({ run: { earlier: snapshot.earlier } });
+  });
+
   it('tells who did what, what came of it and what it cost', () => {
     const text = markdown(run());
     expect(seen(text)).toEqual({ headings: HEADINGS, foreign: [] });

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { counted } from '../../common/counted.ts';
 import { formatDuration, formatMoney } from '../../protocol/figures.ts';
+import { changeWords } from '../../protocol/earlier-words.ts';
 import type { Outcome } from '../../protocol/run-events.ts';
 import { mendOf } from '../../protocol/plan-mend-words.ts';
 import { plannerReason } from '../../protocol/planner-words.ts';
@@ -25,6 +26,7 @@ export function runMarkdown({ run, conductor }: ExportedRun): string {
   const blocks = [
     `# Conductor run ${run.runId}`,
     ...head(run),
+    ...earlierBlocks(run),
     '## Question',
     fenced(run.request.question),
     ...baseBlocks(run),
@@ -36,6 +38,21 @@ export function runMarkdown({ run, conductor }: ExportedRun): string {
     `Written by Conductor ${conductor}.`,
   ];
   return `${blocks.join('\n\n')}\n`;
+}
+
+/** The conversation that the question continues, as its models were told of it. */
+function earlierBlocks({ earlier }: RunSnapshot): string[] {
+  if (!earlier) return [];
+  return [
+    '## Earlier in this conversation',
+    ...earlier.exchanges.flatMap(({ runId, question, result: said, answer, isTold }) => [
+      `### Run ${code(runId)}`,
+      fenced(question),
+      `${words(said)}${isTold ? '' : ' The models of this run were not told of it.'}`,
+      ...(answer === '' ? [] : ['Answer:', fenced(answer)]),
+    ]),
+    ...(earlier.change ? [words(changeWords(earlier.change))] : []),
+  ];
 }
 
 function head(run: RunSnapshot): string[] {

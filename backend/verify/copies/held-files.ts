@@ -34,6 +34,11 @@ export class HeldFiles {
       if (used.status === 'fulfilled' && !this.#hasChanged) return used.value;
       if (used.status === 'rejected' && !this.#hasChanged) throw used.reason;
     }
+    return await this.copied(use, signal);
+  }
+
+  /** Calls `use` with a private copy of these files (absolute), which it may change. Throws as `read`. */
+  async copied<Result>(use: (folder: string) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     const copy = await this.#copies.lease(this.snapshot, signal);
     try {
       return await use(copy.folder);

@@ -1,0 +1,66 @@
+import { realpath } from 'node:fs/promises';
+import type { EditSummary } from '../../protocol/edit-summary.ts';
+import { isPathOfTest, protectedReason } from '../../verify/files/protected-paths.ts';
+import { readTextFile } from '../../verify/files/text-file.ts';
+import { checkWorkspacePath, refusalOnDisk } from '../../verify/files/workspace-path.ts';
+import type { FileEdit } from '../../verify/patch/patch.ts';
+import { isCutDiff } from '../checker.ts';
+import { changedBy, patchOf, takenBack, withEnds } from './file-patch.ts';
+
+/** The diffs of an answer on the files of a folder as they are now. */
+export interface PlacedChange {
+  /** What is not in the files yet. */
+  readonly edits: readonly FileEdit[];
+  /** Files that have the change already. */
+  readonly there: readonly string[];
+  /** Files that the diff does not fit, with the reason in one sentence. */
+  readonly lost: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/**
+ * Places the diffs of an earlier answer on a folder (absolute). Lines may have moved since, but what a diff shows must be as it was. A file in
+ * which the diff can be taken back, and not be made, has the change already.
+ * @param before diffs of a change that the summaries hold as well. A file that has that change alone gets the rest.
+ */
+export async function placeChange(summaries: readonly EditSummary[], folder: string, before: readonly EditSummary[] = []): Promise<PlacedChange> {
+  const base = await realpath(folder);
+  const placed = await Promise.all(summaries.map((summary) => placeEdit(summary, base, before.find(({ path }) => path === summary.path))));
+  return {
+    edits: placed.flatMap((one) => ('edit' in one ? [one.edit] : [])),
+    there: placed.flatMap((one) => ('there' in one ? [one.there] : [])),
+    lost: placed.flatMap((one) => ('reason' in one ? [one] : [])),
+  };
+}
+
+type Placed = { readonly edit: FileEdit } | { readonly there: string } | { readonly path: string; readonly reason: string };
+
+async function placeEdit({ path: written, kind, diff }: EditSummary, base: string, before: EditSummary | undefined): Promise<Placed> {
+  const lost = (reason: string): Placed => ({ path: written, reason });
+  const checked = checkWorkspacePath(written);
+  if (checked.refused !== undefined) return lost(checked.refused);
+  const { path } = checked;
+  // An answer to a question that asked for tests has added some.
+  const refusal = (kind === 'create' && isPathOfTest(path) ? undefined : protectedReason(path)) ?? (await refusalOnDisk(base, path));
+  if (refusal !== undefined) return lost(refusal);
+  const found = await readTextFile(base, path);
+  if (found.kind === 'refused') return lost(found.reason);
+  const now = found.kind === 'text' ? found.text : null;
+  const loose = isCutDiff(diff) ? undefined : patchOf(kind, diff);
+  if (!loose) return lost('Its diff is too long to be kept whole.');
+  const exact = withEnds(loose);
+  const made = changedBy(exact, now);
+  if (made !== undefined) return { edit: editOf(path, now, made) };
+  if (takenBack(exact, now) !== undefined) return { there: path };
+  const first = before && patchOf(before.kind, before.diff);
+  const original = first && takenBack(withEnds(first), now);
+  const whole = original === undefined ? undefined : changedBy(loose, original);
+  if (whole !== undefined) return { edit: editOf(path, now, whole) };
+  // Something was added before or behind it. What fits in both directions is not told apart.
+  const [looselyMade, looselyThere] = [changedBy(loose, now), takenBack(loose, now) !== undefined];
+  if (looselyMade !== undefined && !looselyThere) return { edit: editOf(path, now, looselyMade) };
+  if (looselyMade === undefined && looselyThere) return { there: path };
+  return lost(now === null ? 'The file is gone.' : kind === 'create' ? 'There is another file of this name now.' : 'The file was changed since.');
+}
+
+const editOf = (path: string, before: string | null, after: string | null): FileEdit =>
+  ({ path, kind: before === null ? 'create' : after === null ? 'delete' : 'modify', before, after });

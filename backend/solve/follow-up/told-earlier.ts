@@ -1,0 +1,29 @@
+import { redactText } from '../../common/secrets/secrets.ts';
+import type { EarlierChange } from '../../protocol/earlier.ts';
+import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
+import type { EarlierTold } from '../../workflow/earlier-told.ts';
+import { clipExchanges, clipMiddle, EARLIER_TOKENS } from './clip-exchanges.ts';
+
+/** Tokens of a change that is shown as text, because it does not fit any more. */
+const LOST_TOKENS = 2_000;
+
+/** What a model is told of the conversation; undefined if the run continues from nothing. @param tokens at most so many for the exchanges */
+export function toldEarlier({ earlier }: Pick<RunSnapshot, 'earlier'>, tokens = EARLIER_TOKENS): EarlierTold | undefined {
+  if (!earlier) return undefined;
+  const exchanges = clipExchanges(earlier.exchanges, tokens);
+  const told = exchanges.filter(({ isTold }) => isTold);
+  return {
+    exchanges: told.map(({ question, result, answer }) => ({ question, result, answer })),
+    leftOut: exchanges.length - told.length,
+    ...(earlier.change && { note: NOTES[earlier.change.state] }),
+    ...(earlier.change?.state === 'lost' && { lostChange: clipMiddle(redactText(diffOf(earlier.change)), Math.min(LOST_TOKENS, tokens)) }),
+  };
+}
+
+const NOTES = {
+  there: 'The project has the change of the last answer. Build on it, and do not make it again.',
+  pending: 'The files that you are shown have the change of the last answer. Build on it, and do not make it again.',
+  lost: 'The project does not have the change of the last answer, and it does not fit any more. It is shown only; make again what is still wanted of it.',
+} as const satisfies Record<EarlierChange['state'], string>;
+
+const diffOf = ({ edits }: EarlierChange): string => edits.map(({ diff }) => diff.trimEnd()).join('\n');
