@@ -16,6 +16,8 @@ export interface ViewState {
   readonly draft: string;
   /** The last question from outside the page, so that it is adopted only once. */
   readonly takenDraft: string;
+  /** The text in the box under a run's answer. */
+  readonly followUp: { readonly runId: string; readonly question: string };
   /** Sections that the user opened or closed, by key. */
   readonly expanded: Readonly<Record<string, boolean>>;
   /** The selected step of each plan, by the plan's key; null if the user closed the details. */
@@ -33,7 +35,9 @@ export type Place = 'side' | 'editor';
 /** A query as a view sends it; the host adds the id for the reply. */
 export type Asked<K extends PageQuestion['type']> = Omit<Extract<PageQuestion, { readonly type: K }>, 'ask'>;
 
-const INITIAL: ViewState = { draft: '', takenDraft: '', expanded: {}, selected: {}, plans: {}, search: NO_SEARCH, scrollTop: 0 };
+const INITIAL: ViewState = {
+  draft: '', takenDraft: '', followUp: { runId: '', question: '' }, expanded: {}, selected: {}, plans: {}, search: NO_SEARCH, scrollTop: 0,
+};
 const MAX_KEPT = 200;
 /** A plan is longer than other things that are kept. */
 const MAX_PLANS = 10;
@@ -103,16 +107,23 @@ function withNewest<T>(record: Readonly<Record<string, T>>, key: string, value: 
 /** Restores a stored state, as far as it is valid: an earlier version may have written it. */
 function readViewState(stored: unknown): ViewState {
   if (typeof stored !== 'object' || stored === null) return INITIAL;
-  const { draft, takenDraft, expanded, selected, plans, search, scrollTop } = stored as Record<string, unknown>;
+  const { draft, takenDraft, followUp, expanded, selected, plans, search, scrollTop } = stored as Record<string, unknown>;
   return {
     draft: typeof draft === 'string' ? draft : INITIAL.draft,
     takenDraft: typeof takenDraft === 'string' ? takenDraft : INITIAL.takenDraft,
+    followUp: readFollowUp(followUp),
     expanded: typeof expanded === 'object' && expanded !== null ? (expanded as Record<string, boolean>) : INITIAL.expanded,
     selected: typeof selected === 'object' && selected !== null ? (selected as Record<string, number | null>) : INITIAL.selected,
     plans: typeof plans === 'object' && plans !== null ? (plans as Record<string, unknown>) : INITIAL.plans,
     search: readSearch(search),
     scrollTop: typeof scrollTop === 'number' ? scrollTop : INITIAL.scrollTop,
   };
+}
+
+function readFollowUp(stored: unknown): ViewState['followUp'] {
+  if (typeof stored !== 'object' || stored === null) return INITIAL.followUp;
+  const { runId, question } = stored as Record<string, unknown>;
+  return typeof runId === 'string' && typeof question === 'string' ? { runId, question } : INITIAL.followUp;
 }
 
 export const HostContext = createContext<Host | undefined>(undefined);

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n';
+import type { RunSummary } from '../backend/protocol/methods.ts';
 import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
@@ -39,6 +40,28 @@ export function stageOf(run: RunSnapshot): Stage {
 /** Whether the run waits for a person who looks at its plan. */
 export function isPlanHeld({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds'>): boolean {
   return state === 'waiting' && rounds.at(-1)?.review?.state === 'waiting';
+}
+
+/** The state of a run in a list, of which nothing but its end is known. */
+export function endedStage({ state, outcome }: Pick<RunSummary, 'state' | 'outcome'>): Stage {
+  switch (state) {
+    case 'running':
+      return { text: l10n.t('running'), icon: 'loading', tone: 'busy' };
+    case 'waiting':
+      return { text: l10n.t('waiting'), icon: 'watch', tone: 'caution' };
+    case 'stopped':
+      return { text: l10n.t('stopped at its limit'), icon: 'debug-pause', tone: 'caution' };
+    case 'failed':
+      return { text: l10n.t('failed'), icon: 'error', tone: 'bad' };
+    case 'cancelled':
+      return { text: l10n.t('cancelled'), icon: 'circle-slash', tone: 'quiet' };
+    case 'completed':
+      if (outcome === 'verified') return { text: l10n.t('verified'), icon: 'pass-filled', tone: 'good' };
+      if (outcome === 'passes') return { text: l10n.t('tests pass, not verified'), icon: 'pass', tone: 'caution' };
+      if (outcome === 'not-verified') return { text: l10n.t('not verified'), icon: 'error', tone: 'bad' };
+      if (outcome === 'answered') return { text: l10n.t('answered'), icon: 'check', tone: 'quiet' };
+      return { text: l10n.t('unchecked'), icon: 'info', tone: 'quiet' };
+  }
 }
 
 function stoppedWords(limit: StopLimit | undefined): string {

@@ -12,7 +12,9 @@ import { Elapsed } from './clock.tsx';
 import { BaseView } from './base-view.tsx';
 import { ContextView } from './context-view.tsx';
 import { Button, Icon } from './controls.tsx';
+import { BuildsOn, EarlierView } from './earlier-view.tsx';
 import { fillSentence } from './fill-sentence.ts';
+import { FollowUp } from './follow-up.tsx';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { totalTokens } from '../backend/protocol/token-counts.ts';
 import { useHost } from './host.ts';
@@ -41,18 +43,26 @@ export const RUN_VIEW: ViewDefinition<'run'> = {
 function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state: PanelState }): JSX.Element {
   const host = useHost();
   const { run, applied, undoable, elsewhere = false } = view;
-  const { models, trusted, pool } = state;
+  const { models, trusted, pool, backend } = state;
   const goesOn = !isOver(run.state);
   const hasWorkers = (pool?.workers.length ?? 0) > 0;
+  // A demonstration ends with its answer, and a question about another folder belongs into that folder's window.
+  const mayContinue = !elsewhere && hasWorkers && run.request.question !== '' && againOf(run, pool) === 'ask';
+  const ready = trusted && backend.state === 'connected' && pool?.conductor !== undefined;
 
   // The question was sent, so the text box can be cleared. The next question from outside counts as new, even if it is the same.
   useEffect(() => {
-    host.remember({ takenDraft: '', ...(host.view.draft.trim() === run.request.question && { draft: '' }) });
-  }, [host, run.runId, run.request.question]);
+    host.remember({
+      takenDraft: '',
+      ...(host.view.draft.trim() === run.request.question && { draft: '' }),
+      ...(host.view.followUp.runId === run.request.continues && { followUp: { runId: '', question: '' } }),
+    });
+  }, [host, run.runId, run.request.question, run.request.continues]);
   useTopAtEnd(goesOn);
 
   return (
     <>
+      <EarlierView run={run} />
       <section aria-label={l10n.t('Question')}>
         <h2 class="question" dir="auto"><InlineCode text={run.request.question} /></h2>
         {run.context
@@ -60,6 +70,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
           : goesOn && <p class="quiet"><Icon name="loading" tone="busy" /> {l10n.t('Gathering context…')}</p>}
         {run.base && <BaseView base={run.base} id={run.runId} />}
         <Origin run={run} />
+        <BuildsOn run={run} />
       </section>
       <StatusLine run={run} />
       <ModelLines models={models} conductor={run.policy.worker?.id ?? run.policy.model} />
@@ -68,6 +79,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
       <AnswerView
         run={run} applied={applied} undoable={undoable} elsewhere={elsewhere} trusted={trusted} again={againOf(run, pool)}
       />
+      {!goesOn && mayContinue && <FollowUp run={run} ready={ready} />}
       <RoundsView run={run} />
       {!goesOn && (
         <section class="after-run" aria-label={l10n.t('This run')}>

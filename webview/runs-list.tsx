@@ -7,13 +7,15 @@ import { LISTED_RUNS } from '../backend/protocol/listed-runs.ts';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import { isOver } from '../backend/protocol/run-snapshot.ts';
 import { useNow } from './clock.tsx';
+import { conversationsIn, type Conversation } from './conversations.ts';
 import { Button, Count, Icon, ToolButton } from './controls.tsx';
+import { Disclosure } from './disclosure.tsx';
 import { fillSentence } from './fill-sentence.ts';
 import { useHost, useReply } from './host.ts';
 import { language } from './language.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { isSearching, kindName, matchingRuns, NO_SEARCH, RUN_KINDS, type RunKindWanted, type RunSearch } from './run-search.ts';
-import type { Stage } from './run-stage.ts';
+import { endedStage } from './run-stage.ts';
 
 /** Delay after typing, so that the backend does not search for every letter. */
 const SEARCH_AFTER_MS = 250;
@@ -58,7 +60,13 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
       <p class="quiet search-result" role="status">
         {isLooking ? l10n.t('Looking further back…') : searching && <Matches count={shown.length} text={search.text.trim()} />}
       </p>
-      <ul>{shown.map((run) => <li key={run.runId}><Run run={run} onRemove={remove} /></li>)}</ul>
+      <ul>
+        {searching
+          ? shown.map((run) => <li key={run.runId}><Run run={run} onRemove={remove} /></li>)
+          : conversationsIn(shown).map((conversation) => (
+            <li key={conversation.thread}><ConversationItem conversation={conversation} onRemove={remove} /></li>
+          ))}
+      </ul>
       {problem !== undefined && (
         <p class="note tone-bad" role="alert" dir="auto">{fillSentence(l10n.t('The run could not be removed: {0}'), problem)}</p>
       )}
@@ -100,6 +108,25 @@ function Matches({ count, text }: { readonly count: number; readonly text: strin
   return <>{text === '' ? l10n.t('No run matches.') : fillSentence(l10n.t('No run matches “{0}”.'), text)}</>;
 }
 
+/** The newest run of a conversation; the others are folded below it. */
+function ConversationItem({ conversation: { thread, newest, earlier }, onRemove }: {
+  readonly conversation: Conversation; readonly onRemove: (runId: string) => void;
+}): JSX.Element {
+  const [only] = earlier;
+  return (
+    <>
+      <Run run={newest} onRemove={onRemove} />
+      {only && (
+        <div class="conversation">
+          <Disclosure id={`conversation/${thread}`} title={earlier.length === 1 ? l10n.t('1 earlier question') : l10n.t('{0} earlier questions', earlier.length)}>
+            <ul>{earlier.map((run) => <li key={run.runId}><Run run={run} onRemove={onRemove} /></li>)}</ul>
+          </Disclosure>
+        </div>
+      )}
+    </>
+  );
+}
+
 interface RunProps {
   readonly run: RunSummary;
   readonly onRemove: (runId: string) => void;
@@ -108,7 +135,7 @@ interface RunProps {
 const Run = memo(function Run({ run, onRemove }: RunProps): JSX.Element {
   const host = useHost();
   const now = useNow(false);
-  const stage = summaryStage(run);
+  const stage = endedStage(run);
   const remove = isOver(run.state) ? () => onRemove(run.runId) : undefined;
   return (
     <>
@@ -151,25 +178,4 @@ function useSettled<T>(value: T, afterMs: number): T {
     return () => clearTimeout(timer);
   }, [value, afterMs]);
   return settled;
-}
-
-function summaryStage({ state, outcome }: RunSummary): Stage {
-  switch (state) {
-    case 'running':
-      return { text: l10n.t('running'), icon: 'loading', tone: 'busy' };
-    case 'waiting':
-      return { text: l10n.t('waiting'), icon: 'watch', tone: 'caution' };
-    case 'stopped':
-      return { text: l10n.t('stopped at its limit'), icon: 'debug-pause', tone: 'caution' };
-    case 'failed':
-      return { text: l10n.t('failed'), icon: 'error', tone: 'bad' };
-    case 'cancelled':
-      return { text: l10n.t('cancelled'), icon: 'circle-slash', tone: 'quiet' };
-    case 'completed':
-      if (outcome === 'verified') return { text: l10n.t('verified'), icon: 'pass-filled', tone: 'good' };
-      if (outcome === 'passes') return { text: l10n.t('tests pass, not verified'), icon: 'pass', tone: 'caution' };
-      if (outcome === 'not-verified') return { text: l10n.t('not verified'), icon: 'error', tone: 'bad' };
-      if (outcome === 'answered') return { text: l10n.t('answered'), icon: 'check', tone: 'quiet' };
-      return { text: l10n.t('unchecked'), icon: 'info', tone: 'quiet' };
-  }
 }

@@ -154,7 +154,8 @@ const text = z.string().max(4_000_000);
 export const pageMessageSchema = z.discriminatedUnion('type', [
   /** The page listens: send it the state. Comes again after each reload. */
   z.strictObject({ type: z.literal('ready') }),
-  z.strictObject({ type: z.literal('solve'), question }),
+  /** `continues`: the run under whose answer it was asked. */
+  z.strictObject({ type: z.literal('solve'), question, continues: runId.optional() }),
   z.strictObject({ type: z.literal('previewContext'), question }),
   z.strictObject({ type: z.literal('cancel'), runId }),
   /** Goes on with a run that stopped, failed or was cancelled. */

@@ -4,7 +4,7 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import type { RunCommands } from '../runs/run-commands.ts';
 import type { StepCommands } from '../runs/step-commands.ts';
-import type { SolveCommand } from '../runs/solve-command.ts';
+import type { Continued, SolveCommand } from '../runs/solve-command.ts';
 import type { TrainingCommands } from '../training/training-commands.ts';
 import type { TrainingDetails } from '../training/training-details.ts';
 
@@ -36,8 +36,9 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       await connection.client().catch(() => undefined);
       return;
     case 'solve': {
-      const alreadyShown = panel.draft?.question === message.question && panel.draft.preview !== undefined;
-      await solve.solve(message.question, alreadyShown ? false : undefined);
+      const { question, continues } = message;
+      const alreadyShown = continues === undefined && panel.draft?.question === question && panel.draft.preview !== undefined;
+      await solve.solve(question, alreadyShown ? false : undefined, await continued(continues, runCommands));
       return;
     }
     case 'previewContext':
@@ -110,4 +111,11 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
     case 'showLogs':
       return runCommand('conductor.showLogs');
   }
+}
+
+/** The run whose page the question was asked on; nothing for a new question. */
+async function continued(runId: string | undefined, runCommands: Pick<RunCommands, 'runOf'>): Promise<{ continues?: Continued }> {
+  if (runId === undefined) return {};
+  const { request: { workspace } } = await runCommands.runOf(runId);
+  return { continues: { runId, workspace } };
 }

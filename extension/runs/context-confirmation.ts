@@ -54,7 +54,7 @@ export class ContextConfirmation {
       return preview;
     };
     let preview = await showPreview();
-    pick.onDidTriggerButton(() => { this.#showText(preview.text).catch((error: unknown) => vscode.window.showErrorMessage(messageOf(error))); });
+    pick.onDidTriggerButton(() => { this.#showText(textOf(preview)).catch((error: unknown) => vscode.window.showErrorMessage(messageOf(error))); });
     for (;;) {
       const { choice } = (await accepted(pick, signal)) ?? {};
       if (signal.aborted) return 'dismiss';
@@ -89,7 +89,13 @@ function accepted(pick: vscode.QuickPick<Item>, signal: AbortSignal): Promise<It
   });
 }
 
-function itemsOf({ pieces, leftOut, tokens, testCommand, testRunner }: ContextPreview, request: RunRequestInput): Item[] {
+/** The exact texts that are sent beside the question. */
+function textOf({ text, earlier }: ContextPreview): string {
+  const told = (earlier?.exchanges ?? []).filter(({ isTold }) => isTold).flatMap(({ question, result, answer }) => [question, result, answer]);
+  return [...told, text].filter((part) => part !== '').join('\n\n');
+}
+
+function itemsOf({ pieces, leftOut, tokens, testCommand, testRunner, earlier }: ContextPreview, request: RunRequestInput): Item[] {
   const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const unsaved = request.workspace === undefined ? 0 : unsavedIn(request.workspace);
   return [
@@ -105,7 +111,10 @@ function itemsOf({ pieces, leftOut, tokens, testCommand, testRunner }: ContextPr
       label: vscode.l10n.t('$(save-all) Save {0} files first', unsaved),
       description: vscode.l10n.t('what is on disk is sent and tested'),
     }] : []),
-    ...(pieces.length > 0 ? [separator(vscode.l10n.t('Sent'))] : []),
+    ...(pieces.length > 0 || earlier ? [separator(vscode.l10n.t('Sent'))] : []),
+    ...(earlier?.exchanges ?? []).filter(({ isTold }) => isTold).map(({ question }): Item => ({
+      label: `$(comment-discussion) ${plainLabel(question.replace(/\s+/g, ' '))}`, description: vscode.l10n.t('an earlier question, with its answer'),
+    })),
     ...pieces.map((piece): Item => ({
       choice: piece,
       label: `$(file) ${piece.path}:${piece.startLine}-${piece.endLine}`,

@@ -3,7 +3,7 @@ import type { ContextPreview } from '../../backend/protocol/panel-messages.ts';
 import type { RunRequestInput } from '../../backend/protocol/run-request.ts';
 import { messageOf, type BackendConnection } from '../common/backend-connection.ts';
 import type { ContextConfirmation } from './context-confirmation.ts';
-import { chooseFolder, lookingAt, type LookedAt } from '../common/looking-at.ts';
+import { chooseFolder, lookingAt, type FolderChoice, type LookedAt } from '../common/looking-at.ts';
 import { addWorkerStep, demonstrationStep, NextStepError, offerSteps } from '../common/next-step.ts';
 import type { PoolStore } from '../workers/pool-store.ts';
 import type { RunStore } from './run-store.ts';
@@ -29,6 +29,12 @@ export interface SolveOptions {
 }
 
 const MAX_QUESTION_CHARACTERS = 32_000;
+
+/** The run that a question continues from. */
+export interface Continued {
+  readonly runId: string;
+  readonly workspace: string | undefined;
+}
 
 interface Prepared {
   readonly request: RunRequestInput;
@@ -85,14 +91,17 @@ export class SolveCommand {
    * Starts a run after showing its context.
    * @param confirm whether to show the context first; defaults to the setting
    * @param options `inPanel`: false opens the run without showing the panel. `insertAt`: the cursor where the answer is inserted.
+   * `continues`: the run that the question continues from.
    * @throws an error with a sentence if the backend refuses the question
    */
   async solve(
     question: string, confirm?: boolean,
-    { inPanel = true, insertAt }: { readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt'] } = {},
+    { inPanel = true, insertAt, continues }: {
+      readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt']; readonly continues?: Continued;
+    } = {},
   ): Promise<string | undefined> {
     const { connection, runs, panel, showPanel } = this.#options;
-    const prepared = await this.#request(question, insertAt);
+    const prepared = await this.#request(question, { insertAt, continues });
     if (!prepared) return undefined;
     const { confirmContext } = prepared;
     // An empty question, or one in Restricted Mode, is sent without context: its run fails immediately with the reason.
@@ -130,9 +139,11 @@ export class SolveCommand {
     }
   }
 
-  async #request(question: string, insertAt?: RunRequestInput['insertAt']): Promise<Prepared | undefined> {
+  async #request(
+    question: string, { insertAt, continues }: { readonly insertAt?: RunRequestInput['insertAt'] | undefined; readonly continues?: Continued | undefined } = {},
+  ): Promise<Prepared | undefined> {
     const { editor } = this.#options.lookedAt;
-    const choice = await chooseFolder(undefined, editor);
+    const choice = continues?.workspace === undefined ? await chooseFolder(undefined, editor) : openFolderOf(continues.workspace);
     if (choice.kind === 'dismissed') return undefined;
     const folder = choice.kind === 'folder' ? choice.folder : undefined;
     const { rounds, confirmContext, reviewPlan } = readSettings(folder?.uri);
@@ -142,6 +153,7 @@ export class SolveCommand {
       rounds,
       ...(reviewPlan && { reviewPlan }),
       ...(insertAt && { insertAt }),
+      ...(continues && { continues: continues.runId }),
       ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder, editor) }),
       ...readTestSettings(folder?.uri),
     };
@@ -149,6 +161,13 @@ export class SolveCommand {
     checkRequest(request);
     return { request, folder, confirmContext };
   }
+}
+
+/** @throws NextStepError if the folder is not open in this window: a question is asked where its answer can be applied */
+function openFolderOf(workspace: string): FolderChoice {
+  const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === workspace);
+  if (!folder) throw new NextStepError(vscode.l10n.t('The run belongs to the folder {0}, which is not open in this window.', workspace));
+  return { kind: 'folder', folder };
 }
 
 async function askQuestion(): Promise<string | undefined> {

@@ -361,6 +361,26 @@ export function verifiedRun(): RunSnapshot {
     .run();
 }
 
+/** A question that continues from two others, whose change was not applied. */
+export function followUpRun(state: 'there' | 'pending' | 'lost' = 'pending'): RunSnapshot {
+  const run = verifiedRun();
+  const question = 'And now sort by the end of an interval, too.';
+  return {
+    ...run, request: { ...run.request, question, continues: 'run-0b' },
+    earlier: {
+      thread: 'run-0a',
+      exchanges: [
+        { runId: 'run-0a', question: 'What does `merge()` do with nested intervals?', result: 'The answer changes no file. It is an explanation.', answer: '', state: 'completed', outcome: 'answered', isTold: false },
+        { runId: 'run-0b', question: QUESTION, result: 'The project\'s tests verified the answer. 2 tests that failed before passed.', answer: FINAL, state: 'completed', outcome: 'verified', isTold: true },
+      ],
+      change: {
+        runId: 'run-0b', state, edits: [],
+        ...(state === 'lost' && { reason: 'The change of the earlier answer does not fit the project any more: src/merge.ts: The file was changed since.' }),
+      },
+    },
+  };
+}
+
 export function planningRun(): RunSnapshot {
   return new Script()
     .context()
@@ -918,7 +938,7 @@ const RUNS: PanelState['runs'] = [
     question: 'Make `freeSlots()` fast for calendars with 100,000 entries, without changing its results.',
     state: 'running', acceptedAt: BEGIN - 20_000, updatedAt: BEGIN, usd: 0.0041, unpricedTokens: 0, simulated: false },
   { runId: 'run-8', kind: 'solve', question: QUESTION, state: 'completed', outcome: 'verified',
-    acceptedAt: BEGIN - 8 * 60_000, updatedAt: BEGIN, usd: 0.0142, unpricedTokens: 0, simulated: false },
+    acceptedAt: BEGIN - 8 * 60_000, updatedAt: BEGIN, usd: 0.0142, unpricedTokens: 0, simulated: false, thread: 'run-4' },
   { runId: 'run-7', kind: 'solve', question: 'Why is the date off by one in `formatDay`?',
     state: 'completed', outcome: 'not-verified',
     acceptedAt: BEGIN - 3 * 3_600_000, updatedAt: BEGIN, usd: 0.031, unpricedTokens: 5_200, simulated: false },
@@ -926,6 +946,8 @@ const RUNS: PanelState['runs'] = [
     acceptedAt: BEGIN - 26 * 3_600_000, updatedAt: BEGIN, usd: 0, unpricedTokens: 3_100, simulated: true },
   { runId: 'run-5', kind: 'solve', question: 'Port the parser to the new grammar.', state: 'stopped',
     acceptedAt: BEGIN - 400 * 86_400_000, updatedAt: BEGIN, usd: 1, unpricedTokens: 0, simulated: false },
+  { runId: 'run-4', kind: 'solve', question: 'What does `merge()` do with nested intervals?', state: 'completed', outcome: 'answered',
+    acceptedAt: BEGIN - 401 * 86_400_000, updatedAt: BEGIN, usd: 0.002, unpricedTokens: 0, simulated: false },
 ];
 
 type ViewData<Kind extends ShownView['kind']> = Omit<ViewOf<Kind>, 'kind'>;
@@ -975,6 +997,8 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
     undoable: { runId: 'run-1', files: ['src/merge.ts'] },
   }),
   'refused-command': () => stateWith({ run: verifiedRun(), problem: 'Nothing was applied, because files have changed since.' }),
+  'follow-up': () => stateWith({ run: followUpRun() }),
+  'follow-up-lost': () => stateWith({ run: followUpRun('lost') }),
   'restricted-run': () => stateWith({ run: verifiedRun(), trusted: false }),
   'demonstration': () => stateWith({ run: demonstrationRun(), elsewhere: true, pool: { conductor: 'conductor-mini', workers: [] } }),
   'cancelled-check': () => stateWith({ run: cancelledCheckRun() }),
