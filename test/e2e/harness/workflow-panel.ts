@@ -17,6 +17,16 @@ export class WorkflowPanel {
     return this.frame.getByRole('textbox', { name: 'Ask a coding question' });
   }
 
+  /** The box under an answer, to go on from it. */
+  get followUp(): Locator {
+    return this.frame.getByRole('textbox', { name: 'Continue from here' });
+  }
+
+  /** The exchanges before the question. */
+  get earlier(): Locator {
+    return this.frame.getByRole('region', { name: 'Earlier in this conversation' });
+  }
+
   /** The line that says where the run stands, such as "Verified" or "Running step 2 of 3". */
   get status(): Locator {
     return this.frame.locator('.status-text');
