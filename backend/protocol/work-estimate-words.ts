@@ -26,7 +26,7 @@ function about({ low, high }: Range, format: (value: number) => string): string 
 export function estimateReasons({ steps, unpriced, left, usd, tokens }: WorkEstimate): string[] {
   const withRecord = steps.filter(({ from }) => from !== 'limits').length;
   return [
-    unpriced.length > 0 ? l10n.t('No price is known for {0}.', unpriced.join(', '))
+    unpriced.length > 0 ? l10n.t('What {0} will cost is not known.', unpriced.join(', '))
     : usd?.high === 0 ? l10n.t('Its workers cost nothing.')
     : withRecord === steps.length ? l10n.t('From what such steps cost in this project.')
     : withRecord === 0 ? l10n.t('This project has no record of such steps yet: the higher number is the most that they may cost.')

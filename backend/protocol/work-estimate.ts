@@ -27,12 +27,12 @@ export type StepEstimate = z.infer<typeof stepEstimateSchema>;
 
 /** What the steps of a plan are expected to take. The plan itself is paid for already. */
 export const workEstimateSchema = z.object({
-  /** Dollars; absent where the price of one of its workers is not known. */
+  /** Dollars; absent where it is not known what one of its workers will cost. */
   usd: rangeSchema.optional(),
   tokens: rangeSchema,
   /** One for each step. */
   steps: z.array(stepEstimateSchema),
-  /** Ids of the plan's workers without a known price. */
+  /** Ids of the plan's workers of which it is not known what they will cost. */
   unpriced: z.array(z.string()),
   /** What the limits of the run and of the day still hold, whichever is less. */
   left: z.object({ usd: amount, tokens: amount }),

@@ -2,7 +2,7 @@ import { roleOfStep } from '../conductor/plan/step-role.ts';
 import { HANDS_LIMITS } from '../hands/limits.ts';
 import type { PaidStep } from '../journal/paid-steps.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Price, WorkerConfig } from '../protocol/worker-config.ts';
+import type { AgentConfig, Price, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Range, StepEstimate, WorkEstimate } from '../protocol/work-estimate.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
@@ -44,8 +44,8 @@ function estimateStep(run: RunSnapshot, round: number, step: Step, record: reado
   if (known.length < FEWEST_STEPS) return byLimits(run, round, step, worker, read);
   const costs = known.flatMap(({ usd }) => usd ?? []);
   // A price that became known since is not in the record.
-  const usd = worker.price && costs.length >= FEWEST_STEPS ? quartilesOf(costs) : undefined;
-  if (worker.price && !usd) return byLimits(run, round, step, worker, read);
+  const usd = (worker.price ?? worker.agent) && costs.length >= FEWEST_STEPS ? quartilesOf(costs) : undefined;
+  if (!usd && (worker.price !== undefined || worker.agent?.stepUsd !== undefined)) return byLimits(run, round, step, worker, read);
   return { from: known === alike ? 'kind' : 'worker', steps: known.length, tokens: quartilesOf(known.map(({ tokens }) => tokens)), ...(usd && { usd }) };
 }
 
@@ -53,6 +53,7 @@ function estimateStep(run: RunSnapshot, round: number, step: Step, record: reado
 function byLimits(run: RunSnapshot, round: number, step: Step, worker: WorkerConfig, read: number): StepEstimate {
   const sent = estimateInputTokens({ messages: stepPrompt(run, round, step, [], run.contexts.at(-1)) });
   const hasHands = handsOf(run, step.worker) !== undefined;
+  if (worker.agent) return { from: 'limits', steps: 0, tokens: { low: sent, high: Math.max(sent, worker.agent.stepTokens) }, ...usdOfAgent(worker.agent) };
   const input: Range = { low: sent, high: hasHands ? HANDS_LIMITS.tokens : sent + read };
   const output: Range = { low: 0, high: worker.maxOutputTokens * (hasHands ? HANDS_LIMITS.turns : 1) };
   return {
@@ -60,6 +61,11 @@ function byLimits(run: RunSnapshot, round: number, step: Step, worker: WorkerCon
     tokens: sumOf([input, output]),
     ...(worker.price && { usd: { low: costOf(worker.price, input.low, output.low), high: costOf(worker.price, input.high, output.high) } }),
   };
+}
+
+/** How often an agent asks its model is its own affair: what is set aside for a step is all that is known. */
+function usdOfAgent({ stepUsd }: AgentConfig): Pick<StepEstimate, 'usd'> {
+  return stepUsd === undefined ? {} : { usd: { low: 0, high: stepUsd } };
 }
 
 function costOf(price: Price, input: number, output: number): number {

@@ -15,6 +15,8 @@ const POOL = [
   { id: 'second', provider: 'openai', model: 'model-b', maxOutputTokens: 500 },
   { id: 'free', provider: 'openai', model: 'model-c', price: { inputPerMillion: 0, outputPerMillion: 0 } },
   { id: 'hands', provider: 'openai', model: 'model-a', price: PRICE, maxOutputTokens: 1_000, hands: 'tools' },
+  { id: 'agent', provider: 'acp', model: 'model-a', agent: { command: ['some-agent'] } },
+  { id: 'agent-with-amount', provider: 'acp', model: 'model-a', agent: { command: ['some-agent'], stepUsd: 0.4 } },
 ];
 const run = (): RunSnapshot => snapshotOf([{ runId: 'r', seq: 1, at: 0, event: accepted({ pool: POOL }) }]);
 const plan = (modelIds: number[], subtasks = modelIds.map(() => 'Write the code.'), accessList: number[][] = modelIds.map(() => [])) => ({ modelIds, subtasks, accessList });
@@ -57,6 +59,12 @@ describe('what a plan is expected to cost', () => {
     expect(mixed.usd).toBeUndefined();
     expect(mixed.unpriced).toEqual(['second']);
     expect(mixed.steps.map(({ usd }) => usd !== undefined)).toEqual([true, false]);
+  });
+
+  it('is unknown for an agent without a record, which asks its model as often as it likes', () => {
+    expect(estimate([4])).toMatchObject({ unpriced: ['agent'], tokens: { high: 100_000 } });
+    expect(estimate([5])).toMatchObject({ usd: { low: 0, high: 0.4 }, unpriced: [] });
+    expect(estimate([4], [0.1, 0.2, 0.3].map((usd) => paid(usd, 'Write the code.', 'agent')))).toMatchObject({ usd: { low: expect.closeTo(0.15), high: expect.closeTo(0.25) }, unpriced: [] });
   });
 
   it('is nothing for workers that cost nothing', () => {
@@ -115,7 +123,7 @@ describe('the estimate in words', () => {
 
   it('says where it comes from, what it does not know, and that the budget may not hold it', () => {
     expect(estimateReasons(whole({}))).toEqual(['From what such steps cost in this project.']);
-    expect(estimateReasons(noPrice)).toEqual(['No price is known for second.']);
+    expect(estimateReasons(noPrice)).toEqual(['What second will cost is not known.']);
     expect(estimateReasons(whole({ steps: [{ from: 'limits', steps: 0, tokens: range(1, 2) }] }))[0]).toContain('no record of such steps yet');
     expect(estimateReasons(whole({ steps: [{ from: 'limits', steps: 0, tokens: range(1, 2) }, { from: 'kind', steps: 3, tokens: range(1, 2) }] }))[0]).toContain('1 of 2 steps');
     expect(estimateReasons(whole({ left: { usd: 0.03, tokens: 9 } }))[1]).toContain('$0.03 more');
