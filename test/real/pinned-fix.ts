@@ -17,8 +17,10 @@ export function readPinnedFixes(): ReadonlyMap<string, readonly PinnedFix[]> {
   return Map.groupBy(fixes, ({ repository }) => repository);
 }
 
-/** Locked versions go with the manifests, which an answer may not change. */
 const LOCKS = /(^|\/)(go\.sum|Cargo\.lock|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|poetry\.lock|uv\.lock)$/;
+
+/** Whether a fix changes what the project depends on: then its tests cannot run without it, and an answer may not change it. */
+export const changesDependencies = ({ tests, sources }: FixParts): boolean => [...tests, ...sources].some(({ path }) => LOCKS.test(path));
 
 export interface FixParts {
   /** Files that an answer may not change. They come from the fix before anything is judged. */
@@ -39,6 +41,6 @@ export async function partsOfFix(folder: string, commit: string): Promise<FixPar
   const changed = Array.from({ length: Math.floor(words.length / 2) }, (_, index) => ({
     path: words[2 * index + 1] ?? '', isDeleted: words[2 * index] === 'D',
   }));
-  const isTest = ({ path }: Changed): boolean => isTestPath(path) || LOCKS.test(path) || protectedReason(path) !== undefined;
+  const isTest = ({ path }: Changed): boolean => isTestPath(path) || protectedReason(path) !== undefined;
   return { tests: changed.filter(isTest), sources: changed.filter((file) => !isTest(file)) };
 }

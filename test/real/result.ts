@@ -34,6 +34,8 @@ export interface TriedFix {
 export interface RepositoryResult {
   readonly repository: string;
   readonly language?: string;
+  /** What somebody who looked into it found. */
+  readonly note?: string;
   /** In the order in which they were tried. */
   readonly fixes: readonly TriedFix[];
   /** How many candidates were left, since enough fixes were judged. */

@@ -89,9 +89,10 @@ function amiss({ repository }: RepositoryResult, { commit, honest, wrong }: Trie
   ];
 }
 
-function whyNot({ fixes, stopped, left = 0 }: RepositoryResult): string {
+function whyNot({ fixes, stopped, note, left = 0 }: RepositoryResult): string {
   const why = fixes.flatMap(({ commit, notTried }) => (notTried === undefined ? [] : [`${commit.slice(0, 8)}: ${cell(notTried)}`]));
   const reasons = [...why, ...(stopped === undefined ? [] : [stopped])];
   if (left > 0) reasons.push(`${left} more of its candidates were not tried`);
+  if (note !== undefined) reasons.push(note);
   return reasons.length > 0 ? reasons.join('; ') : 'no more fixes in its history meet the rules';
 }

@@ -7,7 +7,7 @@ import { lastSaid, runCommand, type CommandRun } from './command-run.ts';
 import { areAllIn, failedTests } from './failed-tests.ts';
 import { install, NotInstalledError } from './install.ts';
 import type { Judge } from './judge.ts';
-import type { PinnedFix } from './pinned-fix.ts';
+import { changesDependencies, type PinnedFix } from './pinned-fix.ts';
 import { isJudged, type JudgedPatch, type RepositoryResult, type TriedFix } from './result.ts';
 import { applyFix, checkOut, difference, putBack, write, type Workspace } from './workspace.ts';
 import { wrongPatches, type WrongPatch } from './wrong-patches.ts';
@@ -51,7 +51,8 @@ export async function tryRepository(repository: string, candidates: readonly Pin
     }
   }
   const { repository: name, language, fixes } = result;
-  const told = { repository: name, ...(language && { language }), fixes, left: left.length };
+  const note = trial.before?.note;
+  const told = { repository: name, ...(language && { language }), ...(note !== undefined && { note }), fixes, left: left.length };
   return signal.aborted && !isEnough() ? { ...told, stopped: `not done in ${trial.limitMs / 60_000} minutes` } : told;
 }
 
@@ -76,6 +77,7 @@ class Attempt {
 
   async try(): Promise<TriedFix> {
     const { folder, fix: { commit } } = this.#workspace;
+    if (changesDependencies(this.#workspace)) return { commit, notTried: 'it changes what the project depends on' };
     try {
       await install(folder, this.#until - performance.now());
     } catch (error) {
