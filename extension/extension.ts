@@ -180,7 +180,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const lookedAt = new LookedAt(isPanelTabActive);
   const confirmation = new ContextConfirmation({ connection, documents });
   const chooseTestCommand = new ChooseTestCommand(connection);
-  const verifyChanges = new VerifyChanges(context.extensionUri);
+  const verifyChanges = new VerifyChanges({
+    extensionFolder: context.extensionUri, storage: context.logUri, showPanel, report, onVerification: (verification) => panel.showVerification(verification),
+  });
   const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
   const solve = new SolveCommand({ connection, poolStore, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
   const runCommands = new RunCommands({ connection, poolStore, runs, list, panel, lookedAt, showPanel, memory: context.globalState });
@@ -212,7 +214,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const pageMessageOptions: PageMessageOptions = {
     connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review,
     openFile: (path, line) => openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), path, line),
-    runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
+    runCommand: async (id, argument) => void (await vscode.commands.executeCommand(id, ...(argument === undefined ? [] : [argument]))),
   };
 
   const walkthrough = new WalkthroughProgress({ contextKeys, memory: context.globalState });

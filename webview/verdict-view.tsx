@@ -16,11 +16,13 @@ import { VerdictReason } from './verdict-reason.tsx';
 import { countOf, verdictRows } from './verdict-rows.ts';
 
 /** The project's test results before and after the change. */
-export const VerdictView = memo(function VerdictView({ verdict, id, isOffered }: {
+export const VerdictView = memo(function VerdictView({ verdict, id, isOffered, isOwn = false }: {
   readonly verdict: Verdict;
   readonly id: string;
   /** The answer that it judges is shown, with the reason beside it. */
   readonly isOffered: boolean;
+  /** It judges the person's own change, not an answer. */
+  readonly isOwn?: boolean;
 }): JSX.Element {
   const stage = verdictStage(verdict);
   const passes = passesOf(verdict);
@@ -45,7 +47,7 @@ export const VerdictView = memo(function VerdictView({ verdict, id, isOffered }:
         </span>
       </div>
       {!isOffered && <VerdictReason verdict={verdict} />}
-      {verdict.outcome === 'infrastructure' && <p class="note">{l10n.t('This says nothing about the answer: it is neither right nor wrong.')}</p>}
+      {verdict.outcome === 'infrastructure' && <p class="note">{isOwn ? l10n.t('This says nothing about your changes: they are neither right nor wrong.') : l10n.t('This says nothing about the answer: it is neither right nor wrong.')}</p>}
       {verdict.notes.length > 0 && (
         <ul class="verdict-notes" aria-label={l10n.t('Notes')}>
           {verdict.notes.map((note, index) => <li key={index} dir="auto"><Icon name="info" /><span>{visibleText(note)}</span></li>)}
@@ -67,7 +69,7 @@ function keptTitle(count: number, besideOthers: boolean): string {
 
 /** The test command and the runner that parses its results. */
 function TestCommand({ command, runner }: Pick<Verdict, 'command' | 'runner'>): JSX.Element {
-  return <><code>{visibleText(command)}</code>{runner !== undefined && ` · ${visibleText(readingOf(runner))}`}</>;
+  return <>{command !== '' && <code>{visibleText(command)}</code>}{runner !== undefined && ` · ${visibleText(readingOf(runner))}`}</>;
 }
 
 /** The test command, and whether it runs in the sandbox. */

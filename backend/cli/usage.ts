@@ -108,6 +108,7 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --require-verified exit with 1 if the tests pass, but it is not shown that they would notice a wrong change
       --list             print the detected test commands, the likeliest first, and run no tests
       --json             print one JSON object
+  -o, --out FILE         also write that object to a file; where there is no verdict, with the reason
                          Exit codes: 0 verified or passes, 1 failed or refused, 2 wrong usage, 4 not verifiable`,
   model: `conductor model [list] [--json] [--storage DIR]
                          list downloaded models, and models known to plan well

@@ -5,6 +5,7 @@ import { addAbortSignal } from 'node:stream';
 import type { LikelyCommand } from '../protocol/test-command.ts';
 import { TEST_RUNNERS } from '../protocol/test-runners.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import type { VerifiedChange } from '../protocol/verified-change.ts';
 import type { ReadChange } from '../verify/patch/change-draft.ts';
 import { MAX_DIFF_BYTES, parseDiffFile } from '../verify/patch/diff-file.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
@@ -33,6 +34,7 @@ const OPTIONS = {
   'require-verified': { type: 'boolean' },
   list: { type: 'boolean' },
   json: { type: 'boolean' },
+  out: { type: 'string', short: 'o' },
 } as const;
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
@@ -40,12 +42,7 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 const EXIT_OF = { verified: EXIT.ok, passes: EXIT.ok, failed: EXIT.failed, refused: EXIT.failed, infrastructure: EXIT.infrastructure } as const;
 
 /** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
-export interface VerifyResult extends Omit<Verdict, 'command'> {
-  /** Null if no command was run. */
-  readonly command: string | null;
-  /** The commit that the change was judged against. */
-  readonly commit: string | null;
-}
+export type VerifyResult = Readonly<VerifiedChange>;
 
 /** `conductor verify`: runs the project's tests on a diff, or on the uncommitted changes, on top of the last commit. */
 export const verifyCommand: Command = async (args, context) => {
@@ -58,7 +55,15 @@ export const verifyCommand: Command = async (args, context) => {
   if (values.list) return await list(workspace, values, context);
 
   const progress = new ProgressPrinter(terminal);
-  const result = await judge(workspace, values, context, progress).finally(() => progress.end());
+  const write = async (result: VerifyResult): Promise<void> => {
+    if (values.out !== undefined) await context.writeWhole(path.resolve(currentFolder, values.out), `${jsonText(result, 2)}\n`);
+  };
+  const result = await judge(workspace, values, context, progress).finally(() => progress.end()).catch(async (error: unknown) => {
+    // Whoever reads the file wants to know why there is no verdict, too.
+    if (error instanceof UsageError) await write({ ...nothingRun('infrastructure', error.message, values), command: values.command ?? null, commit: null });
+    throw error;
+  });
+  await write(result);
   if (values.json) terminal.result(jsonText(result, 2));
   else for (const line of verdictLines(allPrintable(result), terminal.resultStyle)) terminal.result(line);
   return values['require-verified'] && result.outcome === 'passes' ? EXIT.failed : EXIT_OF[result.outcome];
@@ -68,6 +73,7 @@ export const verifyCommand: Command = async (args, context) => {
 function checkValues(values: Values): void {
   const { command, runner, reports, patch, test = [] } = values;
   if (command?.trim() === '') throw new UsageError('--command takes a command, such as "npm test".');
+  if (values.out === '') throw new UsageError('--out takes a file.');
   if (patch === '') throw new UsageError('--patch takes a file, or - for standard input.');
   if (reports !== undefined && command === undefined)
     throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');

@@ -5,6 +5,7 @@ import { editedPlanSchema } from './plan.ts';
 import type { PlannerChoice } from './planner-choice.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { MAX_STEP_WORDS } from './step-words.ts';
+import type { Verdict } from './verdict.ts';
 import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './training.ts';
 import type { WorkEstimate } from './work-estimate.ts';
 
@@ -75,6 +76,18 @@ export interface AppliedAnswer {
   readonly files: readonly string[];
 }
 
+/** The check of the person's own uncommitted changes; while the tests run, neither a verdict nor a problem. */
+export interface Verification {
+  /** Counts those of this window. */
+  readonly id: number;
+  /** Name of the folder. */
+  readonly folder: string;
+  readonly verdict?: Verdict | undefined;
+  readonly commit?: string | undefined;
+  /** Why there is no verdict, in one sentence. */
+  readonly problem?: string | undefined;
+}
+
 /** What the panel shows below its header, with the data that only this kind of view needs. */
 export type ShownView =
   | { readonly kind: 'question'; readonly draft?: QuestionDraft | undefined }
@@ -86,6 +99,7 @@ export type ShownView =
     readonly applied?: ApplyOutcome | undefined;
     readonly undoable?: AppliedAnswer | undefined;
   }
+  | { readonly kind: 'verification'; readonly verification: Verification }
   | {
     readonly kind: 'training';
     readonly training: Training;
@@ -202,6 +216,11 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('unloadModel'), model: modelNameSchema }),
   /** Which command runs the tests; the question whose context is on show, if any, is looked at again. */
   z.strictObject({ type: z.literal('chooseTests') }),
+  /** Checks the person's own changes with the project's tests. */
+  z.strictObject({ type: z.literal('verifyChanges') }),
+  /** The settings of the tests. */
+  z.strictObject({ type: z.literal('openTestSettings') }),
+  z.strictObject({ type: z.literal('showHealth') }),
   /** The panel in an editor's tab, where there is more room. */
   z.strictObject({ type: z.literal('openInEditor') }),
   /** What the worker of a step was sent. */

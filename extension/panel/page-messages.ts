@@ -22,7 +22,7 @@ export interface PageMessageOptions {
   /** Shows a file of the open run's folder. */
   readonly openFile: (path: string, line: number | undefined) => Promise<void>;
   /** Runs a command of VS Code or of this extension. */
-  readonly runCommand: (id: string) => Promise<void>;
+  readonly runCommand: (id: string, argument?: string) => Promise<void>;
 }
 
 /** Performs the page's request. @throws an error with a sentence that the page shows */
@@ -104,6 +104,12 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       if (draft?.preview ?? draft?.problem) await solve.preview(draft.question);
       return;
     }
+    case 'verifyChanges':
+      return runCommand('conductor.verifyChanges');
+    case 'openTestSettings':
+      return runCommand('workbench.action.openSettings', 'conductor.test');
+    case 'showHealth':
+      return runCommand('conductor.showHealth');
     case 'dismissProblem':
       return;
     case 'manageTrust':

@@ -1,6 +1,6 @@
 import type { Pool } from '../../backend/protocol/methods.ts';
 import type {
-  AppliedAnswer, ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft, ShownView,
+  AppliedAnswer, ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft, ShownView, Verification,
 } from '../../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { localModelsOf } from '../workers/local-models-of.ts';
@@ -38,6 +38,8 @@ export class PanelStateSource {
   #draft: QuestionDraft | undefined;
   #applied: ApplyOutcome | undefined;
   #problem: string | undefined;
+  #verification: Verification | undefined;
+  #lastVerification = 0;
   /** True while the user writes a new question: the open run stays open but is not shown. An open training hides it, too. */
   #asking = false;
 
@@ -78,6 +80,7 @@ export class PanelStateSource {
   /** Switches to the page for a new question. The run or the training continues. `question` pre-fills the text box. */
   ask(question?: string): void {
     this.#asking = true;
+    this.#verification = undefined;
     this.#options.trainings.close();
     this.#set({ draft: question === undefined ? undefined : { question } });
   }
@@ -87,15 +90,27 @@ export class PanelStateSource {
     this.#set({ draft: { question, ...shown } });
   }
 
+  /** Shows the check of the user's own changes, until something else is opened. */
+  showVerification(verification: Verification): void {
+    const isKnown = this.#verification?.id === verification.id;
+    // One that was left is not shown again because it ends.
+    if (!isKnown && verification.id <= this.#lastVerification) return;
+    this.#lastVerification = verification.id;
+    this.#verification = verification;
+    this.changed.emit();
+  }
+
   /** Shows the open run again and clears earlier messages. */
   showRun(): void {
     this.#asking = false;
+    this.#verification = undefined;
     this.#options.trainings.close();
     this.#set({});
   }
 
   /** Clears earlier messages because a training was opened. */
   showTraining(): void {
+    this.#verification = undefined;
     this.#set({});
   }
 
@@ -124,6 +139,7 @@ export class PanelStateSource {
   /** An open training hides the open run, and so does a new question. */
   #view(): ShownView {
     const { runs: { run }, trainings, trainingDetails, folders, undoable } = this.#options;
+    if (this.#verification) return { kind: 'verification', verification: this.#verification };
     if (trainings.open) return { kind: 'training', training: trainings.open, tasks: trainingDetails.tasks, rollout: trainingDetails.rollout };
     if (!run || this.#asking || trainings.isOpen) return { kind: 'question', draft: this.#draft };
     const { workspace } = run.request;

@@ -1,32 +1,58 @@
 import * as vscode from 'vscode';
+import type { Verification } from '../../backend/protocol/panel-messages.ts';
 import { manageTrustStep, NextStepError, openFolderStep } from '../common/next-step.ts';
 import { readSettings } from '../common/settings.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 
+export interface VerifyChangesOptions {
+  readonly extensionFolder: vscode.Uri;
+  /** A folder of this window alone, which need not exist. */
+  readonly storage: vscode.Uri;
+  readonly showPanel: () => Promise<void>;
+  readonly onVerification: (verification: Verification) => void;
+  readonly report: (error: unknown) => void;
+}
+
 /**
  * `Conductor: Verify My Changes`: verifies the uncommitted changes with the verifier that judges answers, without a model. Runs `conductor
- * verify` as a task, so that a terminal shows the progress and can stop it.
+ * verify` as a task, so that a terminal shows the progress and can stop it; the panel shows the verdict, and what to do where there is none.
  */
 export class VerifyChanges {
-  readonly #extensionFolder: vscode.Uri;
+  readonly #options: VerifyChangesOptions;
+  #count = 0;
 
-  constructor(extensionFolder: vscode.Uri) {
-    this.#extensionFolder = extensionFolder;
+  constructor(options: VerifyChangesOptions) {
+    this.#options = options;
   }
 
-  /** @throws NextStepError if there is no folder or it is not trusted */
+  /** Resolves when the tests have begun. @throws NextStepError if there is no folder or it is not trusted */
   async run(): Promise<void> {
     const folder = await chosenFolder();
-    if (folder) await vscode.tasks.executeTask(this.#taskFor(folder));
+    if (!folder) return;
+    const { showPanel, report } = this.#options;
+    await showPanel();
+    this.#follow(folder).catch(report);
   }
 
-  #taskFor(folder: vscode.WorkspaceFolder): vscode.Task {
+  async #follow(folder: vscode.WorkspaceFolder): Promise<void> {
+    const { clearVerdict, readVerdict, runToItsEnd } = await import('./follow-verification.ts');
+    this.#count += 1;
+    const verification = { id: this.#count, folder: folder.name };
+    // The same one each time: a task with other arguments would get another terminal.
+    const file = vscode.Uri.joinPath(this.#options.storage, 'verdict.json').fsPath;
+    await clearVerdict(file);
+    this.#options.onVerification(verification);
+    await runToItsEnd(this.#taskFor(folder, file)).catch(this.#options.report);
+    this.#options.onVerification({ ...verification, ...(await readVerdict(file)) });
+  }
+
+  #taskFor(folder: vscode.WorkspaceFolder, out: string): vscode.Task {
     const { nodePath } = readSettings();
-    const script = vscode.Uri.joinPath(this.#extensionFolder, 'dist', 'cli.mjs').fsPath;
+    const script = vscode.Uri.joinPath(this.#options.extensionFolder, 'dist', 'cli.mjs').fsPath;
     // ELECTRON_RUN_AS_NODE makes VS Code's Electron behave as Node.
     const asNode = nodePath === undefined && 'electron' in process.versions;
     const execution = new vscode.ProcessExecution(
-      nodePath ?? process.execPath, [script, 'verify', '--workspace', folder.uri.fsPath, ...testOptions(folder)],
+      nodePath ?? process.execPath, [script, 'verify', '--workspace', folder.uri.fsPath, '--out', out, ...testOptions(folder)],
       { cwd: folder.uri.fsPath, ...(asNode && { env: { ELECTRON_RUN_AS_NODE: '1' } }) },
     );
     const task = new vscode.Task({ type: 'process' }, folder, vscode.l10n.t('Verify My Changes'), 'Conductor', execution, []);

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { VerifyResult } from '../../backend/cli/verify-command.ts';
+import { verifiedChangeSchema } from '../../backend/protocol/verified-change.ts';
 import { GitRepository, type Contents } from '../verify/git-repository.ts';
 import { processesWith, trySandbox } from '../verify/setup.ts';
 import { tryProgram } from '../verify/runners/setup.ts';
@@ -407,6 +408,20 @@ describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS },
 });
 
 describe('conductor verify --list', { timeout: PATIENT_MS }, () => {
+  it('writes its result to a file, too, and why there is none', async () => {
+    const untested = project({ 'README.md': 'Nothing here runs.\n' });
+    untested.write({ 'README.md': 'Nothing at all.\n' });
+    const file = path.join(places.folder, 'verdict.json');
+    const { code, stderr } = await run(['verify', '--workspace', untested.folder, '--out', file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('No test command was found');
+    const written = verifiedChangeSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    expect(written).toMatchObject({ outcome: 'infrastructure', command: null, commit: null, reason: expect.stringContaining('No test command was found') });
+    const unchanged = project();
+    expect((await run(['verify', '--workspace', unchanged.folder, '--json', '--out', file])).stdout).toBe(await readFile(file, 'utf8'));
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ outcome: 'refused', command: 'node --test' });
+  });
+
   it('shows the test commands that are found, the likeliest first, and needs no repository', async () => {
     const folder = path.join(places.folder, 'listed');
     await mkdir(path.join(folder, 'test'), { recursive: true });

@@ -83,6 +83,20 @@ describe('PanelStateSource', () => {
     expect(panel.state.backend).toEqual({ state: 'unavailable', message: 'Node is too old.' });
   });
 
+  it('shows the check of the user\'s own changes until something else is opened, and not again when it ends', () => {
+    const { panel } = panelOn(new FakeBackend());
+    panel.showVerification({ id: 1, folder: 'app' });
+    expect(panel.state.view).toEqual({ kind: 'verification', verification: { id: 1, folder: 'app' } });
+    panel.showVerification({ id: 1, folder: 'app', problem: 'It was stopped.' });
+    expect(panel.state.view).toMatchObject({ verification: { problem: 'It was stopped.' } });
+    panel.showVerification({ id: 2, folder: 'app' });
+    panel.showVerification({ id: 1, folder: 'app', problem: 'late' });
+    expect(panel.state.view).toEqual({ kind: 'verification', verification: { id: 2, folder: 'app' } });
+    panel.ask();
+    panel.showVerification({ id: 2, folder: 'app', problem: 'It was stopped.' });
+    expect(panel.state.view.kind).toBe('question');
+  });
+
   it('says that a stopped backend was stopped', async () => {
     const { connection, panel } = panelOn(new FakeBackend());
     await connection.client();

@@ -257,6 +257,12 @@ function others(count: number, place = 'test/merge.test.ts > merge'): TestChange
   }));
 }
 
+/** Of changes in a project whose test command was not found. */
+export const UNKNOWN_VERDICT: Verdict = {
+  verified: false, score: 0, outcome: 'infrastructure', tests: [], notes: [], command: '', sandboxed: true, durationMs: 0,
+  reason: 'No test command was found in the last commit: name the one that runs the tests with --command "…".',
+};
+
 export const VERIFIED: Verdict = {
   verified: true,
   score: 1,
@@ -953,10 +959,11 @@ const RUNS: PanelState['runs'] = [
 type ViewData<Kind extends ShownView['kind']> = Omit<ViewOf<Kind>, 'kind'>;
 
 /** With a run or a training, that one is on show; otherwise the question. */
-export type StateChange = Partial<Omit<PanelState, 'view'> & ViewData<'question'> & ViewData<'run'> & ViewData<'training'>>;
+export type StateChange = Partial<Omit<PanelState, 'view'> & ViewData<'question'> & ViewData<'run'> & ViewData<'training'> & ViewData<'verification'>>;
 
-export function stateWith({ draft, run, elsewhere, applied, undoable, training, tasks, rollout, ...change }: StateChange = {}): PanelState {
-  const view: ShownView = training ? { kind: 'training', training, tasks, rollout }
+export function stateWith({ draft, run, elsewhere, applied, undoable, training, tasks, rollout, verification, ...change }: StateChange = {}): PanelState {
+  const view: ShownView = verification ? { kind: 'verification', verification }
+    : training ? { kind: 'training', training, tasks, rollout }
     : run ? { kind: 'run', run, elsewhere, applied, undoable }
     : { kind: 'question', draft };
   return { view, runs: RUNS, trainings: [], pool: POOL_SUMMARY, models: [], backend: { state: 'connected' }, trusted: true, ...change };
@@ -1022,6 +1029,12 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'mended': () => stateWith({ run: mendedRun() }),
   'failed-step': () => stateWith({ run: failedStepRun() }),
   'handed-on': () => stateWith({ run: handedOnRun() }),
+  'verification': () => stateWith({ verification: { id: 1, folder: 'intervals', verdict: VERIFIED, commit: 'f09b2def5a3c1e0d9b8a7f6e5d4c3b2a19080706' } }),
+  'verification-running': () => stateWith({ verification: { id: 1, folder: 'intervals' } }),
+  'verification-unknown': () => stateWith({ verification: { id: 1, folder: 'intervals', verdict: UNKNOWN_VERDICT } }),
+  'verification-no-sandbox': () => stateWith({
+    verification: { id: 1, folder: 'intervals', verdict: { ...UNKNOWN_VERDICT, command: 'npm test', reason: 'The sandbox needs bubblewrap, which is not installed. sudo apt-get install bubblewrap', remedy: 'sudo apt-get install bubblewrap' } },
+  }),
   'hands': () => stateWith({ run: handsRun() }),
   'hands-stopping': () => stateWith({ run: handsRun({ isStopping: true }) }),
   'tried': () => stateWith({ run: triedRun() }),

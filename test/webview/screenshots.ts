@@ -105,7 +105,8 @@ async function textsIn(language: string): Promise<Readonly<Record<string, string
 
 function updatedAt({ view }: PanelState): number {
   switch (view.kind) {
-    case 'question': return 0;
+    case 'question':
+    case 'verification': return 0;
     case 'run': return view.run.updatedAt;
     case 'training': return view.training.updatedAt;
   }

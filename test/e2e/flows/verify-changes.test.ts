@@ -21,13 +21,16 @@ describe('a change of one\'s own', () => {
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());
 
-  it('is judged by the project\'s tests without any worker, in a terminal of its own', async () => {
-    const { window, project, bug } = workbench;
+  it('is judged by the project\'s tests without any worker, in a terminal of its own, and the panel shows the verdict', async () => {
+    const { window, panel, project, bug } = workbench;
     await writeFile(path.join(project, bug.path), bug.correctSource);
     await window.runCommand('Conductor: Verify My Changes');
     const terminal = window.page.locator('.terminal-wrapper.active .xterm-rows');
     await terminal.filter({ hasText: /Verified\s+✓ \d+ tests? that failed before/ }).waitFor({ timeout: 120_000 });
     await window.screenshot(path.join(SCREENS, 'verify-changes-dark.png'));
     expect(await terminal.innerText()).toContain('in the sandbox');
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 60_000 });
+    await panel.button('Verify again').waitFor();
+    await window.screenshot(path.join(SCREENS, 'verify-changes-panel-dark.png'));
   });
 });
