@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
-import { agentRunner } from './wiring/agents.ts';
+import { agentRunner, findAgents } from './wiring/agents.ts';
 import { findBundledModel } from './wiring/bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
 import { StepCopies } from './hands/step-copies.ts';
@@ -164,6 +164,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       return known && { inputPerMillion: known.price.inputPerMillion, outputPerMillion: known.price.outputPerMillion, origin: known.origin };
     },
     whyNoModel: (worker) => models.whyNot(worker),
+    findAgents: () => findAgents(searchPath),
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
     listModels,
     get bundledConductor() { return modelsRun ? bundled : undefined; },

@@ -69,6 +69,12 @@ conductor runs export RUN [OPTION]...
   -o, --out FILE         write to a file instead of standard output`,
   worker: `conductor worker [list] [--json]
                          list the pool, the Conductor, and workers without a key or price
+conductor worker agents [--json]
+                         list the known agents, and which of them are installed here
+conductor worker add ID --agent NAME [--host HOST]... [--step-usd N] [--model MODEL] [--key NAME]
+                         add an agent that is installed, such as opencode, as a worker; docs/agents.md
+      --host HOST        a host that it may reach, instead of the usual ones of this agent
+      --step-usd N       dollars set aside for a step; 0 if your subscription covers it
 conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
                          test a worker and add it, or replace the one with this id
       --provider PROVIDER

@@ -2,9 +2,10 @@ import path from 'node:path';
 import { absoluteModelName } from '../lm/process/find-model-folder.ts';
 import { formatDuration } from '../protocol/figures.ts';
 import type { ClientRequests, Pool, Result } from '../protocol/methods.ts';
+import { AGENT_NAMES, KNOWN_AGENTS, type AgentName } from '../protocol/known-agents.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { priceWords } from '../protocol/price-words.ts';
-import { providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
+import { AGENTS_OWN_MODEL, providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -19,17 +20,20 @@ const OPTIONS = {
   adapter: { type: 'string' },
   description: { type: 'string' },
   hands: { type: 'string' },
+  agent: { type: 'string' },
+  host: { type: 'string', multiple: true },
+  'step-usd': { type: 'string' },
   conductor: { type: 'boolean' },
   'no-try': { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
 
-const ACTIONS: readonly string[] = ['list', 'add', 'try', 'plan', 'remove'];
+const ACTIONS: readonly string[] = ['list', 'agents', 'add', 'try', 'plan', 'remove'];
 /** The name by which nobody is chosen to plan. */
 const BY_PRICE = 'auto';
 
-/** Without `vscode`: VS Code's own models are added in VS Code. */
-const PROVIDERS: readonly string[] = providerSchema.options.filter((provider) => provider !== 'vscode');
+/** Without `vscode`: VS Code's own models are added in VS Code. Agents have an option of their own. */
+const PROVIDERS: readonly string[] = providerSchema.options.filter((provider) => provider !== 'vscode' && provider !== 'acp');
 
 type Tried = Result<ClientRequests, 'worker/try'>;
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
@@ -39,8 +43,9 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
   const { values, positionals } = readArguments(args, OPTIONS);
   const [action = 'list', id, ...rest] = positionals;
   if (!ACTIONS.includes(action)) throw new UsageError(`There is no "worker ${action}"; there are ${ACTIONS.join(', ')}.`);
-  if (rest.length > 0 || (action === 'list') !== (id === undefined)) {
-    throw new UsageError(action === 'list' ? '"worker list" takes no worker.' : `Name one worker: conductor worker ${action} ID`);
+  const takesNone = action === 'list' || action === 'agents';
+  if (rest.length > 0 || takesNone !== (id === undefined)) {
+    throw new UsageError(takesNone ? `"worker ${action}" takes no worker.` : `Name one worker: conductor worker ${action} ID`);
   }
   const added = action === 'add' ? await workerFrom(id ?? '', values, currentFolder) : undefined;
   const client = await connect();
@@ -78,6 +83,12 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
         print(await client.request('worker/save', { worker, conductor: values.conductor ?? false }));
         if (worker.hands !== undefined && values.hands === undefined) terminal.say(handsFound(worker));
         if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`The worker "${worker.id}" already existed; it was replaced.`);
+        return EXIT.ok;
+      }
+      case 'agents': {
+        const { agents } = await client.request('agents/find', {});
+        if (values.json) terminal.result(jsonText({ agents }, 2));
+        else printAgents(agents, terminal);
         return EXIT.ok;
       }
       case 'try': {
@@ -128,6 +139,8 @@ function plannerLine({ worker, choice }: NonNullable<Pool['planner']>): string {
 }
 
 async function workerFrom(id: string, values: Values, currentFolder: string): Promise<WorkerConfig> {
+  if (values.agent !== undefined || values.provider === 'acp') return agentFrom(id, values);
+  for (const option of ['host', 'step-usd'] as const) if (values[option] !== undefined) throw new UsageError(`--${option} goes with --agent.`);
   if (values.provider === undefined || !PROVIDERS.includes(values.provider)) {
     throw new UsageError(`--provider takes ${PROVIDERS.join(', ')}${values.provider === undefined ? '.' : `, not "${values.provider}".`}`);
   }
@@ -142,9 +155,37 @@ async function workerFrom(id: string, values: Values, currentFolder: string): Pr
     description: values.description,
     hands: values.hands === 'none' ? undefined : values.hands,
   });
+  return checked(parsed);
+}
+
+/** A worker that is an agent that we know. Others are written into workers.json. @throws UsageError */
+function agentFrom(id: string, values: Values): WorkerConfig {
+  const name = AGENT_NAMES.find((known) => known === values.agent);
+  if (!name) throw new UsageError(`--agent takes ${AGENT_NAMES.join(', ')}${values.agent === undefined ? '' : `, not "${values.agent}"`}. Others are written into workers.json: docs/agents.md says how.`);
+  for (const option of ['base-url', 'adapter', 'hands'] as const) if (values[option] !== undefined) throw new UsageError(`--${option} does not go with --agent.`);
+  const { agent } = KNOWN_AGENTS[name];
+  return checked(workerConfigSchema.safeParse({
+    id, provider: 'acp', model: values.model ?? AGENTS_OWN_MODEL, key: values.key, description: values.description,
+    agent: { ...agent, hosts: values.host ?? agent.hosts, ...(values['step-usd'] !== undefined && { stepUsd: Number(values['step-usd']) }) },
+  }));
+}
+
+function checked(parsed: ReturnType<typeof workerConfigSchema.safeParse>): WorkerConfig {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new UsageError(`--${String(issue?.path[0] ?? 'worker').replace('baseUrl', 'base-url')}: ${issue?.message ?? 'not valid'}`);
+  const option = issue?.path.includes('stepUsd') ? 'step-usd' : String(issue?.path[0] ?? 'worker').replace('baseUrl', 'base-url');
+  throw new UsageError(`--${option}: ${issue?.message ?? 'not valid'}`);
+}
+
+function printAgents(found: readonly AgentName[], terminal: Terminal): void {
+  for (const name of AGENT_NAMES) {
+    const { label, install } = KNOWN_AGENTS[name];
+    const isHere = found.includes(name);
+    terminal.result([
+      terminal.resultStyle(isHere ? 'green' : 'yellow', isHere ? '✓' : '–'), name.padEnd(16), label.padEnd(14),
+      isHere ? `conductor worker add ${name} --agent ${name}` : `not installed: ${install}`,
+    ].join(' '));
+  }
 }
 
 function printPool({ file, conductor, planner, workers }: Pool, terminal: Terminal, json: boolean): void {

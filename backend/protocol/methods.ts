@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { earlierSchema } from './earlier.ts';
 import { foundServersSchema, listedModelsSchema, namedServerSchema } from './found-servers.ts';
+import { AGENT_NAMES } from './known-agents.ts';
 import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
@@ -174,6 +175,8 @@ export const clientRequests = {
   'conductor/choose': { params: z.object({ id: z.string().nullable() }), result: poolSchema },
   /** Finds model servers on this machine. Each is sent only a request for its list of models. */
   'servers/find': { params: nothing, result: foundServersSchema },
+  /** The known agents whose program is installed here. Starts none. */
+  'agents/find': { params: nothing, result: z.object({ agents: z.array(z.enum(AGENT_NAMES)) }) },
   /** Lists the models of a named server. Sends no other request. */
   'servers/models': { params: z.object({ server: namedServerSchema }), result: listedModelsSchema },
   /**

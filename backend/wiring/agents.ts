@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { AGENT_NAMES, KNOWN_AGENTS, type AgentName } from '../protocol/known-agents.ts';
 import type { RunFolders } from '../verify/files/run-folder.ts';
 import { HostError } from '../verify/sandbox/network/reach.ts';
 import { SandboxUnavailableError, type Sandbox } from '../verify/sandbox/sandbox.ts';
@@ -60,6 +61,12 @@ export function agentRunner({ sandbox, folders, searchPath, homeFolder }: AgentR
       await own.remove();
     }
   };
+}
+
+/** The known agents whose program is on PATH, in the order in which they are offered. */
+export async function findAgents(searchPath: string): Promise<AgentName[]> {
+  const found = await Promise.all(AGENT_NAMES.map((name) => programIn(KNOWN_AGENTS[name].agent.command[0], searchPath)));
+  return AGENT_NAMES.filter((_name, index) => found[index] !== undefined);
 }
 
 /** The absolute path of a program; undefined if there is none. */

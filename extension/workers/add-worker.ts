@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import type { Pool } from '../../backend/protocol/methods.ts';
 import { estimateWords, plannerReason } from '../../backend/protocol/planner-words.ts';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { KNOWN_AGENTS, type AgentName } from '../../backend/protocol/known-agents.ts';
 import { AddFromServer } from './add-from-server.ts';
+import { askStepUsd } from './ask-step-usd.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { suggestPool } from './first-pool.ts';
 import { letHands } from './let-hands.ts';
@@ -13,7 +15,7 @@ import type { PoolStore } from './pool-store.ts';
 import { plainMessage } from '../common/plain-message.ts';
 import { tryWorkers } from './try-workers.ts';
 import { modelItems, sourceItems, type Source, type SourceItem } from './worker-items.ts';
-import type { WorkerPreset } from './worker-presets.ts';
+import { agentWorker, type WorkerPreset } from './worker-presets.ts';
 
 interface AddWorkerOptions {
   readonly connection: BackendConnection;
@@ -46,6 +48,7 @@ export class AddWorkerCommand {
         case undefined: return undefined;
         case 'look-again': continue;
         case 'this-machine': return this.#options.chooseModel();
+        case 'agent': return this.#addAgent(source.name, pool);
         case 'found': return this.#addFound(source.models, pool);
         case 'preset': return this.#addFromServer(source.preset, source.known, pool);
       }
@@ -61,11 +64,21 @@ export class AddWorkerCommand {
 
   /** Detects servers while the list is already open. */
   async #sources(pool: Pool): Promise<SourceItem[]> {
-    const [found, languageModels] = await Promise.all([
-      this.#options.connection.request('servers/find', {}), offeredLanguageModels(),
+    const { connection } = this.#options;
+    const [found, languageModels, { agents }] = await Promise.all([
+      connection.request('servers/find', {}), offeredLanguageModels(), connection.request('agents/find', {}),
     ]);
     const models = notInPool([...modelsOf(found.servers), ...languageModels], pool);
-    return sourceItems(models, found, pool);
+    return sourceItems(models, found, pool, agents);
+  }
+
+  /** Adds an agent that is installed, with what a step of it may cost. */
+  async #addAgent(name: AgentName, pool: Pool): Promise<string | undefined> {
+    const stepUsd = await askStepUsd(KNOWN_AGENTS[name].label);
+    if (stepUsd === undefined) return undefined;
+    const added = await this.#addThoseThatAnswer([agentWorker(name, stepUsd, pool.workers.map(({ worker }) => worker.id))]);
+    await this.#tell(added);
+    return added[0];
   }
 
   /** Adds the detected models that the user selects and that answer. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { FoundModel, FoundServer, FoundServers } from '../../backend/protocol/found-servers.ts';
+import { KNOWN_AGENTS, type AgentName } from '../../backend/protocol/known-agents.ts';
 import type { Pool } from '../../backend/protocol/methods.ts';
 import type { Reason, Suggestion } from './first-pool.ts';
 import { SERVER_NAMES, sizeOf, type FoundWorker } from './found-models.ts';
@@ -13,13 +14,18 @@ import { WORKER_PRESETS, type WorkerPreset } from './worker-presets.ts';
 export type Source =
   | { readonly from: 'found'; readonly models: readonly FoundWorker[] }
   | { readonly from: 'preset'; readonly preset: WorkerPreset; readonly known: boolean }
+  | { readonly from: 'agent'; readonly name: AgentName }
   | { readonly from: 'look-again' }
   | { readonly from: 'this-machine' };
 
 export type SourceItem = vscode.QuickPickItem & { readonly source?: Source };
 
-/** The sources of workers: the pool's servers first, then the found ones. `models`: those without a worker in the pool. */
-export function sourceItems(models: readonly FoundWorker[], found: FoundServers, pool: Pool): SourceItem[] {
+/**
+ * The sources of workers: the pool's servers first, then the found ones.
+ * @param models those without a worker in the pool
+ * @param agents those that are installed
+ */
+export function sourceItems(models: readonly FoundWorker[], found: FoundServers, pool: Pool, agents: readonly AgentName[] = []): SourceItem[] {
   const servers = serversOf(pool).filter(({ baseUrl, key }) => key !== undefined || !found.servers.some((server) => server.baseUrl === baseUrl));
   return [
     ...(servers.length > 0 ? [separator(vscode.l10n.t('servers of your workers'))] : []),
@@ -27,6 +33,7 @@ export function sourceItems(models: readonly FoundWorker[], found: FoundServers,
     separator(vscode.l10n.t('found')),
     models.length > 0 ? foundItem(models, pool) : nothingFoundItem(found),
     ...found.servers.filter(({ needsKey }) => needsKey).map(lockedItem),
+    ...agents.filter((name) => !isInPool(name, pool)).map(agentItem),
     separator(vscode.l10n.t('with a key')),
     ...WORKER_PRESETS.filter(({ key }) => key !== undefined).map(presetItem),
     separator(vscode.l10n.t('in another way')),
@@ -53,6 +60,20 @@ function foundItem(models: readonly FoundWorker[], { workers }: Pool): SourceIte
       ? vscode.l10n.t('Suggests a first pool and gives reasons; you choose.')
       : vscode.l10n.t('Models that are not workers yet; you choose.'),
     source: { from: 'found', models },
+  };
+}
+
+function isInPool(name: AgentName, { workers }: Pool): boolean {
+  const [program] = KNOWN_AGENTS[name].agent.command;
+  return workers.some(({ worker }) => worker.agent?.command[0] === program);
+}
+
+function agentItem(name: AgentName): SourceItem {
+  return {
+    label: `$(hubot) ${KNOWN_AGENTS[name].label}`,
+    description: vscode.l10n.t('an agent that is installed here'),
+    detail: vscode.l10n.t('Works with its own tools and your login, in a private copy in the sandbox.'),
+    source: { from: 'agent', name },
   };
 }
 

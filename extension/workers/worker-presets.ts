@@ -1,4 +1,6 @@
+import { KNOWN_AGENTS, type AgentName } from '../../backend/protocol/known-agents.ts';
 import type { ServerProvider } from '../../backend/protocol/providers.ts';
+import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 
 /** A model provider or server with its known data. */
 export interface WorkerPreset {
@@ -38,4 +40,14 @@ export function suggestId(model: string, taken: readonly string[]): string {
     const id = number === 1 ? name : `${name}-${number}`;
     if (!taken.includes(id)) return id;
   }
+}
+
+/** A worker of an agent, with the settings of `workerConfigSchema` by default. @param taken ids of other workers */
+export function agentWorker(name: AgentName, stepUsd: number, taken: readonly string[]): WorkerConfig {
+  const { command, home, hosts, ...agent } = KNOWN_AGENTS[name].agent;
+  return {
+    id: suggestId(name, taken), provider: 'acp', model: 'default', maxOutputTokens: 8_192, concurrency: 4, firstTokenTimeoutMs: 120_000, idleTimeoutMs: 60_000,
+    enabled: true, simulated: false,
+    agent: { ...agent, command: [...command], home: [...home], hosts: [...hosts], env: {}, stepTokens: 100_000, minutes: 20, stepUsd },
+  };
 }

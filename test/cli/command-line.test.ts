@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -265,6 +265,30 @@ describe('conductor worker', () => {
     });
     await usual();
   });
+
+  it('offers the agents that are installed, and starts one before it is added', async () => {
+    const programs = await mkdtemp(path.join(tmpdir(), 'agents-'));
+    await copyFile(fileURLToPath(new URL('../workers/acp/fake-agent.ts', import.meta.url)), path.join(programs, 'fake-agent.ts'));
+    await writeFile(path.join(programs, 'opencode'), `#!/bin/sh\nexec "${process.execPath}" "${programs}/fake-agent.ts" edit\n`, { mode: 0o755 });
+    await writeFile(path.join(programs, 'codex-acp'), `#!/bin/sh\nexec "${process.execPath}" "${programs}/fake-agent.ts" no-login\n`, { mode: 0o755 });
+    const environment = { PATH: `${programs}${path.delimiter}${process.env['PATH']}` };
+    await conductor('backend', 'stop');
+    try {
+      const { stdout } = await start(['worker', 'agents'], environment).result;
+      expect(stdout).toMatch(/✓ opencode +OpenCode +conductor worker add opencode --agent opencode/);
+      expect(stdout).toMatch(/– gemini +Gemini CLI +not installed: npm install -g/);
+      const added = await start(['worker', 'add', 'oc', '--agent', 'opencode', '--step-usd', '0.5', '--host', '127.0.0.1:9999'], environment).result;
+      expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('"oc" answered') });
+      const { workers } = JSON.parse((await conductor('worker', 'list', '--json')).stdout) as { workers: { worker: { id: string; agent?: object } }[] };
+      expect(workers.find(({ worker }) => worker.id === 'oc')?.worker.agent).toMatchObject({ command: ['opencode', 'acp'], hosts: ['127.0.0.1:9999'], stepUsd: 0.5 });
+      const refused = await start(['worker', 'add', 'cx', '--agent', 'codex'], environment).result;
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('the agent is not logged in') });
+    } finally {
+      await conductor('backend', 'stop');
+      await rm(programs, { recursive: true, force: true });
+      await usual();
+    }
+  }, 180_000);
 
   it('says who plays the Conductor once the one that did is removed', async () => {
     const { code, stderr } = await conductor('worker', 'remove', 'sim-conductor');

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES, KNOWN_AGENTS } from '../../backend/protocol/known-agents.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { suggestId, WORKER_PRESETS } from '../../extension/workers/worker-presets.ts';
+import { agentWorker, suggestId, WORKER_PRESETS } from '../../extension/workers/worker-presets.ts';
 
 describe('WORKER_PRESETS', () => {
   it.each(WORKER_PRESETS)('$label makes a worker that the contract takes', ({ provider, baseUrl = 'https://api.example.com', key, example }) => {
     const worker = { id: suggestId(example, []), provider, model: example, baseUrl, ...(key && { key }) };
     expect(workerConfigSchema.safeParse(worker).error).toBeUndefined();
+  });
+});
+
+describe('agentWorker', () => {
+  it.each(AGENT_NAMES)('makes a worker of %s with the defaults of the contract', (name) => {
+    const worker = agentWorker(name, 0.5, [name]);
+    expect(worker).toEqual(workerConfigSchema.parse({ id: `${name}-2`, provider: 'acp', model: 'default', agent: { ...KNOWN_AGENTS[name].agent, stepUsd: 0.5 } }));
   });
 });
 

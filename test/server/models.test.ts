@@ -39,7 +39,7 @@ beforeEach(async () => {
     tryWorker: () => Promise.reject(new Error('not here')),
     priceOf: () => ({ inputPerMillion: 1, outputPerMillion: 2, origin: { list: 'worker' as const } }),
     whyNoModel: ({ model }: { model: string }) => parts.access.inspect(model).then(() => undefined, (error: Error) => error.message),
-    findServers: () => Promise.resolve({ servers: [], looked: [] }),
+    findServers: () => Promise.resolve({ servers: [], looked: [] }), findAgents: () => Promise.resolve([]),
     nextPlanner: () => undefined, listModels: () => Promise.reject(new Error('not here')),
   };
   serving = await serve({ models: parts.access, pool: new PoolEditor(access, new ClientRegistry()), explain: explainModelError });

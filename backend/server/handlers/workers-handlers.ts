@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises';
 import type { FoundServers, ListedModels, NamedServer } from '../../protocol/found-servers.ts';
+import type { AgentName } from '../../protocol/known-agents.ts';
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
 import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
 import { factsOf } from '../../protocol/providers.ts';
@@ -24,6 +25,8 @@ export interface WorkersAccess {
   whyNoModel(worker: WorkerConfig): Promise<string | undefined>;
   /** Finds the model servers that answer on this machine. */
   findServers(signal: AbortSignal): Promise<FoundServers>;
+  /** The known agents whose program is installed on this machine. */
+  findAgents(): Promise<AgentName[]>;
   /** Lists the models of a server that the user named. */
   listModels(server: NamedServer, signal: AbortSignal): Promise<ListedModels>;
   /** The bundled model, which can plan without being in the file. */
@@ -32,7 +35,7 @@ export interface WorkersAccess {
   nextPlanner(file: WorkersFile, ready: readonly WorkerConfig[]): Pool['planner'];
 }
 
-type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try' | 'conductor/choose' | 'servers/find' | 'servers/models' | 'pool/create';
+type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try' | 'conductor/choose' | 'servers/find' | 'servers/models' | 'agents/find' | 'pool/create';
 type KeyHolders = Pick<ClientRegistry, 'secret' | 'can'>;
 
 /** Reads and changes the pool for clients. Shared by all sessions, so that changes are serialised. */
@@ -85,6 +88,10 @@ export class PoolEditor {
 
   findServers(signal: AbortSignal): Promise<FoundServers> {
     return this.#access.findServers(signal);
+  }
+
+  findAgents(): Promise<AgentName[]> {
+    return this.#access.findAgents();
   }
 
   listModels(server: NamedServer, signal: AbortSignal): Promise<ListedModels> {
@@ -156,6 +163,7 @@ export function workersHandlers(pool: PoolEditor): RequestHandlers<ClientRequest
     'conductor/choose': ({ id }) => pool.chooseConductor(id),
     'pool/create': () => pool.create(),
     'servers/models': ({ server }, { signal }) => pool.listModels(server, signal),
+    'agents/find': async () => ({ agents: await pool.findAgents() }),
     'servers/find': (_params, { signal }) => pool.findServers(signal),
   };
 }

@@ -35,7 +35,7 @@ const ended = await hostBackend({
     runs: new SteeredRuns(),
     pool: new PoolEditor({
       file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), priceOf: () => undefined,
-      whyNoModel: () => Promise.resolve(undefined), findServers: () => Promise.resolve({ servers: [], looked: [] }),
+      whyNoModel: () => Promise.resolve(undefined), findServers: () => Promise.resolve({ servers: [], looked: [] }), findAgents: () => Promise.resolve([]),
       listModels: () => Promise.reject(new Error('not here')), nextPlanner: () => undefined,
     }, clients),
     models: NO_MODELS,

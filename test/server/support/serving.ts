@@ -53,7 +53,7 @@ export async function serve(
         tryWorker: () => Promise.reject(new Error('secret detail of a fault')),
         priceOf: ({ model }) => (model === 'priced' ? { inputPerMillion: 1, outputPerMillion: 2, origin: { list: 'worker' } } : undefined),
         whyNoModel: ({ model }) => Promise.resolve(model === 'gone' ? 'It is gone.' : undefined),
-        findServers: () => Promise.resolve({ servers: [], looked: [] }),
+        findServers: () => Promise.resolve({ servers: [], looked: [] }), findAgents: () => Promise.resolve([]),
         listModels: () => Promise.reject(new Error('not here')),
         bundledConductor,
         nextPlanner: (file, ready) => nextPlanner(ready, { file, bundledConductor, priced: (worker) => worker }),

@@ -9,10 +9,12 @@ export interface AllowedHost {
 
 const HTTPS = 443;
 const HERE: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost']);
+/** A command has no right to listen below. */
+const FIRST_FREE_PORT = 1_024;
 const WRITTEN = /^((?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::(\d{1,5}))?$/;
 
 /**
- * Reads a host as people write it: `api.example.com`, `*.example.com`, `example.com:8443`, or a server on this machine, `127.0.0.1:11434`.
+ * Reads a host as people write it: `api.example.com`, `*.example.com`, `example.com:8443`, or a server on this machine from port 1024 on, `127.0.0.1:11434`.
  * @returns undefined if it is none
  */
 export function allowedHost(written: string): AllowedHost | undefined {
@@ -20,7 +22,7 @@ export function allowedHost(written: string): AllowedHost | undefined {
   if (name === undefined) return undefined;
   const isHere = HERE.has(name);
   // Every port of this machine would be far more than one server.
-  if (isHere && digits === undefined) return undefined;
+  if (isHere && (digits === undefined || Number(digits) < FIRST_FREE_PORT)) return undefined;
   const port = digits === undefined ? HTTPS : Number(digits);
   return port >= 1 && port <= 65_535 ? { name, port, isHere } : undefined;
 }

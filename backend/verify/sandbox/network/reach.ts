@@ -44,7 +44,7 @@ export class Reach {
   constructor(hosts: readonly string[]) {
     this.#hosts = hosts.map((written) => {
       const host = allowedHost(written);
-      if (!host) throw new HostError(`"${written}" is no host: write one as api.example.com, or as 127.0.0.1:11434 for a server on this machine.`);
+      if (!host) throw new HostError(`"${written}" is no host: write one as api.example.com, or as 127.0.0.1:11434 for a server on this machine, from port 1024 on.`);
       return host;
     });
     this.#proxyPort = this.#herePorts.includes(PROXY_PORT) ? OTHER_PROXY_PORT : PROXY_PORT;
