@@ -144,10 +144,15 @@ export class BaseTests {
       this.#run(baseEdits, { command, timeoutMs, ...(only && { only }) }));
   }
 
-  /** Which functions the tests of the workspace call: from the cache, or by one run. Undefined if the runner cannot tell. Throws what `TestRuns.run` throws. */
+  /** Which functions the tests of the workspace call: from the cache, or by one run. Undefined if the run does not tell. Throws an error of the machine, or the signal's reason. */
   async coverage(): Promise<Coverage | undefined> {
     if (!this.chosen.runner.tellsCoverage) return undefined;
-    const { coverage } = await this.#parts.baseRuns.get(this.#keyOf([], COVERED_RUN), this.#options.signal, () => this.#run([], { isCovered: true }));
+    // A run that came to nothing, as it took too long, is not made again.
+    const none = (error: unknown): BaseRun => {
+      if (error instanceof UnusableRunError) return { report: { results: [] }, exitCode: null, flaky: new Set() };
+      throw error;
+    };
+    const { coverage } = await this.#parts.baseRuns.get(this.#keyOf([], COVERED_RUN), this.#options.signal, () => this.#run([], { isCovered: true }).catch(none));
     return coverage;
   }
 

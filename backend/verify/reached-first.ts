@@ -36,10 +36,13 @@ export async function testsToRunFirst(parts: BaseTestsParts, tests: BaseTests, a
 export async function testsReached(
   { copies, paysToRunFirst = pays }: BaseTestsParts, tests: BaseTests, { whole: { report, durationMs = 0 }, changed, ids, changes }: AskedOfTests,
 ): Promise<ReachedTests | undefined> {
-  if (!paysToRunFirst(durationMs, 0)) return undefined;
+  const paysAtAll = paysToRunFirst(durationMs, 0);
   const { snapshot, chosen } = tests;
-  const coverage = changes && (await tests.coverage().catch(unusable));
+  // That no test calls it saves all runs, however short they are.
+  const coverage = changes && (paysAtAll || ids.length === 0) ? await tests.coverage() : undefined;
   const covered = changes && coverage && coveredTests({ report, ids, chosen, edits: changes, coverage });
+  if (covered?.only?.length === 0) return covered;
+  if (!paysAtAll) return undefined;
   return covered ?? (await copies.onFiles(snapshot, (files) => reachedTests({ report, changed, ids, chosen, files })));
 }
 

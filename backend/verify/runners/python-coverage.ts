@@ -101,8 +101,10 @@ class Coverage:
         if self.monitoring:
             self.monitoring.restart_events()
         elif sys.gettrace() is not self.trace:
-            # Another tracer took the place of this one.
+            # Another tracer took the place of this one, or Python dropped it where calls were too deep.
             self.unknown()
+            if sys.gettrace() is None:
+                sys.settrace(self.trace)
         return before
 
     def begin(self, key, root, file, names):
