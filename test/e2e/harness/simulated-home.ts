@@ -17,8 +17,8 @@ export const FLAWLESS_WORKERS: readonly SimulatedWorker[] = WORKERS.map((worker)
 }));
 
 /** Puts a `workers.json` with the simulator's pool into a Conductor home. */
-export async function writeSimulatedHome(home: string, simulator: SimulatorServer): Promise<void> {
+export async function writeSimulatedHome(home: string, simulator: SimulatorServer, haveHands = false): Promise<void> {
   const conductor = simulator.conductor();
-  const workers = { version: 1, conductor: conductor.id, workers: [...simulator.workers(), { ...conductor, enabled: false }] };
+  const workers = { version: 1, conductor: conductor.id, workers: [...simulator.workers().map((worker) => ({ ...worker, ...(haveHands && { hands: 'tools' }) })), { ...conductor, enabled: false }] };
   await writeFile(path.join(home, 'workers.json'), JSON.stringify(workers));
 }

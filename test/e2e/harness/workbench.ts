@@ -11,7 +11,7 @@ import { stopBackend } from '../../../backend/protocol/client/start-backend.ts';
 import type { SimulatedWorker } from '../../../backend/simulator/pool.ts';
 import { writeSampleProject } from '../../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../../backend/simulator/server.ts';
-import type { WorkerRule } from '../../../backend/simulator/worker-model.ts';
+import type { HandsRule, WorkerRule } from '../../../backend/simulator/worker-model.ts';
 import { launchBrowser } from './browser.ts';
 import type { FlowBug } from './flat-project.ts';
 import { FLAWLESS_WORKERS, writeSimulatedHome } from './simulated-home.ts';
@@ -38,6 +38,8 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly writeProject?: (folder: string) => Promise<FlowBug>;
   /** How the workers answer; by default they know the simulator's projects. */
   readonly rule?: WorkerRule;
+  /** What the workers do with their hands; by default they have none. */
+  readonly hands?: HandsRule;
   /** Multiplies how long the simulated workers take: 1 is lifelike, more leaves time to watch. */
   readonly latency?: number;
   /** Who answers; by default workers that never err. */
@@ -97,15 +99,15 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true } = options;
-    const { writeProject = (empty) => writeSampleProject(empty, { seed }), rule } = options;
+    const { writeProject = (empty) => writeSampleProject(empty, { seed }), rule, hands } = options;
     const { vsix = [], workspaceTrust = false, settings = {}, environment = {} } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
     await mkdir(home, { mode: 0o700 });
     const bug = await writeProject(project);
-    const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }), ...(rule && { rule }) });
-    if (hasPool) await writeSimulatedHome(home, simulator);
+    const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }), ...(rule && { rule }), ...(hands && { hands }) });
+    if (hasPool) await writeSimulatedHome(home, simulator, hands !== undefined);
     const installed = process.env[INSTALLED_EXTENSIONS];
     const server = await VsCodeServer.start({
       vsix: installed === undefined ? [packedVsix(), ...vsix] : vsix, extensions: installed, workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
