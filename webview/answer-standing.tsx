@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { answerOf, type RoundView, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { formatMoney, formatUsd } from '../backend/protocol/figures.ts';
+import { answerOf, hasAttempts, spentIn, type RoundView, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { brokenCount, passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified, passesOnly } from '../backend/protocol/verdict-facts.ts';
@@ -15,9 +16,20 @@ export function answerRoundWords(run: RunSnapshot): string | undefined {
   const answer = answerOf(run);
   if (!answer || run.rounds.length === 1) return undefined;
   const { index, verdict } = answer.round;
+  if (hasAttempts(run)) return attemptWords(run, answer.round);
   const judged = run.rounds.filter((round) => round.verdict).length;
   if (run.answerRound === undefined || judged < 2 || (verdict && isVerified(verdict))) return l10n.t('of round {0}', index + 1);
   return l10n.t('of round {0}, the best of {1} by the tests', index + 1, judged);
+}
+
+/** Which attempt it is of, and what it and a verified answer cost. */
+function attemptWords({ rounds, verifiedCost }: RunSnapshot, round: RoundView): string {
+  const tried = rounds.filter(({ verdict }) => verdict).length;
+  const of = round.verdict && isVerified(round.verdict)
+    ? l10n.t('of attempt {0}, which cost {1}', round.index + 1, formatMoney(spentIn(round)))
+    : l10n.t('of attempt {0}, the best of {1} by the tests', round.index + 1, tried);
+  if (!verifiedCost || verifiedCost.answers < 2) return of;
+  return l10n.t('{0}; a verified answer costs {1} on average here', of, formatUsd(verifiedCost.usd));
 }
 
 /** The test result of the offered answer and why it is not verified, or that there is none. */

@@ -49,11 +49,12 @@ function Ask({ draft, state: { trusted, backend, pool } }: {
 }): JSX.Element {
   const host = useHost();
   const [question, setQuestion] = useDraft(draft?.question);
+  const [attempts, setAttempts] = useState(1);
   const hasWorkers = pool === undefined || pool.workers.some((worker) => worker.enabled);
   const ready = trusted && backend.state === 'connected' && pool?.conductor !== undefined && hasWorkers;
   const empty = question.trim() === '';
   const solve = (): void => {
-    if (ready && !empty) host.post({ type: 'solve', question });
+    if (ready && !empty) host.post({ type: 'solve', question, ...(attempts > 1 && { attempts }) });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) solve();
@@ -70,12 +71,25 @@ function Ask({ draft, state: { trusted, backend, pool } }: {
         <Button disabled={empty || backend.state !== 'connected'} onClick={() => host.post({ type: 'previewContext', question })}>
           {l10n.t('Show context')}
         </Button>
+        <Attempts count={attempts} onChange={setAttempts} />
         <span class="quiet keys"><kbd>{l10n.t('Ctrl')}</kbd>/<kbd>⌘</kbd> <kbd>{l10n.t('Enter')}</kbd></span>
       </div>
       {!hasWorkers && !empty && <p class="quiet">{l10n.t('Your question waits here until there is a worker.')}</p>}
       {isCurrent && draft?.problem && <Notice icon="warning" tone="caution">{draft.problem}</Notice>}
       {isCurrent && draft?.preview && <Preview preview={draft.preview} />}
     </section>
+  );
+}
+
+/** How many plans may be tried. Plain HTML: the toolkit's list has no accessible name. */
+function Attempts({ count, onChange }: { readonly count: number; readonly onChange: (count: number) => void }): JSX.Element {
+  return (
+    <label class="attempts quiet" title={l10n.t('Up to this many plans are tried, the cheapest first, until the tests verify an answer. All of them share the budget.')}>
+      {l10n.t('Attempts')}{' '}
+      <select value={String(count)} onChange={(event) => onChange(Number(event.currentTarget.value))}>
+        {[1, 2, 3, 4, 5].map((one) => <option key={one} value={String(one)}>{one}</option>)}
+      </select>
+    </label>
   );
 }
 

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ContextView as ContextSent, RoundView as Round, RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { spentIn, type ContextView as ContextSent, type RoundView as Round, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { Elapsed } from './clock.tsx';
 import { ContextView } from './context-view.tsx';
 import { Icon } from './controls.tsx';
@@ -11,7 +11,7 @@ import { useExpanded } from './host.ts';
 import { Planning } from './plan/planning.tsx';
 import { PlanEditor } from './plan/plan-editor.tsx';
 import { PlanView, usualWidth } from './plan/plan-view.tsx';
-import { roundSummary } from './run-stage.ts';
+import { attemptSummary, roundSummary } from './run-stage.ts';
 import { useIsWide } from './use-width.ts';
 import { TestRunFigures, VerdictView } from './verdict-view.tsx';
 
@@ -20,6 +20,8 @@ interface RoundProps {
   readonly pool: RunSnapshot['pool'];
   /** What its models were sent of the workspace, if it is not what the question was first sent with. */
   readonly context: ContextSent | undefined;
+  /** It is one of several attempts, of which none revises another. */
+  readonly isAttempt: boolean;
   readonly runGoesOn: boolean;
   readonly isLast: boolean;
   /** A round that a later one revised is initially closed, unless there is room for both. */
@@ -39,7 +41,7 @@ interface RoundProps {
 
 /** One plan and its result. */
 export const RoundView = memo(function RoundView({
-  round, pool, context, runId, isHeld, runGoesOn, isLast, revised, gaveUp, isOffered, startedAt, endedAt, id,
+  round, pool, isAttempt, context, runId, isHeld, runGoesOn, isLast, revised, gaveUp, isOffered, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
   const isWide = useIsWide();
   const held = isHeld && round.plan && round.planAttempt && round.review
@@ -47,30 +49,27 @@ export const RoundView = memo(function RoundView({
   const { pausedMs = 0 } = round;
   const [open, setOpen] = useExpanded(id, isWide || !revised);
   const width = useMemo(() => usualWidth(round.steps), [round.steps.length]);
-  const paid = [...(round.planSpent ? [round.planSpent] : []), ...round.steps.map((step) => step.spent)];
-  const spent = {
-    usd: paid.reduce((sum, one) => sum + one.usd, 0),
-    unpricedTokens: paid.reduce((sum, one) => sum + one.unpricedTokens, 0),
-    estimated: paid.some((one) => one.estimated),
-  };
+  const spent = spentIn(round);
   return (
     <section class="round" aria-labelledby={`${id}-title`} style={{ '--usual-width': `${width}px` }}>
       <div class="round-title">
         <h3 id={`${id}-title`}>
           <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <Icon name={open ? 'chevron-down' : 'chevron-right'} />{titleOf(round)}
+            <Icon name={open ? 'chevron-down' : 'chevron-right'} />{titleOf(round, isAttempt)}{isAttempt && isOffered && <span class="quiet"> · {l10n.t('offered')}</span>}
           </button>
         </h3>
         <span class="figures">
-          {!open && `${roundSummary(round, gaveUp)} · `}
+          {(!open || isAttempt) && `${isAttempt ? attemptSummary(round, runGoesOn) : roundSummary(round, gaveUp)} · `}
           {(spent.usd > 0 || spent.unpricedTokens > 0) && (
-            <span title={l10n.t('What the plan and the steps of this round cost')}>{formatMoney(spent)} · </span>
+            <span title={l10n.t('What the plan and the steps of this round cost')}>{formatMoney(spent)}{isAttempt ? '' : ' · '}</span>
           )}
-          {endedAt === undefined ? <Elapsed since={startedAt + pausedMs} /> : formatDuration(endedAt - startedAt - pausedMs)}
+          {/* Attempts are planned one after the other and tried later: their times overlap. */}
+          {isAttempt ? null : endedAt === undefined ? <Elapsed since={startedAt + pausedMs} /> : formatDuration(endedAt - startedAt - pausedMs)}
         </span>
       </div>
       {open && (
         <>
+          {round.failure && <p class="note tone-bad" dir="auto">{round.failure.message}</p>}
           {context && <ContextView context={context} id={id} />}
           <Planning round={round} gaveUp={gaveUp} runGoesOn={runGoesOn} id={id} />
           {held && <PlanEditor round={round} run={{ runId, pool }} {...held} />}
@@ -87,8 +86,8 @@ export const RoundView = memo(function RoundView({
   );
 });
 
-function titleOf({ index, planKeptFrom }: Round): string {
-  return [l10n.t('Round {0}', index + 1), ...(planKeptFrom === undefined ? [] : [l10n.t('plan kept')])].join(' · ');
+function titleOf({ index, planKeptFrom }: Round, isAttempt: boolean): string {
+  return [isAttempt ? l10n.t('Attempt {0}', index + 1) : l10n.t('Round {0}', index + 1), ...(planKeptFrom === undefined ? [] : [l10n.t('plan kept')])].join(' · ');
 }
 
 /** The running tests, and their result. */

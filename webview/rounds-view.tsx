@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { answerOf, gaveUpIn, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, gaveUpIn, hasAttempts, isOver, type RoundView as Round, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
 import { isPlanHeld } from './run-stage.ts';
@@ -7,6 +7,7 @@ import { isPlanHeld } from './run-stage.ts';
 /** The rounds of a run: one below the other, or side by side if their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const goesOn = !isOver(run.state);
+  const attempts = hasAttempts(run);
   const offered = goesOn ? undefined : answerOf(run)?.round.index;
   return (
     <RunContext.Provider value={run}>
@@ -19,9 +20,10 @@ export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element 
             <RoundView
               key={round.index} round={round} pool={run.pool} context={sent > 0 ? run.contexts[sent] : undefined} id={`${run.runId}/round-${round.index}`}
               runId={run.runId} isHeld={isPlanHeld(run) && !next}
-              runGoesOn={goesOn && !next}
-              isLast={next === undefined}
-              revised={next !== undefined && run.answerRound !== round.index}
+              isAttempt={attempts}
+              runGoesOn={goesOn && (attempts ? !round.verdict && !round.failure : !next)}
+              isLast={attempts ? round.index === offered || isAtWork(round) : next === undefined}
+              revised={attempts ? round.index !== offered && !(goesOn && isAtWork(round)) : next !== undefined && run.answerRound !== round.index}
               gaveUp={gaveUpIn(run, round)}
               isOffered={round.index === offered}
               startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}
@@ -32,4 +34,9 @@ export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element 
       </div>
     </RunContext.Provider>
   );
+}
+
+/** Whether an attempt is the one that is being tried. */
+function isAtWork({ steps, answer, verdict, failure }: Round): boolean {
+  return !verdict && !failure && (answer !== undefined || steps.some(({ state }) => state === 'running' || state === 'completed'));
 }

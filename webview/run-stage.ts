@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { RunSummary } from '../backend/protocol/methods.ts';
-import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, hasAttempts, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
@@ -88,7 +88,8 @@ function outcomeOf(run: RunSnapshot): Stage {
 }
 
 function activityOf(run: RunSnapshot): string {
-  const round = run.rounds.at(-1);
+  // Attempts are planned first, and tried in another order.
+  const round = (hasAttempts(run) && run.rounds.find(({ steps, verdict, failure }) => !verdict && !failure && steps.some(({ state }) => state !== 'pending'))) || run.rounds.at(-1);
   if (!round) return run.context ? l10n.t('Planning') : run.base && !run.base.result ? l10n.t('Running the tests on the code as it is') : l10n.t('Gathering context');
   if (round.verifying) return l10n.t('Checking with the tests');
   if (round.steps.length === 0) return round.kept ? l10n.t('Finishing') : l10n.t('Planning');
@@ -166,4 +167,13 @@ export function roundSummary(round: RoundView, gaveUp: boolean): string {
   if (!verdict) return round.steps.length === 1 ? l10n.t('1 step') : l10n.t('{0} steps', round.steps.length);
   const passes = passesOf(verdict);
   return passes ? l10n.t('{0}, {1}', verdictStage(verdict).text, passes) : verdictStage(verdict).text;
+}
+
+/** How an attempt ended, in a few words. */
+export function attemptSummary(round: RoundView, runGoesOn: boolean): string {
+  if (round.failure) return l10n.t('failed');
+  if (round.verdict) return roundSummary(round, false);
+  if (round.answer) return runGoesOn ? l10n.t('Checking') : l10n.t('Unchecked');
+  if (round.steps.some(({ state }) => state !== 'pending')) return runGoesOn ? l10n.t('running') : l10n.t('not run to its end');
+  return runGoesOn ? l10n.t('waiting') : l10n.t('not tried');
 }

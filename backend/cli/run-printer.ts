@@ -7,7 +7,7 @@ import type { Earlier } from '../protocol/earlier.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent, Tried } from '../protocol/run-events.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
-import { answerOf, gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import { answerOf, gaveUpIn, hasAttempts, spentIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import { costWords, estimateReasons, tokenWords } from '../protocol/work-estimate-words.ts';
 import { tellingLine } from '../protocol/telling-line.ts';
 import { passCount } from '../protocol/test-changes.ts';
@@ -98,6 +98,8 @@ export class RunPrinter {
         return this.#line('', style('yellow', `↷ step ${event.step + 1}: ${event.failure.message} ${idOf(run, event.to)} does it instead.`));
       case 'step.tried':
         return this.#line('', this.#dim(`  step ${event.step + 1}, tests with its change: ${triedWords(event)}`));
+      case 'round.failed':
+        return this.#line('', style('red', `✗ attempt ${event.round + 1} ends: ${event.failure.message}`));
       case 'step.skipped':
         return this.#line('', style('dim', `– step ${event.step + 1} skipped: ${event.reason}`));
       case 'answer.returned':
@@ -159,6 +161,10 @@ export class RunPrinter {
       this.#terminal.say('');
     }
     this.#line(...outcomeLine(run, style));
+    if (run.rounds.length > 1 && hasAttempts(run)) this.#attempts(run);
+    if (run.verifiedCost && run.verifiedCost.answers > 1) {
+      this.#line('', this.#dim(`a verified answer costs ${formatUsd(run.verifiedCost.usd)} on average in this project (${run.verifiedCost.answers} so far, with what was not verified)`));
+    }
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
   }
 
@@ -168,6 +174,15 @@ export class RunPrinter {
     this.#line('Continues', `from run ${last?.runId ?? ''}${before}: ${oneLine(last?.question ?? '', WIDTH)}`);
     const text = change && changeWords(change);
     if (text !== undefined) this.#line('', change?.state === 'lost' ? this.#terminal.style('yellow', text) : this.#dim(text));
+  }
+
+  /** A line for each attempt: how it ended and what it cost. */
+  #attempts(run: RunSnapshot): void {
+    const offered = answerOf(run)?.round.index;
+    for (const round of run.rounds) {
+      const how = round.verdict ? `${round.verdict.outcome}, ${passCount(round.verdict.tests).passed} of ${counted(passCount(round.verdict.tests).total, 'test')} pass` : round.failure ? 'failed' : round.answer ? 'not tested' : 'not tried';
+      this.#line(round.index === 0 ? 'Attempts' : '', `${round.index + 1} ${how} · ${formatMoney(spentIn(round))}${round.index === offered ? ' · offered' : ''}`);
+    }
   }
 
   /** Warns that a limit in dollars does not apply to unpriced workers. */
@@ -208,7 +223,7 @@ export class RunPrinter {
   }
 
   #plan({ round, steps, durationMs, keptFrom }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
-    this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? this.#planned(run.rounds[round], durationMs, run) : 'plan kept'}, ${counted(steps.length, 'step')}`);
+    this.#line(`${hasAttempts(run) ? 'Attempt' : 'Round'} ${round + 1}`, `${keptFrom === undefined ? this.#planned(run.rounds[round], durationMs, run) : 'plan kept'}, ${counted(steps.length, 'step')}`);
     const mend = run.rounds[round] && mendOf(run.rounds[round]);
     if (mend !== undefined && keptFrom === undefined) this.#line('Mended', this.#terminal.style('yellow', mend));
     this.#steps(steps, run);

@@ -1,6 +1,6 @@
 import type { Earlier } from '../protocol/earlier.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
-import { answerOf, type RoundView, type RunSnapshot, type Spent } from '../protocol/run-snapshot.ts';
+import { answerOf, spentIn, type RoundView, type RunSnapshot, type Spent } from '../protocol/run-snapshot.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 
 /**
@@ -32,6 +32,10 @@ export function runResult(run: RunSnapshot) {
     answer: answer ? { round: answer.round.index, text: answer.text, edits: answer.round.answer?.edits ?? [] } : null,
     verdict: answer?.round.verdict ?? null,
     context: run.context ? { tokens: run.context.tokens, pieces: run.context.pieces, leftOut: run.context.leftOut } : null,
+    /** The number of plans to try; with more than one, each round is an attempt. */
+    attempts: run.request.attempts,
+    /** Of a verified run: what verified answers cost in this project on average, and how many there are. */
+    verifiedCost: run.verifiedCost ?? null,
     rounds: run.rounds.map((round) => roundResult(run, round)),
     spent: {
       usd: dollars(run.spent),
@@ -88,6 +92,9 @@ function roundResult(run: RunSnapshot, round: RoundView) {
       handedOn: (step.handedOn ?? []).map(({ worker, failure }) => ({ worker: run.pool[worker]?.id ?? null, failure: failure.message })),
     })),
     verdict: round.verdict ?? null,
+    usd: spentIn(round).usd,
+    /** Why this attempt did not go on. */
+    failure: round.failure?.message ?? null,
   };
 }
 

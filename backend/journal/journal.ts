@@ -1,6 +1,6 @@
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
 import type { RunSummary } from '../protocol/methods.ts';
-import { runEventSchema, type RunEvent, type RunEventOf, type RunKind, type StoredEvent } from '../protocol/run-events.ts';
+import { runEventSchema, type RunEvent, type RunEventOf, type RunKind, type StoredEvent, type VerifiedCost } from '../protocol/run-events.ts';
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { Budget, type Settlement } from './budget.ts';
 import { LeaseLostError, RunIdentityError, UnreadableRunError } from './errors.ts';
@@ -121,6 +121,11 @@ export class Journal {
          FROM (SELECT run_id FROM runs WHERE kind = 'solve' AND workspace IS ? ORDER BY accepted_at DESC LIMIT ?) AS recent
          JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'plan.edited', 'step.reassigned', 'step.turned', 'step.completed')
          ORDER BY recent.run_id, events.seq`,
+      ),
+      verifiedCost: file.prepare(
+        `SELECT total(usd) AS usd, count(CASE WHEN outcome = 'verified' THEN 1 END) AS answers FROM runs
+         WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND run_id <> ? AND state = 'completed'
+           AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')`,
       ),
       unfinished: file.prepare(
         `SELECT run_id FROM runs WHERE kind = ? AND state IN ('running', 'waiting') ORDER BY accepted_at, rowid`,
@@ -260,6 +265,16 @@ export class Journal {
   paidSteps(workspace: string | undefined, limit: number): PaidStep[] {
     const rows = this.#file.reading(() => this.#statements.paidSteps.all(workspace ?? null, limit)) as unknown as PaidRow[];
     return paidStepsIn(rows);
+  }
+
+  /**
+   * What verified answers cost in a project: all that its runs with a verdict cost, also those that were not verified, for each verified one. Simulated workers do not
+   * count. @param last a run that ends verified and is not over in the journal yet
+   */
+  verifiedCost(workspace: string, last: { readonly runId: string; readonly spent: { readonly usd: number } }): VerifiedCost {
+    const row = this.#file.reading(() => this.#statements.verifiedCost.get(workspace, last.runId));
+    const answers = Number(row?.answers ?? 0) + 1;
+    return { usd: (Number(row?.usd ?? 0) + last.spent.usd) / answers, answers };
   }
 
   /** Ids of the runs of a kind whose last event is not a final one; oldest first. */

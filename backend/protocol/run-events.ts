@@ -99,6 +99,15 @@ export const baseResultSchema = z.object({
 });
 export type BaseResult = z.infer<typeof baseResultSchema>;
 
+/** What verified answers cost in a project. */
+export const verifiedCostSchema = z.object({
+  /** All that runs with a verdict cost, also those that were not verified, for each verified one. */
+  usd: z.number().nonnegative(),
+  /** The number of verified ones. */
+  answers: z.number().int().min(1),
+});
+export type VerifiedCost = z.infer<typeof verifiedCostSchema>;
+
 /** What the tests say of the change of one step. */
 export const triedSchema = z.object({
   /** As its readers are told: bounded, and without lines that look like a secret. */
@@ -313,6 +322,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     failure: failureSchema,
     keptFrom,
   }),
+  /** An attempt that cannot go on, while another one can. Its failure does not end the run. */
+  z.object({ type: z.literal('round.failed'), round, failure: failureSchema }),
   z.object({ type: z.literal('step.skipped'), round, step, reason: z.string() }),
   /** The step's output was to change files and cannot be read: its worker is told so and asked again, once in a round. */
   z.object({ type: z.literal('answer.returned'), round, step, text: z.string() }),
@@ -344,6 +355,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     /** The round whose answer is offered. */
     round,
     message: z.string(),
+    /** Of a verified answer: what verified answers cost in this project so far, with this one. */
+    verifiedCost: verifiedCostSchema.optional(),
   }),
   z.object({ type: z.literal('run.failed'), failure: failureSchema }),
   z.object({ type: z.literal('run.cancelled') }),

@@ -50,6 +50,11 @@ export const runRequestSchema = z.object({
   insertAt: z.object({ path: z.string().min(1).max(4_096), line, column: line }).optional(),
   /** Total number of rounds: the first plan and its revisions. */
   rounds: z.number().int().min(1).max(5).default(2),
+  /**
+   * Up to this many plans are sampled and tried, from the cheapest, until the tests verify an answer; otherwise the best by the tests is
+   * offered. With more than one, each round is an attempt of its own and none revises another.
+   */
+  attempts: z.number().int().min(1).max(5).default(1),
   /** The command that runs the project's tests; found from the project's files when absent, none when null. */
   testCommand: testCommandText.nullable().optional(),
   /** The runner whose report is read; without a command, the one whose tests are looked for. */

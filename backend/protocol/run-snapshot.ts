@@ -1,5 +1,5 @@
 import type {
-  Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent, Tried,
+  Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent, Tried, VerifiedCost,
 } from './run-events.ts';
 import type { Earlier } from './earlier.ts';
 import type { FileChange } from './file-change.ts';
@@ -189,6 +189,8 @@ export interface RoundView {
     readonly startedAt: number;
   };
   readonly verdict?: Verdict;
+  /** Why this attempt did not go on, while others did. */
+  readonly failure?: Failure;
   /** Idle milliseconds in this round: from the end or interruption of the run until it was resumed. */
   readonly pausedMs?: number;
 }
@@ -227,6 +229,8 @@ export interface RunSnapshot {
   readonly project?: ProjectFacts;
   readonly base?: BaseView;
   readonly rounds: readonly RoundView[];
+  /** What verified answers cost in this project, at the end of a verified run. */
+  readonly verifiedCost?: VerifiedCost;
   /** Workers that failed at a step which was handed on, since the run was started or last resumed by a person. */
   readonly failedWorkers?: readonly (HandedOn & { readonly round: number; readonly step: number })[];
   readonly spent: Spent;
@@ -305,7 +309,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       // The user saw the cost before resuming, and may have raised the limits or mended a worker.
       if (event.reason === 'user') {
         const { failedWorkers: _failed, ...forgiven } = resumed;
-        return { ...forgiven, rounds: rounds.map(forgiveRejections).map(forgetStops) };
+        return { ...forgiven, rounds: rounds.map(forgiveRejections).map(forgetStops).map(withoutFailure) };
       }
       return { ...resumed, rounds, ...(warnings && { warnings }) };
     }
@@ -406,6 +410,8 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'step.failed':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'failed', failure: event.failure })));
+    case 'round.failed':
+      return inRound(next, event.round, (round) => ({ ...round, failure: event.failure, steps: round.steps.map(withoutRunningTrial) }));
     case 'step.trying':
       return inRound(next, event.round, (round) => inStep(round, event.step, (step) => ({ ...step, trial: { startedAt: at } })));
     case 'step.tried': {
@@ -449,6 +455,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'run.completed':
       return {
         ...withoutRunningBase(next), state: 'completed', outcome: event.outcome, answerRound: event.round, message: event.message,
+        ...(event.verifiedCost && { verifiedCost: event.verifiedCost }),
       };
     case 'run.failed':
       return { ...withoutRunningBase(next), state: 'failed', failure: event.failure, message: event.failure.message };
@@ -584,6 +591,11 @@ function forgetStops(round: RoundView): RoundView {
   return { ...round, steps: round.steps.map(({ stopped, ...step }) => (stopped && step.output !== undefined ? { ...step, stopped } : step)) };
 }
 
+/** A person who resumes a run gives every attempt another chance. */
+function withoutFailure({ failure: _failure, ...round }: RoundView): RoundView {
+  return round;
+}
+
 /** Nobody waits for the tests any more, or they are run again. */
 function withoutRunningTrial({ trial, ...step }: StepView): StepView {
   return trial?.result ? { ...step, trial } : step;
@@ -628,4 +640,17 @@ export function answerOf(run: RunSnapshot): { round: RoundView; text: string } |
     if (round && text !== undefined) return { round, text };
   }
   return undefined;
+}
+
+/** Whether the rounds of a run are attempts, of which none revises another. */
+export const hasAttempts = ({ request: { attempts } }: { readonly request: Pick<RunRequest, 'attempts'> }): boolean => attempts > 1;
+
+/** What a round cost: its plan and its steps. */
+export function spentIn({ planSpent, steps }: Pick<RoundView, 'planSpent' | 'steps'>): Pick<Spent, 'usd' | 'unpricedTokens' | 'estimated'> {
+  const paid = [...(planSpent ? [planSpent] : []), ...steps.map(({ spent }) => spent)];
+  return {
+    usd: paid.reduce((sum, one) => sum + one.usd, 0),
+    unpricedTokens: paid.reduce((sum, one) => sum + one.unpricedTokens, 0),
+    estimated: paid.some(({ estimated }) => estimated),
+  };
 }

@@ -256,6 +256,7 @@ export class ActiveRuns {
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#options.now }),
       call,
+      verifiedCost: (run) => (run.request.workspace === undefined ? undefined : journal.verifiedCost(run.request.workspace, run)),
       estimateOf: (run, round, plan) => this.estimate(run, round, plan),
       gatherContext,
       ...(workspace !== undefined && {

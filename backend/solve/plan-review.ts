@@ -1,6 +1,6 @@
 import type { ReviewPlan } from '../protocol/run-request.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
-import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import { hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import { MAX_STEPS, stepsOf, type Plan } from '../workflow/plan.ts';
 import { MAX_SUBTASK_LENGTH, validatePlan, type PlanRejection, type RawPlan } from '../workflow/validate-plan.ts';
@@ -67,6 +67,7 @@ export function approval(
 ): PlanDecision[] {
   const { plan: planned } = waitingPlan(run, round, attemptId);
   const plan = raw && checkedPlan(run, raw);
-  const isChanged = plan !== undefined && JSON.stringify(plannedSteps(plan, round)) !== JSON.stringify(plannedSteps(planned, round));
-  return [...(isChanged ? [{ type: 'plan.edited' as const, round, ...plannedSteps(plan, round), forTraining }] : []), { type: 'plan.approved', round }];
+  const revisions = hasAttempts(run) ? 0 : round;
+  const isChanged = plan !== undefined && JSON.stringify(plannedSteps(plan, revisions)) !== JSON.stringify(plannedSteps(planned, revisions));
+  return [...(isChanged ? [{ type: 'plan.edited' as const, round, ...plannedSteps(plan, revisions), forTraining }] : []), { type: 'plan.approved', round }];
 }

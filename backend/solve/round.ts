@@ -126,11 +126,11 @@ export function worthAnotherRound(round: RoundView, wants?: Asks['wants']): bool
 export function bestRound(rounds: readonly RoundView[]): RoundView | undefined {
   const answered = rounds.filter((round) => answerText(round) !== undefined);
   return answered.reduce<RoundView | undefined>(
-    (best, round) => (best && rank(best) > rank(round) ? best : round), undefined,
+    (best, round) => (best && rankOf(best) > rankOf(round) ? best : round), undefined,
   );
 }
 
-function rank({ verdict }: RoundView): number {
+export function rankOf({ verdict }: RoundView): number {
   if (!verdict) return 0;
   if (isVerified(verdict)) return 3;
   return passesOnly(verdict) ? 2 : verdict.score;

@@ -3,7 +3,7 @@ import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { redactText } from '../common/secrets/secrets.ts';
 import { tokensOf } from '../context/tokens.ts';
 import type { ProjectFacts } from '../protocol/project-facts.ts';
-import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import { hasAttempts, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { askedQuestion } from './asked-question.ts';
 import type { BaseRun } from './base-run.ts';
 import type { Checker } from './checker.ts';
@@ -76,7 +76,7 @@ export class RunContexts {
   current(round: number): Promise<number> {
     return this.#queue.run(async () => {
       // Of a training or evaluation, the context is the task's.
-      if (this.#run.kind === 'solve') await this.#bringUpToDate(round);
+      if (this.#run.kind === 'solve') await this.#bringUpToDate(hasAttempts(this.#run) ? 0 : round);
       return this.#run.contexts.length - 1;
     }, this.#options.signal);
   }

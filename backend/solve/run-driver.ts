@@ -5,8 +5,8 @@ import { profileOf } from '../conductor/prompt-profile.ts';
 import { readQuestion } from '../conductor/question/read-question.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
-import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
-import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { Failure, Purpose, RunEvent, RunEventOf, VerifiedCost } from '../protocol/run-events.ts';
+import { hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts';
@@ -26,6 +26,7 @@ import { LimitReachedError, RunRefusedError } from './errors.ts';
 import { RunError } from './failure.ts';
 import { changeOnTop, isBuiltOn, wholeChange } from './follow-up/build-on.ts';
 import type { StepPlace } from './kept-events.ts';
+import { bestAttempt, cheapestFirst } from './attempts.ts';
 import { answerText, bestRound, conclusionOf, mayAddTests, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { isReviewDue, plannedSteps } from './plan-review.ts';
@@ -69,6 +70,8 @@ export interface RunDriverOptions {
   readonly standInsBy?: (() => readonly WorkerRecord[]) | undefined;
   /** What a plan is expected to take. Without it no plan waits for a person, as in a training. */
   readonly estimateOf?: ((run: RunSnapshot, round: number, plan: Plan) => WorkEstimate) | undefined;
+  /** What verified answers cost in the project of a run that ends verified, with this run; undefined where nothing says so. */
+  readonly verifiedCost?: ((run: RunSnapshot) => VerifiedCost | undefined) | undefined;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** The failure to report for an error. */
@@ -177,6 +180,7 @@ export class RunDriver {
 
   async #solve(): Promise<RunEvent> {
     const { rounds, request } = this.#run;
+    if (hasAttempts(this.#run)) return await this.#tryAttempts();
     // The parts of the last round that are done are skipped.
     for (this.#round = Math.max(0, rounds.length - 1); this.#round < request.rounds; this.#round += 1) {
       do await this.#plan();
@@ -188,7 +192,46 @@ export class RunDriver {
     }
     const best = bestRound(this.#run.rounds);
     if (!best) throw new RunError('plan-rejected', 'The Conductor kept an answer that does not exist: ask again.');
-    return { type: 'run.completed', round: best.index, ...conclusionOf(best, wantedOf(this.#run)) };
+    return { type: 'run.completed', round: best.index, ...this.#conclusion(best) };
+  }
+
+  /** Tries one plan after another, the cheapest first, until the tests verify an answer or no other answer could fare better. */
+  async #tryAttempts(): Promise<RunEvent> {
+    // Without tests nothing could choose.
+    const attempts = this.#test ? this.#run.request.attempts : 1;
+    let failed: unknown;
+    const attempt = async (round: number, act: () => Promise<void>): Promise<void> => {
+      this.#round = round;
+      if (this.#view.failure) return;
+      try {
+        await act();
+      } catch (error) {
+        // What concerns all attempts ends the run.
+        if (this.#options.signal.aborted || error instanceof JournalUnavailableError || error instanceof BudgetSpentError) throw error;
+        failed = error;
+        this.#record({ type: 'round.failed', round, failure: this.#options.failureOf(error) });
+      }
+    };
+    for (let round = 0; round < attempts; round += 1) await attempt(round, () => this.#plan());
+    for (const round of cheapestFirst(this.#run, attempts, this.#options.estimateOf)) {
+      await attempt(round, async () => {
+        if (!this.#view.answer) while (!(await this.#isLetRun())) await this.#plan();
+        await this.#execute();
+        await this.#check();
+      });
+      if (this.#view.answer && !worthAnotherRound(this.#view, wantedOf(this.#run))) break;
+    }
+    const best = bestAttempt(this.#run.rounds);
+    if (best) return { type: 'run.completed', round: best.index, ...this.#conclusion(best) };
+    // After a restart, the failures are known from the journal alone.
+    const { message = 'No attempt has an answer: ask again.' } = this.#run.rounds.findLast(({ failure }) => failure)?.failure ?? {};
+    throw failed ?? new RunError('plan-rejected', message);
+  }
+
+  #conclusion(round: RoundView): Omit<RunEventOf<'run.completed'>, 'type' | 'round'> {
+    const conclusion = conclusionOf(round, wantedOf(this.#run));
+    const verifiedCost = conclusion.outcome === 'verified' ? this.#options.verifiedCost?.(this.#run) : undefined;
+    return { ...conclusion, ...(verifiedCost && { verifiedCost }) };
   }
 
   get #view(): RoundView {
@@ -220,8 +263,9 @@ export class RunDriver {
     const { request, pool, policy: { worker: planner } } = this.#run;
     const { rejections, forgivenRejections = 0 } = this.#view;
     const { planTries = PLAN_TRIES } = this.#options;
+    const revisions = hasAttempts(this.#run) ? 0 : this.#round;
     const parsed = readPlan(reply.text, {
-      workerCount: pool.length, round: this.#round, truncated: reply.finishReason === 'length',
+      workerCount: pool.length, round: revisions, truncated: reply.finishReason === 'length',
       question: askedQuestion(request),
       inProject: isInProject(this.#run),
       profile: profileOf(planner ?? { provider: 'openai' }),
@@ -231,7 +275,7 @@ export class RunDriver {
     const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
     switch (parsed.kind) {
       case 'plan':
-        return { type: 'plan.proposed', ...common, ...plannedSteps(parsed.plan, this.#round), ...(parsed.mended && { mended: parsed.mended }) };
+        return { type: 'plan.proposed', ...common, ...plannedSteps(parsed.plan, revisions), ...(parsed.mended && { mended: parsed.mended }) };
       case 'keep':
         return { type: 'plan.kept', ...common };
       case 'rejected':

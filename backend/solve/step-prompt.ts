@@ -1,5 +1,5 @@
 import { handsWords, type Hands } from '../hands/hands-words.ts';
-import { triedOf, type ContextView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { hasAttempts, triedOf, type ContextView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { turnText } from '../protocol/turn-text.ts';
 import { factsOf } from '../protocol/providers.ts';
 import type { ConversationMessage, Message } from '../workers/model.ts';
@@ -37,7 +37,7 @@ export function stepPrompt(
     hands: hands && { how: handsWords(hands), begins: begun },
     failing: context?.failing,
     inputs: inputs.map((input) => ({ ...input, tests: tried.get(input.step.index)?.text })),
-    previousRound: step.readsPreviousRound && round > 0 ? outcomeOf(run, round - 1) : undefined,
+    previousRound: step.readsPreviousRound && round > 0 && !hasAttempts(run) ? outcomeOf(run, round - 1) : undefined,
     subtask: step.subtask,
   });
 }

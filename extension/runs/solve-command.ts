@@ -96,12 +96,12 @@ export class SolveCommand {
    */
   async solve(
     question: string, confirm?: boolean,
-    { inPanel = true, insertAt, continues }: {
-      readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt']; readonly continues?: Continued;
+    { inPanel = true, insertAt, continues, attempts }: {
+      readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt']; readonly continues?: Continued; readonly attempts?: number | undefined;
     } = {},
   ): Promise<string | undefined> {
     const { connection, runs, panel, showPanel } = this.#options;
-    const prepared = await this.#request(question, { insertAt, continues });
+    const prepared = await this.#request(question, { insertAt, continues, attempts });
     if (!prepared) return undefined;
     const { confirmContext } = prepared;
     // An empty question, or one in Restricted Mode, is sent without context: its run fails immediately with the reason.
@@ -140,7 +140,8 @@ export class SolveCommand {
   }
 
   async #request(
-    question: string, { insertAt, continues }: { readonly insertAt?: RunRequestInput['insertAt'] | undefined; readonly continues?: Continued | undefined } = {},
+    question: string,
+    { insertAt, continues, attempts }: { readonly insertAt?: RunRequestInput['insertAt'] | undefined; readonly continues?: Continued | undefined; readonly attempts?: number | undefined } = {},
   ): Promise<Prepared | undefined> {
     const { editor } = this.#options.lookedAt;
     const choice = continues?.workspace === undefined ? await chooseFolder(undefined, editor) : openFolderOf(continues.workspace);
@@ -151,6 +152,7 @@ export class SolveCommand {
       question,
       trusted: vscode.workspace.isTrusted,
       rounds,
+      ...(attempts !== undefined && { attempts }),
       ...(reviewPlan && { reviewPlan }),
       ...(insertAt && { insertAt }),
       ...(continues && { continues: continues.runId }),

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import { JournalUnavailableError } from '../../backend/journal/errors.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import type { RunKind, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
@@ -33,8 +34,8 @@ export interface DrivenRun {
   /** The texts of the messages of each call, in order. */
   readonly asked: string[][];
   events(): StoredEvent[];
-  /** Drives the run to its end as a process would that finds its journal. */
-  drive(options: Partial<RunDriverOptions>): Promise<RunSnapshot>;
+  /** Drives the run to its end as a process would that finds its journal. `failAfter`: the journal cannot be written after so many events. */
+  drive(options: Partial<RunDriverOptions> & { readonly failAfter?: number }): Promise<RunSnapshot>;
 }
 
 /** @param replies one for each call; a function is called when the call is made */
@@ -51,8 +52,11 @@ export async function drivenRun(
   return {
     asked,
     events: () => journal.read('r'),
-    drive: async (options) => {
-      const recorder = new RunRecorder(snapshotOf(journal.read('r')), (events, effects) => journal.append('r', events, effects), {
+    drive: async ({ failAfter = Infinity, ...options }) => {
+      const recorder = new RunRecorder(snapshotOf(journal.read('r')), (events, effects) => {
+        if (journal.read('r').length + events.length > failAfter) throw new JournalUnavailableError('journal.sqlite', { reason: 'it is gone.' });
+        return journal.append('r', events, effects);
+      }, {
         onEvent: () => {}, onText: () => {},
       });
       await new RunDriver({

@@ -49,14 +49,14 @@ export class Script {
   #attempts = 0;
   #texts: RunText[] = [];
 
-  constructor({ runId = 'run-1', question = QUESTION, pool = POOL, usd = 1, conductor = worker('conductor-7b') }: {
-    runId?: string; question?: string; pool?: readonly WorkerConfig[]; usd?: number; conductor?: WorkerConfig;
+  constructor({ runId = 'run-1', question = QUESTION, pool = POOL, usd = 1, conductor = worker('conductor-7b'), attempts = 1 }: {
+    runId?: string; question?: string; pool?: readonly WorkerConfig[]; usd?: number; conductor?: WorkerConfig; attempts?: number;
   } = {}) {
     this.#runId = runId;
     this.say({
       type: 'run.accepted',
       kind: 'solve',
-      request: runRequestSchema.parse({ question, workspace: '/home/ada/intervals' }),
+      request: runRequestSchema.parse({ question, workspace: '/home/ada/intervals', attempts }),
       pool: [...pool],
       policy: {
         kind: conductor.provider === 'local' ? 'local' : 'endpoint', worker: conductor, model: conductor.model, promptVersion: 'paper-1',
@@ -743,6 +743,21 @@ export function denseRun(): RunSnapshot {
 
 const FIVE = ['gemini-pro', 'claude', 'gpt-5', 'qwen', 'mistral'];
 
+/** Three plans were sampled for the question: the cheapest failed its tests, the next one is verified, the dearest was not tried. */
+export function attemptsRun({ goesOn = false } = {}): RunSnapshot {
+  const script = new Script({ attempts: 3 }).context(PIECES.slice(0, 1)).plan(0, PLAN).plan(1, PLAN).plan(2, PLAN);
+  for (const round of [2, 0]) {
+    script
+      .step(round, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
+      .step(round, 1, 'claude', SECOND_OUTPUT, { ms: 6_000, usd: 0.0098, output: 980 });
+    if (goesOn && round === 0) return script.start(round, { kind: 'step', step: 2 }, 'gpt-5').run();
+    answered(script.step(round, 2, 'gpt-5', FINAL, { ms: 3_200, usd: 0.0013, output: 268 }), round).verdict(round, round === 0 ? VERIFIED : REGRESSED);
+  }
+  return script
+    .say({ type: 'run.completed', outcome: 'verified', round: 0, message: 'The answer is verified.', verifiedCost: { usd: 0.021, answers: 9 } })
+    .run();
+}
+
 /** Three attempts for one step to choose from: the tests were run with two of them, and run with the third. */
 export function triedRun(): RunSnapshot {
   const names = FIVE.slice(0, 4);
@@ -1037,6 +1052,8 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   }),
   'hands': () => stateWith({ run: handsRun() }),
   'hands-stopping': () => stateWith({ run: handsRun({ isStopping: true }) }),
+  'attempts': () => stateWith({ run: attemptsRun() }),
+  'attempts-going-on': () => stateWith({ run: attemptsRun({ goesOn: true }) }),
   'tried': () => stateWith({ run: triedRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'held': () => stateWith({ run: heldRun() }),

@@ -5,7 +5,7 @@ import { changeWords } from '../../protocol/earlier-words.ts';
 import type { Outcome } from '../../protocol/run-events.ts';
 import { mendOf } from '../../protocol/plan-mend-words.ts';
 import { plannerReason } from '../../protocol/planner-words.ts';
-import { answerOf, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
+import { answerOf, hasAttempts, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
 import { changeKind, passCount, type ChangeKind } from '../../protocol/test-changes.ts';
 import { totalTokens } from '../../protocol/token-counts.ts';
 import type { TestChange, Verdict } from '../../protocol/verdict.ts';
@@ -73,6 +73,7 @@ function head(run: RunSnapshot): string[] {
       ...pool.map((worker, ordinal) => `- Worker ${ordinal}: ${nameOf(worker)}`),
       ...from,
       `- Cost: ${money(run.spent)} of at most ${formatMoney({ usd: run.budget.runUsd, unpricedTokens: 0 })}`,
+      ...(run.verifiedCost ? [`- A verified answer in this project: ${formatMoney({ usd: run.verifiedCost.usd, unpricedTokens: 0 })} on average, of ${run.verifiedCost.answers}`] : []),
     ].join('\n'),
   ];
 }
@@ -98,7 +99,8 @@ function result({ state, outcome }: RunSnapshot): string {
 
 function roundBlocks(run: RunSnapshot, round: RoundView): string[] {
   return [
-    `## Round ${round.index + 1}`,
+    `## ${hasAttempts(run) ? 'Attempt' : 'Round'} ${round.index + 1}`,
+    ...(round.failure ? [`This attempt failed: ${words(round.failure.message)}`] : []),
     ...(round.index > 0 ? contextBlocks(run, round.index) : []),
     ...round.rejections.flatMap(({ message, text }) => [`A text of the Conductor was no plan: ${words(message)}`, fenced(text)]),
     ...(round.discarded ?? []).flatMap(({ text, wish }) => [`A person wanted another plan than this one${wish === undefined ? '.' : `: ${words(wish)}`}`, fenced(text)]),
