@@ -86,7 +86,7 @@ function Attempts({ count, onChange }: { readonly count: number; readonly onChan
   return (
     <label class="attempts quiet" title={l10n.t('Up to this many plans are tried, the cheapest first, until the tests verify an answer. All of them share the budget.')}>
       {l10n.t('Attempts')}{' '}
-      <select value={String(count)} onChange={(event) => onChange(Number(event.currentTarget.value))}>
+      <select class="choice" value={String(count)} onChange={(event) => onChange(Number(event.currentTarget.value))}>
         {[1, 2, 3, 4, 5].map((one) => <option key={one} value={String(one)}>{one}</option>)}
       </select>
     </label>

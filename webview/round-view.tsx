@@ -47,7 +47,7 @@ export const RoundView = memo(function RoundView({
   const held = isHeld && round.plan && round.planAttempt && round.review
     ? { plan: round.plan, attemptId: round.planAttempt.attemptId, estimate: round.review.estimate } : undefined;
   const { pausedMs = 0 } = round;
-  const [open, setOpen] = useExpanded(id, isWide || !revised);
+  const [open, setOpen] = useExpanded(id, (isWide && !isAttempt) || !revised);
   const width = useMemo(() => usualWidth(round.steps), [round.steps.length]);
   const spent = spentIn(round);
   return (
@@ -72,7 +72,7 @@ export const RoundView = memo(function RoundView({
           {round.failure && <p class="note tone-bad" dir="auto">{round.failure.message}</p>}
           {context && <ContextView context={context} id={id} />}
           <Planning round={round} gaveUp={gaveUp} runGoesOn={runGoesOn} id={id} />
-          {held && <PlanEditor round={round} run={{ runId, pool }} {...held} />}
+          {held && <PlanEditor round={round} isAttempt={isAttempt} run={{ runId, pool }} {...held} />}
           {held ? null : round.steps.length > 0
             ? (
                 <PlanView steps={round.steps} pool={pool} runGoesOn={runGoesOn} round={round.index} isLast={isLast} id={id}>

@@ -5,7 +5,7 @@ import type { Plan } from '../workflow/plan.ts';
 import { answerText, rankOf } from './round.ts';
 
 /*
- * Attempts of one run: their order, and which of them is offered. docs/decisions/0024 has the reasons.
+ * Attempts of one run: their order, and which of them is offered. docs/decisions/0025 has the reasons.
  */
 
 /** The rounds that have a plan, in the order in which they are tried: begun ones first, then by the estimate; unknown costs last. */

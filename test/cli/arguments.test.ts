@@ -21,12 +21,18 @@ describe('conductor solve', () => {
     expect(request).toMatchObject({ testCommand: 'make check', testRunner: 'custom', testReports: 'reports/*.xml' });
   });
 
+  it('tries one plan unless more attempts are asked for', () => {
+    expect(solveRequest(['why?'], at).request.attempts).toBe(1);
+    expect(solveRequest(['why?', '--attempts', '3'], at).request.attempts).toBe(3);
+  });
+
   it('accepts an empty question, which becomes a run that fails with a sentence', () => {
     expect(solveRequest([' '], at).request.question).toBe('');
   });
 
   it.each([
     [['--rounds', '99'], '--rounds takes a whole number from 1 to 5, not "99".'],
+    [['--attempts', '6'], '--attempts takes a whole number from 1 to 5, not "6".'],
     [['--rounds', '1.5'], '--rounds takes a whole number from 1 to 5, not "1.5".'],
     [['--file', ''], '--file takes the path of a file, not "".'],
     [['--file', 'a.js:9-3'], '--file takes lines from 1 up'],

@@ -20,6 +20,8 @@ import { Gutter, useCardBoxes, workerColour } from './plan-list.tsx';
 const ESTIMATE_PAUSE = 400;
 
 interface PlanEditorProps {
+  /** No attempt reads what another one wrote. */
+  readonly isAttempt: boolean;
   readonly round: RoundView;
   readonly plan: Plan;
   readonly attemptId: string;
@@ -28,7 +30,7 @@ interface PlanEditorProps {
 }
 
 /** The plan that waits for a person: what it is expected to cost, and how it may be changed before a worker is paid. */
-export function PlanEditor({ round, plan, attemptId, estimate, run }: PlanEditorProps): JSX.Element {
+export function PlanEditor({ round, isAttempt, plan, attemptId, estimate, run }: PlanEditorProps): JSX.Element {
   const host = useHost();
   const [steps, change] = useEditedPlan(`${run.runId}/${round.index}/${attemptId}`, plan, run.pool.length);
   const [forTraining, setForTraining] = useState(false);
@@ -49,7 +51,7 @@ export function PlanEditor({ round, plan, attemptId, estimate, run }: PlanEditor
     <section class="plan-editor" aria-label={l10n.t('The plan, before its workers are paid')}>
       <p class="note">{l10n.t('None of its workers has been paid yet. Run the plan as it is, change it, or ask for another one.')}</p>
       <EditedSteps
-        steps={steps} change={change} pool={run.pool} round={round.index} estimates={current.value?.steps} root={focusAt.ref} add={add} remove={remove}
+        steps={steps} change={change} pool={run.pool} round={isAttempt ? 0 : round.index} estimates={current.value?.steps} root={focusAt.ref} add={add} remove={remove}
       />
       <div class="actions">
         <Button icon="add" disabled={steps.length >= MOST_STEPS} onClick={() => add(steps.length)}>{l10n.t('Add a step at the end')}</Button>

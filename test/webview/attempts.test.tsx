@@ -1,0 +1,37 @@
+// @vitest-environment jsdom
+import { act } from 'preact/test-utils';
+import { beforeEach, expect, it } from 'vitest';
+import { attemptsRun, stateWith } from './fixtures.ts';
+import { renderPanel, stubLayout } from './render-panel.tsx';
+
+beforeEach(() => stubLayout());
+
+const titles = (root: HTMLElement): (string | undefined)[] => [...root.querySelectorAll('.round-title')].map((title) => title.textContent?.trim());
+
+it('shows each attempt in a row with its verdict and cost, the offered one open, and what a verified answer costs', () => {
+  const panel = renderPanel(stateWith({ run: attemptsRun() }));
+  expect(titles(panel.root)).toEqual(['Attempt 1 · offeredVerified, 14 of 14 · $0.0149', 'Attempt 2not tried · $0.0007', expect.stringMatching(/^Attempt 3Not verified, \d+ of \d+ · \$0\.0149$/)]);
+  expect([...panel.root.querySelectorAll('.round-title button')].map((button) => button.getAttribute('aria-expanded'))).toEqual(['true', 'false', 'false']);
+  expect(panel.text()).toContain('of attempt 1, which cost $0.0149; a verified answer costs $0.021 on average here');
+});
+
+it('opens the attempt that is being tried, and says what it does', () => {
+  const panel = renderPanel(stateWith({ run: attemptsRun({ goesOn: true }) }));
+  expect(titles(panel.root)).toEqual(['Attempt 1running · $0.0136', 'Attempt 2waiting · $0.0007', expect.stringContaining('Not verified')]);
+  expect([...panel.root.querySelectorAll('.round-title button')].map((button) => button.getAttribute('aria-expanded'))).toEqual(['true', 'false', 'false']);
+  expect(panel.text()).toContain('Running step 3 of 3');
+});
+
+it('asks with as many attempts as were chosen beside the question', () => {
+  const panel = renderPanel(stateWith());
+  const area = panel.root.querySelector('vscode-text-area') as HTMLElement & { value: string };
+  const select = panel.root.querySelector('.attempts select') as HTMLSelectElement;
+  void act(() => {
+    area.value = 'Why?';
+    area.dispatchEvent(new Event('input', { bubbles: true }));
+    select.value = '3';
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  panel.click('Solve');
+  expect(panel.posted.at(-1)).toEqual({ type: 'solve', question: 'Why?', attempts: 3 });
+});
