@@ -404,7 +404,9 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return inRound(goingOn(run, stored), event.round, (round) => inStep(round, event.step, (step) => ({ ...step, stopped: true })));
     case 'step.acted': {
       const { during, text, call, result } = event;
-      const turn: TurnView = { reply: text, during, calls: [call], results: [{ callId: call.id, text: result }], observation: result };
+      // Results of commands begin so, too; views take their titles from there.
+      const observation = `Result of ${`${call.name} ${call.arguments}`.trim().split('\n', 1)[0] ?? ''}:\n${result}`;
+      const turn: TurnView = { reply: text, during, calls: [call], results: [{ callId: call.id, text: observation }], observation };
       return inRound(goingOn(run, stored), event.round, (round) => inStep(round, event.step, (step) => ({ ...step, turns: [...(step.turns ?? []), turn] })));
     }
     case 'step.failed':

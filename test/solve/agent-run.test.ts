@@ -17,8 +17,8 @@ it('an agent does a step in a private copy: its change, its acts and its cost ar
   expect(mend?.output).toMatch(/^Simulated: done\. Permissions: once, no, no, once, no\. Asked: a subtask\.\n\nMy change, as a diff:[\s\S]*\+ {2}return width \* height;/);
   expect(mend?.changes).toEqual([{ path: 'src/shapes.js', line: 2, removed: '  return width + height;\n', inserted: '  return width * height;\n' }]);
   expect(mend?.turns?.map(({ reply, calls, observation }) => [reply, calls?.map((call) => `${call.name} ${call.arguments}`), observation])).toEqual([
-    ['I look first.', ['read Read src/shapes.js'], 'some text'],
-    ['', ['edit Edit src/shapes.js'], 'src/shapes.js\n-  return width + height;\n+  return width * height;'],
+    ['I look first.', ['read Read src/shapes.js'], 'Result of read Read src/shapes.js:\nsome text'],
+    ['', ['edit Edit src/shapes.js'], 'Result of edit Edit src/shapes.js:\nsrc/shapes.js\n-  return width + height;\n+  return width * height;'],
   ]);
   expect(mend?.spent).toMatchObject({ usd: 0.25, unpricedTokens: 0, usage: { uncachedInput: 1_000, output: 50 } });
   expect(finish?.begun?.changes).toEqual(mend?.changes);
