@@ -13,6 +13,8 @@ import { contextOf } from './shown-files.ts';
 const MOST_DISCARDED = 3;
 /** Of English and code, about; profiles count characters. */
 const CHARACTERS_PER_TOKEN = 3.5;
+/** Tokens of the conversation that are read for any Conductor. The smallest one has a digest of the question before. */
+const LEAST_EARLIER = 400;
 
 /** The input of a round's plan as the run stands, with the context that it is sent. After an invalid plan it holds the rejection, too. */
 export function planInput(run: RunSnapshot, round: number, context: ContextView | undefined): PromptInput {
@@ -20,7 +22,7 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
   const { rejections = [], discarded = [] } = rounds[round] ?? {};
   const wants = wantedOf(run);
   const { answerCharacters } = profileOf(planner ?? { provider: 'openai' });
-  const earlier = toldEarlier(run, Math.min(EARLIER_TOKENS, Math.floor(answerCharacters / CHARACTERS_PER_TOKEN)));
+  const earlier = toldEarlier(run, Math.min(EARLIER_TOKENS, Math.max(LEAST_EARLIER, Math.floor(answerCharacters / CHARACTERS_PER_TOKEN))));
   return {
     question: askedQuestion(request),
     ...(earlier && { earlier }),

@@ -7,7 +7,9 @@ import { conductorPrompt } from '../../../backend/conductor/conductor-prompt.ts'
 import { MINI_PLANNER } from '../../../backend/conductor/mini-planner.ts';
 import { parsePlan } from '../../../backend/conductor/parse-plan.ts';
 import { planRequest } from '../../../backend/conductor/plan-request.ts';
+import { readPlan } from '../../../backend/conductor/plan/read-plan.ts';
 import { PROMPT_PROFILES } from '../../../backend/conductor/prompt-profile.ts';
+import { readQuestion } from '../../../backend/conductor/question/read-question.ts';
 import { LocalModel } from '../../../backend/lm/local-model.ts';
 import { LocalAdapter } from '../../../backend/workers/adapters/local-adapter.ts';
 import { readRole } from '../../../backend/simulator/roles.ts';
@@ -68,6 +70,29 @@ describe('conductor-mini', () => {
   it('answers a later round with another plan or with the answer as it is', async () => {
     const { formatRate } = await evaluateMini(model, laterRounds.slice(0, 4), { samples: 4, temperature: 1, maxTokens: 256, seed: 2 });
     expect(formatRate).toBeGreaterThanOrEqual(LOWEST_FORMAT_RATE);
+  });
+
+  /** A follow-up of each kind, as short as people write them. */
+  const FOLLOW_UPS: Readonly<Record<string, string>> = {
+    'explain': 'Explain what it does now.', 'why': 'Why a product?', 'how-to': 'How do I use it with floats?', 'feature': 'Now add support for negative numbers, too.',
+    'bug': 'It still fails for an empty list, please fix it.', 'refactor': 'Now refactor it without the loop.', 'tests': 'Write tests for it.',
+    'performance': 'Make it faster for long lists.', 'documentation': 'Document it in the README.', 'small-talk': 'Thanks!',
+  };
+
+  it('plans for follow-ups of ten kinds, told only who is near the question before: the plans parse, make sense, and have no more steps than the question is worth', async () => {
+    const pool = ['Plans well for intervals.', 'Average at everything.', 'A strong coder.', 'A careful reviewer.'].map((description) => ({ description }));
+    const earlier = { exchanges: [{ question: 'mergeIntervals loses the outer interval.', result: 'The project\'s tests verified the answer.', answer: 'It is a maximum now. '.repeat(50) }], leftOut: 0 };
+    const inputs = Object.values(FOLLOW_UPS).map((question) => ({ question, inProject: true, context: '', pool, rounds: [], earlier }));
+    expect(Object.values(FOLLOW_UPS).map((question) => readQuestion(question, { inProject: true }).kind)).toEqual(Object.keys(FOLLOW_UPS));
+    const free = await evaluateMini(model, inputs, { samples: 4, temperature: 1, maxTokens: 256, seed: 3 });
+    expect(free.formatRate).toBeGreaterThanOrEqual(LOWEST_FORMAT_RATE);
+    for (const input of inputs) {
+      const { text } = await new LocalAdapter(MINI_PLANNER, model).stream(planRequest(MINI_PLANNER, input, { seed: 1, temperature: 1, maxTokens: 512 }), quietStream());
+      const read = readPlan(text, { workerCount: pool.length, round: 0, truncated: false, question: input.question, inProject: true, profile: PROMPT_PROFILES.mini, mayAskAgain: false });
+      expect(read.kind).toBe('plan');
+      const steps = read.kind === 'plan' ? read.plan.subtasks.length : 0;
+      expect(steps).toBeLessThanOrEqual(readQuestion(input.question, { inProject: true }).steps);
+    }
   });
 
   it('plans for any question where only valid plans may be written', async () => {
