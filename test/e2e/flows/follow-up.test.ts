@@ -38,6 +38,8 @@ describe('two questions in a row', () => {
     await writeFile(path.join(project, second.family.path), broken);
     await panel.followUp.fill(questionOf(SECOND));
     await panel.button('Continue').click();
+    await window.quickPickRow('an earlier question, with its answer').waitFor({ timeout: 60_000 });
+    await window.quickPickRow('Send the question').click();
     await panel.question.getByText('The change before is not applied, so this answer has both.').waitFor({ timeout: 60_000 });
     await panel.earlier.getByText(bug.question.slice(0, 20)).waitFor();
     await panel.verdict.getByText('Verified').waitFor({ timeout: 180_000 });
