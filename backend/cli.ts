@@ -32,9 +32,12 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 /** Loaded on demand: verification takes longer to load than everything else together. */
 const verifyCommand: Command = async (args, given) => (await import('./cli/verify-command.ts')).verifyCommand(args, given);
 
+/** Also loaded on demand: most people never start it. */
+const mcpCommand: Command = async (args, given) => (await import('./cli/mcp-command.ts')).mcpCommand(args, given);
+
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, train: trainCommand,
-  verify: verifyCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
+  verify: verifyCommand, mcp: mcpCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;

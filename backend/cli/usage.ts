@@ -117,6 +117,10 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --json             print one JSON object
   -o, --out FILE         also write that object to a file; where there is no verdict, with the reason
                          Exit codes: 0 verified or passes, 1 failed or refused, 2 wrong usage, 4 not verifiable`,
+  mcp: `conductor mcp [OPTION]...
+                         serve the Model Context Protocol on standard input and output, for agents and editors
+  -w, --workspace DIR    a project that may be worked on; repeatable; default: the current folder. Folders that the client
+                         has open are allowed as well`,
   model: `conductor model [list] [--json] [--storage DIR]
                          list downloaded models, and models known to plan well
 conductor model inspect DIR|OWNER/NAME [OPTION]...

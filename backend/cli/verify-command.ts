@@ -2,20 +2,14 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import type { LikelyCommand } from '../protocol/test-command.ts';
 import { TEST_RUNNERS } from '../protocol/test-runners.ts';
-import type { Verdict } from '../protocol/verdict.ts';
-import type { VerifiedChange } from '../protocol/verified-change.ts';
-import type { ReadChange } from '../verify/patch/change-draft.ts';
-import { MAX_DIFF_BYTES, parseDiffFile } from '../verify/patch/diff-file.ts';
+import { MAX_DIFF_BYTES } from '../verify/patch/diff-file.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
-import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
-import { uncommittedChange } from '../verify/git/uncommitted-change.ts';
-import type { TestCommand } from '../verify/runners/choose-runner.ts';
 import { checkImage, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { judgeChange, likelyText, nothingRun, type VerifyResult } from './judge-change.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { allPrintable, jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -41,9 +35,6 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 const EXIT_OF = { verified: EXIT.ok, passes: EXIT.ok, failed: EXIT.failed, refused: EXIT.failed, infrastructure: EXIT.infrastructure } as const;
 
-/** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
-export type VerifyResult = Readonly<VerifiedChange>;
-
 /** `conductor verify`: runs the project's tests on a diff, or on the uncommitted changes, on top of the last commit. */
 export const verifyCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
@@ -58,9 +49,16 @@ export const verifyCommand: Command = async (args, context) => {
   const write = async (result: VerifyResult): Promise<void> => {
     if (values.out !== undefined) await context.writeWhole(path.resolve(currentFolder, values.out), `${jsonText(result, 2)}\n`);
   };
-  const result = await judge(workspace, values, context, progress).finally(() => progress.end()).catch(async (error: unknown) => {
+  const sandboxed = values['no-sandbox'] !== true;
+  const judged = async (): Promise<VerifyResult> => judgeChange({
+    ...values, workspace, tests: values.test, sandboxed, openVerification: context.openVerification, signal: context.interrupted,
+    diff: values.patch === undefined ? undefined : await readDiff(values.patch, context),
+    timeoutMs: values.timeout === undefined ? undefined : 1_000 * whole(values.timeout, '--timeout', { from: 1, to: 86_400 }),
+    onProgress: (stage) => progress.tell({ label: stage.charAt(0).toUpperCase() + stage.slice(1) }),
+  });
+  const result = await judged().finally(() => progress.end()).catch(async (error: unknown) => {
     // Whoever reads the file wants to know why there is no verdict, too.
-    if (error instanceof UsageError) await write({ ...nothingRun('infrastructure', error.message, values), command: values.command ?? null, commit: null });
+    if (error instanceof UsageError) await write({ ...nothingRun('infrastructure', error.message, { sandboxed }), command: values.command ?? null, commit: null });
     throw error;
   });
   await write(result);
@@ -99,112 +97,6 @@ async function list(workspace: string, { json }: Values, { terminal }: CommandCo
   else
     for (const { command, runner } of allPrintable(found)) terminal.result(`${command}  ${terminal.resultStyle('dim', runner)}`);
   return EXIT.ok;
-}
-
-/** Turns other errors into the outcome `infrastructure`. @throws UsageError, or the signal's reason */
-async function judge(
-  workspace: string,
-  values: Values,
-  context: CommandContext,
-  progress: ProgressPrinter,
-): Promise<VerifyResult> {
-  try {
-    return await judgeAgainstHead(workspace, values, context, progress);
-  } catch (error) {
-    context.interrupted.throwIfAborted();
-    if (error instanceof UsageError) throw error;
-    if (error instanceof NoHeadError) throw new UsageError(error.message, { cause: error });
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ...nothingRun('infrastructure', reason, values), command: values.command ?? null, commit: null };
-  }
-}
-
-async function judgeAgainstHead(
-  workspace: string,
-  values: Values,
-  context: CommandContext,
-  progress: ProgressPrinter,
-): Promise<VerifyResult> {
-  const { interrupted: signal } = context;
-  const timeoutMs =
-    values.timeout === undefined ? undefined : 1_000 * whole(values.timeout, '--timeout', { from: 1, to: 86_400 });
-  const diff = values.patch === undefined ? undefined : await readDiff(values.patch, context);
-  progress.tell({ label: 'Reading the last commit' });
-  const head = await readHead(workspace, signal);
-  const verification = await context.openVerification();
-  try {
-    const base = await writeHead(head, await verification.newFolder(), signal);
-    const change = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
-    const test = await testCommand(base.folder, values, change.patch.edits.map((edit) => edit.path));
-    const verdict =
-      refusal(change, values) ??
-      (await verification.verifier.verify({
-        base: base.folder,
-        installed: workspace,
-        patch: change.patch,
-        protectedEdits: 'leave out',
-        ...test,
-        ...(values.test && { targets: values.test }),
-        ...(timeoutMs !== undefined && { timeoutMs }),
-        sandboxed: values['no-sandbox'] !== true,
-        signal,
-        onProgress: (stage) => progress.tell({ label: stage.charAt(0).toUpperCase() + stage.slice(1) }),
-      }));
-    return { ...verdict, notes: [...base.notes, ...change.notes, ...verdict.notes], command: test.command, commit: head.commit };
-  } finally {
-    await verification.close();
-  }
-}
-
-/**
- * The given command, or the likeliest one found in the last commit: of packages of a monorepo, that of a folder that was changed. Uncommitted changes must not choose the tests that judge them.
- * @throws UsageError
- */
-async function testCommand(base: string, { command, runner, reports, image }: Values, changed: readonly string[]): Promise<TestCommand> {
-  const where = image === undefined ? {} : { image };
-  if (command !== undefined)
-    return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where };
-  const likely = (await findTestCommands(base)).filter((test) => runner === undefined || test.runner === runner);
-  const found = likely.find(({ folder }) => folder === '' || changed.some((file) => file.startsWith(`${folder}/`))) ?? likely[0];
-  if (found) return { command: found.command, runner: found.runner, ...where };
-  const which = runner === undefined ? '' : ` of ${runner}`;
-  throw new UsageError(
-    `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
-    + ` ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
-  );
-}
-
-/** What may run the tests, to choose from. */
-function likelyText(likely: readonly LikelyCommand[]): string {
-  if (likely.length === 0) return '';
-  const commands = likely.map(({ command, from }) => `"${command}" (${from})`).join(' or ');
-  return ` The tests may be run by ${commands}: name it with --command, and the JUnit files that it writes with --reports.`;
-}
-
-type NothingRun = Omit<Verdict, 'command'>;
-
-const nothingRun = (outcome: 'refused' | 'infrastructure', reason: string, values: Values): NothingRun => ({
-  verified: false,
-  score: 0,
-  outcome,
-  reason,
-  tests: [],
-  notes: [],
-  sandboxed: values['no-sandbox'] !== true,
-  durationMs: 0,
-});
-
-/** The verdict on a change that the tests cannot judge; undefined if they can. */
-function refusal({ patch: { edits, refused } }: ReadChange, values: Values): NothingRun | undefined {
-  const [first, ...others] = refused;
-  const more = others.length > 0 ? ` The same holds for ${others.length} more.` : '';
-  if (first) return nothingRun('refused', `The change cannot be judged: ${first.path}: ${first.reason}${more}`, values);
-  if (edits.length > 0) return undefined;
-  return nothingRun(
-    'refused',
-    values.patch === undefined ? 'There is no uncommitted change to judge.' : 'The diff has no change to judge.',
-    values,
-  );
 }
 
 /** Reads a diff from a file; "-" is standard input. @throws UsageError, or the signal's reason */

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { VerifyResult } from '../../backend/cli/verify-command.ts';
+import type { VerifyResult } from '../../backend/cli/judge-change.ts';
 import { verifiedChangeSchema } from '../../backend/protocol/verified-change.ts';
 import { GitRepository, type Contents } from '../verify/git-repository.ts';
 import { processesWith, trySandbox } from '../verify/setup.ts';

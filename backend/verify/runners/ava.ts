@@ -66,7 +66,7 @@ export function reportOf(lines: string, copy: string, files: readonly string[]):
   const tests = files.filter((file) => TEST_FILE.test(file));
   for (const [index, { status, message }] of points.entries()) {
     const parts = titles[index] ?? [];
-    const crashed = status === 'failed' ? CRASH.exec(parts.join(SEPARATOR))?.groups?.file : undefined;
+    const crashed = status === 'failed' ? CRASH.exec(parts.join(SEPARATOR))?.slice(1).find((file) => file !== undefined) : undefined;
     if (crashed !== undefined) collector.add({ kind: 'container', status, path: [crashed], message: message ?? parts.join(SEPARATOR) });
     else collector.add({ kind: 'test', status, path: placeOf(parts, tests), message });
   }
@@ -89,7 +89,7 @@ function checkTitles(points: readonly TapPoint[], events: readonly WitnessEvent[
 const SEPARATOR = ' › ';
 /** The names that ava looks for. */
 const TEST_FILE = /(?:^|\/)tests?\.[cm]?[jt]sx?$|(?:^|\/)test-[^/]*\.[cm]?[jt]sx?$|\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)(?:tests?|__tests__)\/(?:.*\/)?[^_/][^/]*\.[cm]?[jt]sx?$/;
-const CRASH = /^(?:No tests found in (?<file>[^,]+)|(?<file>\S+) exited (?:with a non-zero exit code|due to ).*)/;
+const CRASH = /^(?:No tests found in ([^,]+)|(\S+) exited (?:with a non-zero exit code|due to ).*)/;
 
 /** File and name of a test. The longest prefix that is the end of a file's parts is its file. */
 function placeOf(parts: readonly string[], tests: readonly string[]): readonly string[] {

@@ -1,4 +1,5 @@
-import { glob, realpath, rm } from 'node:fs/promises';
+/* `glob` by its module: an import of its name would end an older Node before cli/require-node.ts can speak. */
+import fs, { realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ReportError, type TestReport } from './test-report.ts';
 import { readJunitFiles } from './junit.ts';
@@ -12,7 +13,7 @@ async function junitFiles(copy: string, globs: readonly string[]): Promise<reado
   const found = new Set<string>();
   let matches = 0;
   const exclude = (name: string): boolean => path.basename(name) === 'node_modules' || path.basename(name) === '.git';
-  for await (const relative of glob(inside, { cwd: copy, exclude })) {
+  for await (const relative of fs.glob(inside, { cwd: copy, exclude })) {
     matches += 1;
     if (matches > MAX_MATCHES) throw new ReportError(`More than ${MAX_MATCHES} files match ${globs.join(', ')}.`);
     const file = path.join(copy, relative);

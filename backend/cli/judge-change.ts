@@ -1,0 +1,130 @@
+import type { LikelyCommand } from '../protocol/test-command.ts';
+import type { Verdict } from '../protocol/verdict.ts';
+import type { VerifiedChange } from '../protocol/verified-change.ts';
+import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
+import { uncommittedChange } from '../verify/git/uncommitted-change.ts';
+import type { ReadChange } from '../verify/patch/change-draft.ts';
+import { parseDiffFile } from '../verify/patch/diff-file.ts';
+import type { TestCommand } from '../verify/runners/choose-runner.ts';
+import { findTestCommands } from '../verify/runners/find-tests.ts';
+import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
+import type { CommandContext } from './command.ts';
+import { UsageError } from './usage-error.ts';
+
+/*
+ * The verdict on a change that is not Conductor's: the uncommitted changes, or a diff, on top of the last commit.
+ */
+
+export interface JudgeOptions extends Pick<CommandContext, 'openVerification'> {
+  /** A real path, in a Git repository. */
+  readonly workspace: string;
+  /** Judged instead of the uncommitted changes. */
+  readonly diff?: string | undefined;
+  /** Found in the last commit where it is absent. */
+  readonly command?: string | undefined;
+  readonly runner?: string | undefined;
+  readonly reports?: string | undefined;
+  readonly image?: string | undefined;
+  /** Ids of tests that must pass, instead of those that failed before. */
+  readonly tests?: readonly string[] | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly sandboxed: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress: (stage: string) => void;
+}
+
+/** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
+export type VerifyResult = Readonly<VerifiedChange>;
+
+/** Turns other errors into the outcome `infrastructure`. @throws UsageError, or the signal's reason */
+export async function judgeChange(options: JudgeOptions): Promise<VerifyResult> {
+  try {
+    return await judgeAgainstHead(options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (error instanceof UsageError) throw error;
+    if (error instanceof NoHeadError) throw new UsageError(error.message, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...nothingRun('infrastructure', reason, options), command: options.command ?? null, commit: null };
+  }
+}
+
+async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
+  const { workspace, diff, tests, timeoutMs, sandboxed, signal, onProgress } = options;
+  onProgress('reading the last commit');
+  const head = await readHead(workspace, signal);
+  const verification = await options.openVerification();
+  try {
+    const base = await writeHead(head, await verification.newFolder(), signal);
+    const change = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
+    const test = await testCommand(base.folder, options, change.patch.edits.map((edit) => edit.path));
+    const verdict =
+      refusal(change, options) ??
+      (await verification.verifier.verify({
+        base: base.folder,
+        installed: workspace,
+        patch: change.patch,
+        protectedEdits: 'leave out',
+        ...test,
+        ...(tests && { targets: tests }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        sandboxed,
+        signal,
+        onProgress,
+      }));
+    return { ...verdict, notes: [...base.notes, ...change.notes, ...verdict.notes], command: test.command, commit: head.commit };
+  } finally {
+    await verification.close();
+  }
+}
+
+/**
+ * The given command, or the likeliest one found in the last commit: of packages of a monorepo, that of a folder that was changed. Uncommitted changes must not choose the tests that judge them.
+ * @throws UsageError
+ */
+async function testCommand(base: string, { command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<TestCommand> {
+  const where = image === undefined ? {} : { image };
+  if (command !== undefined)
+    return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where };
+  const likely = (await findTestCommands(base)).filter((test) => runner === undefined || test.runner === runner);
+  const found = likely.find(({ folder }) => folder === '' || changed.some((file) => file.startsWith(`${folder}/`))) ?? likely[0];
+  if (found) return { command: found.command, runner: found.runner, ...where };
+  const which = runner === undefined ? '' : ` of ${runner}`;
+  throw new UsageError(
+    `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
+    + ` ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
+  );
+}
+
+/** What may run the tests, to choose from. */
+export function likelyText(likely: readonly LikelyCommand[]): string {
+  if (likely.length === 0) return '';
+  const commands = likely.map(({ command, from }) => `"${command}" (${from})`).join(' or ');
+  return ` The tests may be run by ${commands}: name it with --command, and the JUnit files that it writes with --reports.`;
+}
+
+type NothingRun = Omit<Verdict, 'command'>;
+
+export const nothingRun = (outcome: 'refused' | 'infrastructure', reason: string, { sandboxed }: Pick<JudgeOptions, 'sandboxed'>): NothingRun => ({
+  verified: false,
+  score: 0,
+  outcome,
+  reason,
+  tests: [],
+  notes: [],
+  sandboxed,
+  durationMs: 0,
+});
+
+/** The verdict on a change that the tests cannot judge; undefined if they can. */
+function refusal({ patch: { edits, refused } }: ReadChange, options: JudgeOptions): NothingRun | undefined {
+  const [first, ...others] = refused;
+  const more = others.length > 0 ? ` The same holds for ${others.length} more.` : '';
+  if (first) return nothingRun('refused', `The change cannot be judged: ${first.path}: ${first.reason}${more}`, options);
+  if (edits.length > 0) return undefined;
+  return nothingRun(
+    'refused',
+    options.diff === undefined ? 'There is no uncommitted change to judge.' : 'The diff has no change to judge.',
+    options,
+  );
+}

@@ -1,0 +1,45 @@
+import { clip } from '../../common/clip.ts';
+import { counted } from '../../common/counted.ts';
+import { formatMoney } from '../../protocol/figures.ts';
+import { answerOf, type RunSnapshot } from '../../protocol/run-snapshot.ts';
+import type { VerifyResult } from '../judge-change.ts';
+import { printable } from '../terminal.ts';
+
+/* What a model that called a tool reads. Clients cut long results off at places of their own, so these are clipped where least is lost. */
+
+const MAX_ANSWER = 20_000;
+const MAX_DIFFS = 40_000;
+const MAX_TESTS = 20;
+const MAX_MESSAGE = 600;
+
+type JudgedTest = VerifyResult['tests'][number];
+
+/** The verdict: what it is, why, and the tests that did not pass. */
+export function verdictText({ outcome, reason, tests, notes, command, remedy }: Pick<VerifyResult, 'outcome' | 'reason' | 'tests' | 'notes'> & { readonly command: string | null; readonly remedy?: string | undefined }): string {
+  const failing = tests.filter(isFailing);
+  return printable([
+    `${outcome.toUpperCase()}: ${reason}`,
+    ...failing.slice(0, MAX_TESTS).map(({ id, before, after, message }) => `- ${id}: ${before} before, ${after} now${message === undefined ? '' : `\n  ${clip(message, MAX_MESSAGE).replaceAll('\n', '\n  ')}`}`),
+    ...(failing.length > MAX_TESTS ? [`${counted(failing.length - MAX_TESTS, 'more test')} did not pass.`] : []),
+    ...notes.map((note) => `Note: ${note}`),
+    ...(command === null ? [] : [`The command was: ${command}`]),
+    ...(remedy === undefined ? [] : [`To make the tests run here: ${remedy}`]),
+  ].join('\n'));
+}
+
+export const isFailing = ({ after, flaky }: JudgedTest): boolean => (after === 'failed' || after === 'missing') && flaky !== true;
+
+/** How a run ended: its answer, its change, what the tests said of it, and what it cost. */
+export function runText(run: RunSnapshot): string {
+  const answer = answerOf(run);
+  const { verdict } = answer?.round ?? {};
+  const diffs = (answer?.round.answer?.edits ?? []).map(({ diff }) => diff).join('\n');
+  return printable([
+    `Run ${run.runId}: ${run.state}${run.outcome === undefined ? '' : `, ${run.outcome}`}.${run.message === undefined ? '' : ` ${run.message}`}`,
+    ...(run.pool.some(({ simulated }) => simulated) ? ['SIMULATED: the workers of this run are a simulation on this machine.'] : []),
+    ...(answer ? [clip(answer.text, MAX_ANSWER)] : []),
+    ...(diffs === '' ? [] : [`The change, which is not in the workspace yet:\n${clip(diffs, MAX_DIFFS)}`]),
+    ...(verdict ? [verdictText(verdict)] : []),
+    `It cost ${formatMoney(run.spent)}.`,
+  ].join('\n\n'));
+}
