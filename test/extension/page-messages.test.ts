@@ -103,13 +103,14 @@ describe('a message of the page', () => {
   it('solves as the setting says when the page has not shown the context', async () => {
     const { asked, act } = recorded({ draft: { question: 'Another?', preview } });
     await act({ type: 'solve', question: 'Why?' });
-    expect(asked).toEqual([['solve', 'Why?', undefined]]);
+    await act({ type: 'solve', question: 'Why?', attempts: 3 });
+    expect(asked).toEqual([['solve', 'Why?', undefined, {}], ['solve', 'Why?', undefined, { attempts: 3 }]]);
   });
 
   it('does not show the context again when the page just has', async () => {
     const { asked, act } = recorded({ draft: { question: 'Why?', preview } });
     await act({ type: 'solve', question: 'Why?' });
-    expect(asked).toEqual([['solve', 'Why?', false]]);
+    expect(asked).toEqual([['solve', 'Why?', false, {}]]);
   });
 
   it('shows the context again once the test command was chosen, where it is on show', async () => {
