@@ -1,4 +1,4 @@
-import { insertion, replacement, type Edit } from '../syntax/edits.ts';
+import { insertion, replacement } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { byValue, opposite, type Alteration } from './alteration.ts';
@@ -92,12 +92,7 @@ export class PythonConditions {
   /** Looks for another text, or in another list that is written out. A project's own containers may be meant to contain everything. */
   containment(item: Node, container: Node, place: AssertionPlace): Alteration | undefined {
     if (!this.#areComparable(item, container)) return undefined;
-    if (/^(?:list|tuple|set)$/.test(container.type)) {
-      const edits = partsOf(container).map((part) => this.#values.ofLiteral(part, {}));
-      // An altered item may be another one of the list, so numbers of a few digits are not told apart.
-      const isTold = edits.length > 0 && edits.every((made) => made !== undefined) && !collides(partsOf(container), edits.flat());
-      return isTold ? byValue(edits.flat()) : undefined;
-    }
+    if (/^(?:list|tuple|set)$/.test(container.type)) return byValue(this.#values.ofItems(partsOf(container)));
     const edits = this.#values.ofLiteral(item, { isContained: true }) ?? this.#values.ofName(item, place, { isContained: true });
     return item.type === 'string' || item.type === 'identifier' ? byValue(edits) : undefined;
   }
@@ -105,12 +100,6 @@ export class PythonConditions {
   #areComparable(...sides: readonly Node[]): boolean {
     return this.#comparesHonestly && !sides.some(({ text }) => EQUALS_ANYTHING.test(text));
   }
-}
-
-/** Whether one of the altered items is one of the list's own. */
-function collides(parts: readonly Node[], edits: readonly Edit[]): boolean {
-  const own = new Set(parts.map(({ text }) => text));
-  return edits.some(({ text }) => own.has(text));
 }
 
 const isCalled = (node: Node): boolean => [...nodesIn(node)].some(({ type }) => type === 'call');

@@ -5,6 +5,9 @@ import type { Dice } from './dice.ts';
 import type { Comparison } from './altered-parts.ts';
 import { alteredLiteral, argumentsOf } from './python-literals.ts';
 
+/** How often the items of a list are drawn anew because one becomes another one. */
+const MOST_TRIES = 20;
+
 /** Where an assertion stands. */
 export interface AssertionPlace {
   readonly definition: Node;
@@ -33,6 +36,19 @@ export class ExpectedValues {
   ofLiteral(node: Node, comparison: Comparison): readonly Edit[] | undefined {
     if (!this.#made.has(node.startIndex)) this.#made.set(node.startIndex, alteredLiteral(node, this.#dice, comparison));
     return this.#made.get(node.startIndex);
+  }
+
+  /** The edits of the items of a list, none of which becomes what another item was. Undefined if one is no literal, or if chance wills it. */
+  ofItems(items: readonly Node[]): readonly Edit[] | undefined {
+    const own = new Set(items.map(({ text }) => text));
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const made = items.map((item) => this.#made.get(item.startIndex) ?? alteredLiteral(item, this.#dice, {}));
+      if (made.length === 0 || made.some((edits) => edits === undefined)) return undefined;
+      if (made.some((edits) => edits?.some(({ text }) => own.has(text)))) continue;
+      for (const [index, { startIndex }] of items.entries()) this.#made.set(startIndex, made[index]);
+      return made.flatMap((edits) => edits ?? []);
+    }
+    return undefined;
   }
 
   /** The edits of all literals that a name may stand for. Undefined if they are not known, or used for anything else in the test. */
