@@ -16,11 +16,7 @@ import { shownFiles } from './shown-files.ts';
  * @param folder has the files that the change was made of: of a step with hands, those of the run's workspace
  */
 export async function answerPatch(checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number, { output, folder }: { readonly output: string; readonly folder: string }): Promise<Patch> {
-  const newTests = mayAddTests(run);
-  const changes = changesOfAnswer(run, round);
-  return changes.length > 0
-    ? await patchOfChanges(changes, folder, { newTests })
-    : await checker.parsePatch(output, folder, shownFiles(run, round), { newTests });
+  return await patchOf(checker, run, round, { changes: changesOfAnswer(run, round), output, folder });
 }
 
 /**
@@ -28,9 +24,14 @@ export async function answerPatch(checker: Pick<Checker, 'parsePatch'>, run: Run
  * @param folder has the files of the run's workspace
  */
 export async function stepPatch(checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number, { step, folder }: { readonly step: StepView; readonly folder: string }): Promise<Patch> {
-  const { output = '' } = step;
+  return await patchOf(checker, run, round, { changes: changesOfStep(step), output: step.output ?? '', folder });
+}
+
+async function patchOf(
+  checker: Pick<Checker, 'parsePatch'>, run: RunSnapshot, round: number,
+  { changes, output, folder }: { readonly changes: readonly FileChange[]; readonly output: string; readonly folder: string },
+): Promise<Patch> {
   const newTests = mayAddTests(run);
-  const changes = changesOfStep(step);
   return changes.length > 0
     ? await patchOfChanges(changes, folder, { newTests })
     : await checker.parsePatch(output, folder, shownFiles(run, round), { newTests });

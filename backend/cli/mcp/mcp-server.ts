@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { VERSION } from '../../protocol/product-version.ts';
+import { isRed } from '../../protocol/test-changes.ts';
 import { runRequestSchema, type RunRequest } from '../../protocol/run-request.ts';
 import { isOver, type RunSnapshot } from '../../protocol/run-snapshot.ts';
 import { costWords, estimateReasons } from '../../protocol/work-estimate-words.ts';
@@ -16,7 +17,7 @@ import { runResult } from '../run-result.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { allowedFolder, ToolError } from './allowed-folder.ts';
-import { isFailing, runText, verdictText } from './tool-texts.ts';
+import { runText, verdictText } from './tool-texts.ts';
 
 /*
  * Conductor as an MCP server: a thin client of the backend, as the command line is one. Nothing here changes a file. Solving and planning
@@ -71,7 +72,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
     const result = await judgeChange({
       workspace: await folderOf(named), diff, command, tests, sandboxed: true, openVerification: parts.openVerification, signal: context.mcpReq.signal, onProgress: progress,
     });
-    const failing = result.tests.filter(isFailing).map(({ id, before, after }) => ({ id, before, after }));
+    const failing = result.tests.filter(isRed).map(({ id, before, after }) => ({ id, before, after }));
     const { outcome, verified, reason } = result;
     return { text: verdictText(result), structured: { outcome, verified, reason, command: result.command, failing } };
   }));

@@ -2,6 +2,7 @@ import { clip } from '../../common/clip.ts';
 import { counted } from '../../common/counted.ts';
 import { formatMoney } from '../../protocol/figures.ts';
 import { answerOf, type RunSnapshot } from '../../protocol/run-snapshot.ts';
+import { isRed } from '../../protocol/test-changes.ts';
 import type { VerifyResult } from '../judge-change.ts';
 import { printable } from '../terminal.ts';
 
@@ -12,11 +13,9 @@ const MAX_DIFFS = 40_000;
 const MAX_TESTS = 20;
 const MAX_MESSAGE = 600;
 
-type JudgedTest = VerifyResult['tests'][number];
-
 /** The verdict: what it is, why, and the tests that did not pass. */
 export function verdictText({ outcome, reason, tests, notes, command, remedy }: Pick<VerifyResult, 'outcome' | 'reason' | 'tests' | 'notes'> & { readonly command: string | null; readonly remedy?: string | undefined }): string {
-  const failing = tests.filter(isFailing);
+  const failing = tests.filter(isRed);
   return printable([
     `${outcome.toUpperCase()}: ${reason}`,
     ...failing.slice(0, MAX_TESTS).map(({ id, before, after, message }) => `- ${id}: ${before} before, ${after} now${message === undefined ? '' : `\n  ${clip(message, MAX_MESSAGE).replaceAll('\n', '\n  ')}`}`),
@@ -26,8 +25,6 @@ export function verdictText({ outcome, reason, tests, notes, command, remedy }: 
     ...(remedy === undefined ? [] : [`To make the tests run here: ${remedy}`]),
   ].join('\n'));
 }
-
-export const isFailing = ({ after, flaky }: JudgedTest): boolean => (after === 'failed' || after === 'missing') && flaky !== true;
 
 /** How a run ended: its answer, its change, what the tests said of it, and what it cost. */
 export function runText(run: RunSnapshot): string {
