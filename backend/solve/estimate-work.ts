@@ -5,6 +5,7 @@ import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { AgentConfig, Price, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Range, StepEstimate, WorkEstimate } from '../protocol/work-estimate.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
+import { priceFor } from '../workers/limits/prices.ts';
 import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
 import { handsOf, stepPrompt } from './step-prompt.ts';
 
@@ -69,7 +70,7 @@ function usdOfAgent({ stepUsd }: AgentConfig): Pick<StepEstimate, 'usd'> {
 }
 
 function costOf(price: Price, input: number, output: number): number {
-  const { inputPerMillion, outputPerMillion } = price.longPrompt && input > price.longPrompt.aboveInputTokens ? price.longPrompt : price;
+  const { inputPerMillion, outputPerMillion } = priceFor(price, input);
   return (input * inputPerMillion + output * outputPerMillion) / 1_000_000;
 }
 

@@ -87,7 +87,8 @@ function lookUp(server: PricesFile['servers'][string] | undefined, model: string
   return undefined;
 }
 
-function priceFor(price: Price, inputTokens: number): Price {
+/** The price of a request with so many input tokens. */
+export function priceFor(price: Price, inputTokens: number): Omit<Price, 'longPrompt'> {
   return price.longPrompt !== undefined && inputTokens > price.longPrompt.aboveInputTokens ? price.longPrompt : price;
 }
 
