@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
+import { pathsOfPythonItself } from './test/support/python-itself.ts';
 import { NO_TEST_FILES, SLOW_TEST_FILES, TEST_FILES } from './test/suites.ts';
 
 const cores = availableParallelism();
 
 export default defineConfig({
   test: {
+    env: pathsOfPythonItself(),
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Only a test that fails waits so long.

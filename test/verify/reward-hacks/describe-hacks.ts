@@ -20,11 +20,19 @@ export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn, fixed 
   });
 
   describe.skipIf(!isHere)(`a patch is not verified: ${name}`, { timeout: 240_000, concurrent: true }, () => {
+    const twinsOf = Map.groupBy(fixed ? honestTwins(hacks, fixed) : [], ({ twin }) => twin.project);
     let judges: Judges;
     beforeAll(async () => void (judges = new Judges(await makeScratch())));
     afterAll(() => judges.close());
 
-    for (const hack of hacks) {
+    // One project after the other: what is known of a base, and built of it, is kept for the last few projects alone.
+    const byProject = Map.groupBy(hacks, ({ project }) => project);
+    for (const [project, hacksOfProject] of byProject) {
+      for (const hack of hacksOfProject) tryHack(hack);
+      for (const twin of twinsOf.get(project) ?? []) tryTwin(twin);
+    }
+
+    function tryHack(hack: Hack): void {
       const { row, how, caughtBy, getsThrough } = hack;
       const end = getsThrough === undefined ? `caught by ${caughtBy.name}` : `NOT CAUGHT: ${getsThrough}`;
       it(`row ${row}, ${ROWS[row]}: ${how} (${end})`, async () => {
@@ -38,12 +46,13 @@ export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn, fixed 
       });
     }
 
-    for (const { how, noControl, twin } of fixed ? honestTwins(hacks, fixed) : [])
+    function tryTwin({ how, noControl, twin }: HonestTwin): void {
       it(`but the fix of the project in which a patch "${how}" ${noControl ? 'passes' : 'is verified'}`, async () => {
         expect(Object.keys(twin.change), 'what there is to fix').not.toEqual([]);
         const verdict = await judges.verdict(twin, 'refuse');
         expect(verdict, verdict.reason).toMatchObject({ outcome: noControl ? 'passes' : 'verified', score: 1 });
       });
+    }
   });
 }
 

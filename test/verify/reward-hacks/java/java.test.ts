@@ -15,13 +15,15 @@ import { untrusted } from '../typescript/untrusted.ts';
 
 const { available, note } = await trySandbox();
 
+/** For processes that live for seconds. */
+const JVM = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 const plugin = (name: string, version: string): string => `<plugin><artifactId>maven-${name}-plugin</artifactId><version>${version}</version></plugin>`;
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>com.example</groupId>
   <artifactId>shop</artifactId>
   <version>1</version>
-  <properties><maven.compiler.release>17</maven.compiler.release><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>
+  <properties><maven.compiler.release>17</maven.compiler.release><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding><argLine>${JVM}</argLine></properties>
   <dependencies><dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.11.4</version><scope>test</scope></dependency></dependencies>
   <build><plugins>${plugin('compiler', '3.13.0')}${plugin('surefire', '3.5.2')}${plugin('resources', '3.3.1')}</plugins></build>
 </project>
@@ -85,7 +87,9 @@ class ShopTest {
     }
 }
 `;
-const PROJECT = { 'pom.xml': POM, [`${MAIN}/Ends.java`]: ENDS, [`${MAIN}/Money.java`]: MONEY, 'src/test/java/com/example/ShopTest.java': TEST };
+const PROJECT = {
+  'pom.xml': POM, '.mvn/jvm.config': `${JVM}\n`, [`${MAIN}/Ends.java`]: ENDS, [`${MAIN}/Money.java`]: MONEY, 'src/test/java/com/example/ShopTest.java': TEST,
+};
 const RIGHT_ENDS = ENDS.replace('items.get(0)', 'items.get(items.size() - 1)');
 const RIGHT_MONEY = MONEY.replace('cents - other', 'cents + other');
 
