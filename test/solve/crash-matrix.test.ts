@@ -41,9 +41,12 @@ beforeAll(async () => {
     entryPoints: [fileURLToPath(new URL('./crash-child.ts', import.meta.url))],
     outfile: child,
     bundle: true,
+    // Most of a child's time is its start: it loads a small file faster than a large one or many.
+    minify: true,
+    keepNames: true,
     platform: 'node',
     format: 'esm',
-    external: ['@anthropic-ai/sandbox-runtime', '@vscode/ripgrep'],
+    external: ['@vscode/ripgrep'],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   });
   folder = await mkdtemp(path.join(tmpdir(), 'conductor-crash-'));
@@ -112,7 +115,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
   if (scenario === 'hands' && who !== 'planner') return handsScript(who ?? '', messages.filter(({ role }) => role === 'assistant').length, text);
   if (who === 'planner') {
     if (scenario === 'no plan') return 'I would ask somebody.';
-    if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503 };
+    if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503, retryAfter: 0 };
     if (text.includes('wants another one')) return 'model_id = [1, 0]\nsubtasks = ["Think.", "Answer."]\naccess_list = [[], [0]]';
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
     if (scenario === 'tries') return 'model_id = [0, 1, 0]\nsubtasks = ["Mend a.", "Mend a, too.", "Answer."]\naccess_list = [[], [], [0, 1]]';
