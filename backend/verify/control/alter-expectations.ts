@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { withEdits, type Edit } from '../syntax/edits.ts';
 import { languageOf, type Language } from '../syntax/language.ts';
 import { nodesIn } from '../syntax/nodes.ts';
-import { withTree } from '../syntax/parse.ts';
+import { withTree, withTrees } from '../syntax/parse.ts';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
 import { readTextFile } from '../files/text-file.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
 import { secretDice } from './dice.ts';
 import { locateTests } from './locate-tests.ts';
+import { importedFiles } from './python-imports.ts';
 import { testsIn } from './source-tests.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
 import { testsNamed } from './tests-named.ts';
@@ -53,7 +54,11 @@ async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<s
   const language = languageOf(file);
   const source = await readSource(tests, file);
   if (!language || !source) return undefined;
-  const plan = await withTree(source.text, language, (root) => planOf(testsIn(root, language, source), names, countErrors(root)));
+  const imported = language === 'python' ? await importedFiles(file, source.text, tests.paths, async (path) => (await readSource(tests, path))?.text) : [];
+  const plan = await withTrees([source.text, ...imported.map(({ text }) => text)], language, ([root, ...roots]) => {
+    const trees = imported.flatMap((each, index) => (roots[index] ? [{ ...each, root: roots[index] }] : []));
+    return root && planOf(testsIn(root, language, source, trees), names, countErrors(root));
+  });
   if (!plan) return undefined;
   const text = await alteredText(source.text, language, plan);
   return { text: text?.altered, tests: certainties(plan, text?.tests ?? new Set()) };

@@ -1,6 +1,7 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import type { GoLibrary } from './go-libraries.ts';
 
 /** Assertions of testify and their opposites. */
 const PAIRS = [
@@ -28,6 +29,8 @@ export interface GoChecks {
   /** Names of parameters that are a test: `t`. */
   readonly tests: ReadonlySet<string>;
   readonly usesTestify: boolean;
+  /** The other libraries of assertions that the file imports. */
+  readonly libraries: ReadonlySet<GoLibrary>;
   /** The receivers of testify's assertions (`assert`, `require` and objects made from them), and whether a failure ends the test. */
   readonly owners: ReadonlyMap<string, 'goes on' | 'ends'>;
   readonly held: string;

@@ -2,14 +2,21 @@ import type { Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import type { Dice } from './dice.ts';
-import { alteredLiteral, type GoComparison } from './go-literals.ts';
+import { alteredLiteral, plainOf, type GoComparison } from './go-literals.ts';
 
-/** Where an assertion stands. */
+/** Where an assertion stands, or where a helper is called. */
 export interface GoPlace {
-  /** The statement that asserts. */
   readonly statement: Node;
-  /** What the parameters of a helper stand for, by the call of it. */
-  readonly bound: ReadonlyMap<string, Node>;
+  /** The helper that the statement is in, and what its parameters stand for. Undefined in a test. */
+  readonly helper: GoHelper | undefined;
+}
+
+export interface GoHelper {
+  /** Its declaration, or the function that is assigned to a name. */
+  readonly definition: Node;
+  readonly given: ReadonlyMap<string, Node>;
+  /** Where it is called. */
+  readonly from: GoPlace;
 }
 
 /** Cells of a table, and whether all rows have one. */
@@ -38,40 +45,92 @@ export class GoExpected {
 
   /** The edits of all literals that a name or a field may stand for. Undefined if they are not known, or used for anything else in the test. */
   ofName(node: Node, place: GoPlace, comparison: GoComparison): readonly Edit[] | undefined {
-    const operand = node.type === 'selector_expression' ? node.childForFieldName('operand') : null;
-    const field = node.childForFieldName('field')?.text;
-    const found = operand?.type === 'identifier' && field !== undefined ? fieldsOf(literalsOf(operand.text, node, place), field)
-      : node.type === 'identifier' ? literalsOf(node.text, node, place) : undefined;
-    if (!found || isUsedElsewhere(node.text, place.statement)) return undefined;
+    const found = isNamed(plainOf(node)) ? standsFor(node, place) : undefined;
+    if (!found) return undefined;
     const edits = found.nodes.map((literal) => this.ofLiteral(literal, comparison));
     const made = edits.filter((each) => each !== undefined);
     // Each row of a table with subtests is a test of its own.
-    if (made.length === 0 || (isSubtest(place.statement) && (!found.isWhole || made.length < edits.length))) return undefined;
+    if (made.length === 0 || (isSubtest(place) && (!found.isWhole || made.length < edits.length))) return undefined;
     return made.flat();
   }
 }
 
+/** From an assertion back to a literal: through names, fields, and calls of helpers. */
+const MAX_STEPS = 8;
+
+const isNamed = (node: Node): boolean =>
+  node.type === 'identifier' || (node.type === 'selector_expression' && node.childForFieldName('operand')?.type === 'identifier');
+
+/** The literals that an expression comes from. Undefined if they are not known, or if a name on the way is used for anything else. */
+function standsFor(expression: Node, place: GoPlace, steps = 0): Literals | undefined {
+  const node = plainOf(expression);
+  if (!isNamed(node)) return one(node);
+  if (steps > MAX_STEPS || isUsedElsewhere(node.text, node, place.statement)) return undefined;
+  const operand = node.type === 'selector_expression' ? node.childForFieldName('operand') : null;
+  const field = node.childForFieldName('field')?.text;
+  if (!operand || field === undefined) return literalsOf(node.text, node, place, { steps });
+  return fieldsOf(literalsOf(operand.text, node, place, { steps, field }), field);
+}
+
+interface Following {
+  readonly steps: number;
+  /** The field that is asked of a struct. Other fields of it may be used for anything. */
+  readonly field?: string | undefined;
+  /** Whether what is found is gone over only, so that it may be used for anything. */
+  readonly isTable?: boolean;
+}
+
 /** What a name stands for where it is used, by the nearest declaration around it. */
-function literalsOf(name: string, use: Node, { bound }: GoPlace, depth = 0): Literals | undefined {
-  for (let at: Node | null = use.parent, below: Node = use; at && depth < 5; below = at, at = at.parent) {
-    if (at.type === 'function_declaration' && bound.has(name)) return one(bound.get(name));
+function literalsOf(name: string, use: Node, place: GoPlace, following: Following): Literals | undefined {
+  if (following.steps > MAX_STEPS) return undefined;
+  const next = { ...following, steps: following.steps + 1 };
+  const { helper } = place;
+  for (let at: Node | null = use.parent, below: Node = use; at; below = at, at = at.parent) {
+    const given = at.id === helper?.definition.id ? helper.given.get(name) : undefined;
+    if (given && helper) return follow(given, helper.from, next);
     if (at.type === 'for_statement' && below.id === at.childForFieldName('body')?.id) {
-      const values = valuesOf(at, name, (table) => tableOf(table, at ?? use, bound, depth));
+      const values = valuesOf(at, name, (table) => tableOf(table, { ...place, statement: at ?? use }, next.steps));
       if (values) return { nodes: values, isWhole: true };
     }
-    const declared = assignedIn(at, name).filter(({ text }) => text !== name);
+    const declared = assignedIn(at, name).filter((value) => plainOf(value).text !== name);
+    const [value] = declared;
     if (declared.length > 1) return undefined;
-    if (declared.length === 1) return one(declared[0]);
+    if (value) return follow(value, { ...place, statement: statementOf(value) }, next);
   }
   return undefined;
 }
 
+/** Goes on from what a name is assigned, or from what a helper is given. */
+function follow(value: Node, place: GoPlace, { steps, field, isTable }: Following): Literals | undefined {
+  const node = plainOf(value);
+  if (!isNamed(node)) return one(node);
+  if (field === undefined && isTable !== true) return standsFor(node, place, steps);
+  if (node.type !== 'identifier' || (field !== undefined && isUsedElsewhere(`${node.text}.${field}`, node, place.statement))) return undefined;
+  return literalsOf(node.text, node, place, { steps, field, ...(isTable !== undefined && { isTable }) });
+}
+
+/** The function that is assigned to a name around its call: `check := func(got, want int) { … }`. */
+export function functionAssigned(called: Node): Node | undefined {
+  for (let at = called.parent; at; at = at.parent) {
+    const [value, ...more] = assignedIn(at, called.text);
+    if (value) return more.length === 0 && value.type === 'func_literal' ? value : undefined;
+  }
+  return undefined;
+}
+
+/** The statement of a block that an expression is in. */
+function statementOf(expression: Node): Node {
+  let at = expression;
+  while (at.parent && !/^(?:statement_list|source_file)$/.test(at.parent.type)) at = at.parent;
+  return at;
+}
+
 const one = (node: Node | undefined): Literals | undefined => node && { nodes: [node], isWhole: true };
 
-/** The composite literal that a loop goes over: written there, or assigned to a name. */
-function tableOf(table: Node, at: Node, bound: GoPlace['bound'], depth: number): Node | undefined {
+/** The composite literal that a loop goes over: written there, assigned to a name, or given to a helper. */
+function tableOf(table: Node, place: GoPlace, steps: number): Node | undefined {
   if (table.type === 'composite_literal') return table;
-  const [found] = table.type === 'identifier' ? (literalsOf(table.text, at, { statement: at, bound }, depth + 1)?.nodes ?? []) : [];
+  const [found] = table.type === 'identifier' ? (literalsOf(table.text, table, place, { steps: steps + 1, isTable: true })?.nodes ?? []) : [];
   return found?.type === 'composite_literal' ? found : undefined;
 }
 
@@ -86,10 +145,10 @@ function valuesOf(loop: Node, name: string, find: (table: Node) => Node | undefi
 }
 
 /** Whether the loop goes over a table that is written out and has rows. */
-export function hasRounds(loop: Node, bound: GoPlace['bound']): boolean {
+export function hasRounds(loop: Node, helper: GoHelper | undefined): boolean {
   const clause = partsOf(loop).find(({ type }) => type === 'range_clause');
   const right = clause?.childForFieldName('right');
-  const body = right && tableOf(right, loop, bound, 0)?.childForFieldName('body');
+  const body = right && tableOf(right, { statement: loop, helper }, 0)?.childForFieldName('body');
   return body != null && partsOf(body).length > 0;
 }
 
@@ -147,26 +206,39 @@ function assignedIn(scope: Node, name: string): readonly Node[] {
   });
 }
 
-/** Whether the statement stands in a function that a test runs as a subtest. */
-function isSubtest(statement: Node): boolean {
-  for (let at: Node | null = statement; at; at = at.parent) if (at.type === 'func_literal') return true;
-  return false;
+/** Whether the statement, or the call of the helper that it is in, stands in a function that a test may run as a subtest. */
+function isSubtest({ statement, helper }: GoPlace): boolean {
+  for (let at: Node | null = statement; at && at.id !== helper?.definition.id; at = at.parent) if (at.type === 'func_literal') return true;
+  return helper !== undefined && isSubtest(helper.from);
 }
 
 /** A value that the test also computes with would be altered on both sides. Other assertions and their messages may name it. */
-function isUsedElsewhere(text: string, statement: Node): boolean {
+function isUsedElsewhere(text: string, use: Node, statement: Node): boolean {
   let definition: Node = statement;
   while (definition.parent && !/^(?:func_literal|function_declaration|method_declaration)$/.test(definition.type)) definition = definition.parent;
   const isSame = (node: Node): boolean => node.text === text && /^(?:identifier|selector_expression)$/.test(node.type);
   return [...nodesIn(definition)].filter(isSame).some((node) => {
     for (let at: Node | null = node, below = node; at && at.id !== definition.id; below = at, at = at.parent) {
-      if (at.id === statement.id && below.id !== at.childForFieldName('initializer')?.id) return false;
+      if (at.id === statement.id && below.id !== at.childForFieldName('initializer')?.id)
+        return node.id !== use.id && below.id !== at.childForFieldName('consequence')?.id && isComputedWith(node, statement);
       if (at.type === 'if_statement' && below.id === at.childForFieldName('condition')?.id) return false;
       if (at.type === 'if_statement' && below.id === at.childForFieldName('consequence')?.id) return false;
       if (at.type === 'parameter_declaration') return false;
       if (/^(?:short_var_declaration|var_spec|const_spec|range_clause)$/.test(at.type) && node.parent?.id === (at.childForFieldName('left')?.id ?? at.id)) return false;
-      if (/^(?:assert|require)\.|\.(?:Error|Fatal|Log)f?\(/.test(at.text) && at.type === 'call_expression') return false;
+      // `want = strings.TrimSpace(want)`
+      if (at.type === 'assignment_statement' && at.childForFieldName('left')?.text === text && partsOf(at.childForFieldName('right') ?? at).every((value) => plainOf(value).text === text)) return false;
+      if (at.parent?.id !== statement.id && /^(?:assert|require)\.|\.(?:Error|Fatal|Log)f?\(/.test(at.text) && at.type === 'call_expression') return false;
     }
     return true;
   });
+}
+
+/** Functions that look at a value, and do not make the one that it is compared with. */
+const LOOKS = /^(?:len|cap|(?:strings|bytes|slices|maps|reflect|errors|fmt|cmp)\.\w+)$|Equal/;
+
+/** Whether a statement gives a value to a function, as in `equal(t, want, decode(encode(want)))`. Its own call does not count. */
+function isComputedWith(node: Node, statement: Node): boolean {
+  for (let at = node.parent; at && at.id !== statement.id; at = at.parent)
+    if (at.type === 'call_expression' && at.parent?.id !== statement.id && !LOOKS.test(at.childForFieldName('function')?.text ?? '')) return true;
+  return false;
 }

@@ -12,6 +12,21 @@ export interface GoComparison extends Comparison {
 
 const TYPES = /^(?:u?int(?:8|16|32|64)?|float(?:32|64)|byte|rune|string|bool|time\.Duration|big\.NewInt)$/;
 
+/** Functions whose result is another one for another text of the same length. */
+const LIKE_THEIR_ARGUMENT = /^(?:strings\.(?:TrimSpace|ToLower|ToUpper)|heredoc\.Doc|(?:\w+\.)?[dD]edent|string)$/;
+
+/** An expression without what leaves its value as telling: parentheses, conversions, `strings.TrimSpace`. */
+export function plainOf(node: Node): Node {
+  let at = node;
+  for (;;) {
+    const list = at.type === 'call_expression' && LIKE_THEIR_ARGUMENT.test(at.childForFieldName('function')?.text ?? '') ? at.childForFieldName('arguments') : null;
+    const parts = list ? partsOf(list) : /^(?:parenthesized_expression|expression_list)$/.test(at.type) ? partsOf(at) : at.type === 'type_conversion_expression' ? partsOf(at).slice(-1) : [];
+    const [inner] = parts;
+    if (!inner || parts.length > 1) return at;
+    at = inner;
+  }
+}
+
 /** Replaces a literal, or one literal in it, by another one of the same kind. Undefined if there is none in it. */
 export function alteredLiteral(node: Node, dice: Dice, comparison: GoComparison = {}): readonly Edit[] | undefined {
   switch (node.type) {
@@ -50,7 +65,8 @@ export function alteredLiteral(node: Node, dice: Dice, comparison: GoComparison 
     }
     case 'call_expression': {
       const list = node.childForFieldName('arguments');
-      return TYPES.test(node.childForFieldName('function')?.text ?? '') && list ? several(partsOf(list), dice, comparison) : undefined;
+      const name = node.childForFieldName('function')?.text ?? '';
+      return (TYPES.test(name) || LIKE_THEIR_ARGUMENT.test(name)) && list ? several(partsOf(list), dice, comparison) : undefined;
     }
     default:
       return undefined;

@@ -2,6 +2,7 @@ import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.t
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
+import { librariesIn } from './go-libraries.ts';
 import { GoValues } from './go-values.ts';
 import { HelperCopies } from './helper-copies.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
@@ -30,8 +31,9 @@ class GoTests {
       if (name !== undefined) this.#functions.set(name, node);
     }
     const tests = new Set([...nodesIn(root)].flatMap((node) => testParameter(node) ?? []));
-    const usesTestify = source.text.includes('stretchr/testify');
-    this.#checks = { tests, usesTestify, owners: ownersIn(source.text), held: source.held, constants: constantsIn(root) };
+    const usesTestify = /stretchr\/testify|alecthomas\/assert/.test(source.text);
+    const libraries = librariesIn(source.text);
+    this.#checks = { tests, usesTestify, libraries, owners: ownersIn(source.text), held: source.held, constants: constantsIn(root) };
     this.#values = new GoValues(root, this.#functions, this.#checks, source.dice);
   }
 
@@ -147,9 +149,14 @@ class GoTests {
     for (const node of nodesIn(body, ({ type }) => type === 'func_literal')) {
       const list = node.type === 'call_expression' ? node.childForFieldName('arguments') : null;
       const owner = node.childForFieldName('function')?.childForFieldName('operand')?.text ?? '';
-      if (list && !this.#checks.owners.has(owner) && partsOf(list).some(({ text }) => text === test)) return true;
+      if (list && !this.#checks.owners.has(owner) && !this.#isLibrary(owner) && partsOf(list).some(({ text }) => text === test)) return true;
     }
     return false;
+  }
+
+  /** Whether a name is that of a package of assertions: it runs no subtests by itself. */
+  #isLibrary(name: string): boolean {
+    return this.#checks.libraries.size > 0 && /^(?:qt|quicktest|is|assert|check)$/.test(name);
   }
 
   #nameOf(helper: string): string {
@@ -176,7 +183,8 @@ function testParameter(node: Node): string | undefined {
 
 /** `require := require.New(t)` makes an object with the functions of the package. In a suite the receiver has them. */
 function ownersIn(text: string): GoChecks['owners'] {
-  const owners = new Map<string, 'goes on' | 'ends'>([['assert', 'goes on'], ['require', 'ends']]);
+  // The package of the same name by another author ends the test.
+  const owners = new Map<string, 'goes on' | 'ends'>([['assert', text.includes('alecthomas/assert') ? 'ends' : 'goes on'], ['require', 'ends']]);
   for (const [, name = '', kind] of text.matchAll(/\b(\w+)\s*:?=\s*(assert|require)\.New\(/g))
     if (name !== 'assert' && name !== 'require') owners.set(name, kind === 'require' ? 'ends' : 'goes on');
   for (const [, name = ''] of text.matchAll(/^func \((\w+) \*?\w*Suite\w*\)/gim)) {

@@ -4,7 +4,8 @@ import type { Node } from '../syntax/parse.ts';
 import { byValue, Draws, opposite, throughHelper, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { callIn, isFailure, oppositeField, statementsOf, type GoChecks } from './go-assertions.ts';
-import { GoExpected, hasRounds, type GoPlace } from './go-expected.ts';
+import { functionAssigned, GoExpected, hasRounds, type GoHelper, type GoPlace } from './go-expected.ts';
+import { libraryAssertion } from './go-libraries.ts';
 import type { GoComparison } from './go-literals.ts';
 import { Mentions } from './mentions.ts';
 
@@ -52,25 +53,25 @@ export class GoValues {
   }
 
   #choose(body: Node): readonly Edit[] | undefined {
-    return this.#draws.of(this.#alterations(body, new Map(), 0));
+    return this.#draws.of(this.#alterations(body, undefined, 0));
   }
 
-  #alterations(body: Node, bound: GoPlace['bound'], depth: number): readonly Alteration[] {
+  #alterations(body: Node, helper: GoHelper | undefined, depth: number): readonly Alteration[] {
     // A panic that is expected leaves out the rest.
     if (body.hasError || /\brecover\(\)/.test(body.text)) return [];
-    return [...this.#reached(body, bound)].flatMap((statement) => {
-      const place = { statement, bound };
-      const own = this.#ofIf(statement, place) ?? this.#ofTestify(statement, place);
-      return own ? [own] : depth < MAX_DEPTH ? this.#ofHelper(statement, depth) : [];
+    return [...this.#reached(body, helper)].flatMap((statement) => {
+      const place = { statement, helper };
+      const own = this.#ofIf(statement, place) ?? this.#ofTestify(statement, place) ?? this.#ofLibrary(statement, place);
+      return own ? [own] : depth < MAX_DEPTH ? this.#ofHelper(place, depth) : [];
     });
   }
 
   /** The statements of a block that run whenever the block does. */
-  *#reached(block: Node, bound: GoPlace['bound']): Generator<Node> {
+  *#reached(block: Node, helper: GoHelper | undefined): Generator<Node> {
     for (const statement of statementsOf(block)) {
       yield statement;
-      const body = statement.type === 'block' ? statement : statement.type === 'for_statement' && hasRounds(statement, bound) ? statement.childForFieldName('body') : null;
-      if (body) yield* this.#reached(body, bound);
+      const body = statement.type === 'block' ? statement : statement.type === 'for_statement' && hasRounds(statement, helper) ? statement.childForFieldName('body') : null;
+      if (body) yield* this.#reached(body, helper);
       if (this.#mayLeave(statement)) return;
     }
   }
@@ -160,17 +161,22 @@ export class GoValues {
     return other === undefined ? undefined : opposite(replacement(field, other));
   }
 
-  /** The assertions of a helper of the file, which are altered for all tests that call it. */
-  #ofHelper(statement: Node, depth: number): readonly Alteration[] {
-    const call = callIn(statement);
+  #ofLibrary(statement: Node, place: GoPlace): Alteration | undefined {
+    const found = libraryAssertion(statement, this.#checks);
+    return found && (this.#equality(found.sides, place, found.comparison) ?? (found.opposite && opposite(...found.opposite)));
+  }
+
+  /** The assertions of a helper of the file, or of a function that the test assigns to a name, which are altered for all that call it. */
+  #ofHelper(from: GoPlace, depth: number): readonly Alteration[] {
+    const call = callIn(from.statement);
     const called = call?.childForFieldName('function');
-    const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
-    const [body, parameters, list] = [helper?.childForFieldName('body'), helper?.childForFieldName('parameters'), call?.childForFieldName('arguments')];
-    if (!body || !parameters || !list) return [];
+    const definition = called?.type === 'identifier' ? (this.#functions.get(called.text) ?? functionAssigned(called)) : undefined;
+    const [body, parameters, list] = [definition?.childForFieldName('body'), definition?.childForFieldName('parameters'), call?.childForFieldName('arguments')];
+    if (!definition || !body || !parameters || !list) return [];
     const names = partsOf(parameters).flatMap((parameter) => partsOf(parameter).filter(({ type }) => type === 'identifier').map(({ text }) => text));
-    const given = partsOf(list);
-    const bound = new Map(names.flatMap((name, index) => (given[index] ? [[name, given[index]] as const] : [])));
-    return throughHelper(body, this.#alterations(body, bound, depth + 1));
+    const values = partsOf(list);
+    const given = new Map(names.flatMap((name, index) => (values[index] ? [[name, values[index]] as const] : [])));
+    return throughHelper(body, this.#alterations(body, { definition, given, from }, depth + 1));
   }
 }
 

@@ -106,12 +106,15 @@ export class PythonAssertions {
   }
 
   #otherClass(error: Node, classes: readonly string[]): Alteration | undefined {
-    const other = pick(classes.filter((name) => !error.text.includes(name)), this.#dice);
+    const other = this.#values.isHere(error) ? pick(classes.filter((name) => !error.text.includes(name)), this.#dice) : undefined;
     return byValue(other === undefined ? undefined : [replacement(error, other)] satisfies readonly Edit[]);
   }
 }
 
 const isWritten = ({ type }: Node): boolean => /^(?:string|concatenated_string|list|tuple|dictionary|set)$/.test(type);
+
+/** A statement that makes a test fail: `raise AssertionError`, `self.fail()`, `pytest.fail()`. */
+export const isFailure = (statement: Node): boolean => statement.type === 'raise_statement' || /^(?:self|pytest)\.fail\(/.test(statement.text);
 
 /** Whether a `with` statement is meant to catch errors of its body. */
 export const expectsErrors = (statement: Node): boolean =>

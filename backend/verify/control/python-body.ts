@@ -3,13 +3,13 @@ import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { Draws, throughHelper, type Alteration } from './alteration.ts';
 import { Mentions } from './mentions.ts';
-import { calledIn, expectsErrors, PythonAssertions, type Call } from './python-assertions.ts';
+import { calledIn, expectsErrors, isFailure, PythonAssertions, type Call } from './python-assertions.ts';
 import { PythonConditions } from './python-conditions.ts';
-import { columnOf, ExpectedValues, namesIn } from './python-expected.ts';
+import { columnOf, ExpectedValues, namesIn, type AssertionPlace } from './python-expected.ts';
 import type { SourceFile } from './source-test.ts';
 
 /** A test that expects assertions to fail, or compares with a value that equals anything, is not certain to fail when altered. */
-const EXPECTS_FAILURES = /\bsuppress\s*\(|\bAssertionError\b|\bfailureException\b|\bANY\b/;
+const EXPECTS_FAILURES = /\bsuppress\s*\(|(?<!\braise )\bAssertionError\b|\bfailureException\b|\bANY\b/;
 
 /** Nesting of helpers that call helpers. */
 const MAX_DEPTH = 5;
@@ -25,12 +25,14 @@ type Bound = ReadonlyMap<string, readonly Node[]>;
 export class PythonBodies {
   readonly #findHelper: FindHelper;
   readonly #assertions: PythonAssertions;
+  readonly #values: ExpectedValues;
   readonly #draws: Draws;
   /** By the function's position: classes may inherit a test. */
   readonly #chosen = new Map<number, readonly Edit[] | undefined>();
 
   constructor(root: Node, source: SourceFile, findHelper: FindHelper) {
     const values = new ExpectedValues(root, source.dice);
+    this.#values = values;
     this.#findHelper = findHelper;
     this.#assertions = new PythonAssertions(new PythonConditions(source.text, values, source.dice), values, source.dice);
     this.#draws = new Draws(source.dice, new Mentions(source.text, prosesIn(root)));
@@ -53,25 +55,30 @@ export class PythonBodies {
     if ([...nodesIn(body, isScope)].some(({ type }) => type === 'yield')) return [];
     return [...reached(body, bound)].flatMap(([statement, inLoop]) => {
       const own = this.#assertions.altered(statement, { definition, bound: inLoop });
-      return own ? [own] : depth < MAX_DEPTH ? this.#ofHelper(statement, depth) : [];
+      return own ? [own] : depth < MAX_DEPTH ? this.#ofHelper(statement, { definition, asserted: statement, bound: inLoop }, depth) : [];
     });
   }
 
-  /** The assertions of a helper of the file, which are altered for all tests that call it. */
-  #ofHelper(statement: Node, depth: number): readonly Alteration[] {
+  /**
+   * The assertions of a helper, which are altered for all tests that call it. In a helper of another file nothing is altered, but what it is
+   * given is.
+   */
+  #ofHelper(statement: Node, place: AssertionPlace, depth: number): readonly Alteration[] {
     const call = calledIn(statement);
     const helper = call && this.#findHelper(call.name, call.owner, statement);
-    return call && helper ? throughHelper(helper, this.#alterations(helper, givenTo(helper, call), depth + 1)) : [];
+    if (!call || !helper) return [];
+    const found = this.#alterations(helper, this.#givenTo(helper, call, place), depth + 1);
+    return this.#values.isHere(helper) ? throughHelper(helper, found) : found.filter(({ isByValue }) => isByValue);
   }
-}
 
-/** The arguments of a call by the helper's names for them. */
-function givenTo(helper: Node, { positional, keywords, owner }: Call): Bound {
-  const list = helper.childForFieldName('parameters');
-  const names = (list ? partsOf(list) : []).map((parameter) => (parameter.type === 'identifier' ? parameter : partsOf(parameter)[0])?.text ?? '');
-  const isMethod = owner !== '' && /^(?:self|cls)$/.test(names[0] ?? '');
-  const given = names.slice(isMethod ? 1 : 0).map((name, index) => [name, positional[index] ?? keywords.get(name)] as const);
-  return new Map(given.flatMap(([name, value]) => (value ? [[name, [value]] as const] : [])));
+  /** What a call gives, by the helper's names for it. */
+  #givenTo(helper: Node, { positional, keywords, owner }: Call, place: AssertionPlace): Bound {
+    const list = helper.childForFieldName('parameters');
+    const names = (list ? partsOf(list) : []).map((parameter) => (parameter.type === 'identifier' ? parameter : partsOf(parameter)[0])?.text ?? '');
+    const isMethod = owner !== '' && /^(?:self|cls)$/.test(names[0] ?? '');
+    const given = names.slice(isMethod ? 1 : 0).map((name, index) => [name, positional[index] ?? keywords.get(name)] as const);
+    return new Map(given.flatMap(([name, value]) => (value ? [[name, this.#values.literalsOf(value, place) ?? [value]] as const] : [])));
+  }
 }
 
 /** The statements of a block that run whenever the block does, with the literals that the variables of their loops stand for. */
@@ -80,10 +87,30 @@ function* reached(block: Node, bound: Bound): Generator<readonly [statement: Nod
     yield [statement, bound];
     const body = statement.childForFieldName('body');
     if (body && statement.type === 'with_statement' && !expectsErrors(statement)) yield* reached(body, bound);
+    const handler = statement.type === 'try_statement' ? handlerOf(statement) : undefined;
+    if (handler) yield* reached(handler, bound);
     const rounds = statement.type === 'for_statement' ? roundsOf(statement) : undefined;
     if (body && rounds) yield* reached(body, new Map([...bound, ...rounds]));
     if (mayLeave(statement)) return;
   }
+}
+
+/** Errors that a failing assertion raises, too. */
+const CATCHES_FAILURES = /^except\s*:|\b(?:Base)?Exception\b|\bAssertionError\b/;
+
+/**
+ * The block of the only `except` clause of a `try` statement, if every run that passes comes through it: without the error, the test fails
+ * in the `else` clause, or at the end of the block that is tried.
+ */
+function handlerOf(statement: Node): Node | undefined {
+  const parts = partsOf(statement);
+  const [handler, ...more] = parts.filter(({ type }) => /^except(?:_group)?_clause$/.test(type));
+  const tried = statement.childForFieldName('body');
+  const otherwise = parts.find(({ type }) => type === 'else_clause')?.childForFieldName('body');
+  if (!handler || more.length > 0 || !tried || parts.some(({ type }) => type === 'finally_clause') || mayLeave(tried)) return undefined;
+  const last = partsOf(otherwise ?? tried).at(-1);
+  if (!last || !isFailure(last) || (!otherwise && CATCHES_FAILURES.test(handler.text.split('\n')[0] ?? ''))) return undefined;
+  return partsOf(handler).find(({ type }) => type === 'block');
 }
 
 /** The values of a loop's variables, if it goes over a list that is written out. Undefined if it may have no round. */

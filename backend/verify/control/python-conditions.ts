@@ -13,6 +13,9 @@ const EQUALS_ANYTHING = /(?:^|\.)(?:ANY|Any\w*|anything|Always\w*|Is[A-Z]\w*)(?:
 /** A test class whose objects equal anything. */
 const DEFINES_SUCH = /\b__eq__\s*=\s*lambda\b[^:]*:\s*True\b|\bdef __eq__\([^)]*\)[^:]*:\s*(?:("|')[^\n]*\1\s*)?return True\b/;
 
+/** Whether a file defines values that equal anything, and thus also an altered value. */
+export const definesSuch = (text: string): boolean => DEFINES_SUCH.test(text);
+
 /** Operators with their opposites. Each pair is false for a value that agrees to everything, whichever of the two is asked. */
 const OPPOSITES: Readonly<Record<string, string>> = {
   '==': '!=', '!=': '==', '<': '>=', '>=': '<', '>': '<=', '<=': '>', 'in': 'not in', 'not in': 'in', 'is': 'is not', 'is not': 'is',
@@ -28,7 +31,7 @@ export class PythonConditions {
   constructor(text: string, values: ExpectedValues, dice: Dice) {
     this.#values = values;
     this.#dice = dice;
-    this.#comparesHonestly = !DEFINES_SUCH.test(text);
+    this.#comparesHonestly = !definesSuch(text);
   }
 
   /** Makes a condition false with honest code, whether or not it holds as it is. */
@@ -86,7 +89,7 @@ export class PythonConditions {
     if (comparison.tolerance !== undefined || isWritten(left) === isWritten(right) && isWritten(left)) return undefined;
     // The value of the code under test stays.
     const replaced = isCalled(right) && !isCalled(left) ? left : right;
-    return byValue([replacement(replaced, anyNumber(this.#dice))]);
+    return this.#values.isHere(replaced) ? byValue([replacement(replaced, anyNumber(this.#dice))]) : undefined;
   }
 
   /** Looks for another text, or in another list that is written out. A project's own containers may be meant to contain everything. */

@@ -3,7 +3,7 @@ import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import type { Dice } from './dice.ts';
 import type { Comparison } from './altered-parts.ts';
-import { alteredLiteral, argumentsOf } from './python-literals.ts';
+import { alteredLiteral, argumentsOf, plainOf } from './python-literals.ts';
 
 /** How often the items of a list are drawn anew because one becomes another one. */
 const MOST_TRIES = 20;
@@ -32,14 +32,21 @@ export class ExpectedValues {
     this.#dice = dice;
   }
 
+  /** Whether a node is one of the file of tests. Of others nothing is altered. */
+  isHere(node: Node): boolean {
+    return isIn(node, this.#root);
+  }
+
   /** The edits of a literal. */
   ofLiteral(node: Node, comparison: Comparison): readonly Edit[] | undefined {
+    if (!this.isHere(node)) return undefined;
     if (!this.#made.has(node.startIndex)) this.#made.set(node.startIndex, alteredLiteral(node, this.#dice, comparison));
     return this.#made.get(node.startIndex);
   }
 
   /** The edits of the items of a list, none of which becomes what another item was. Undefined if one is no literal, or if chance wills it. */
   ofItems(items: readonly Node[]): readonly Edit[] | undefined {
+    if (!items.every((item) => this.isHere(item))) return undefined;
     const own = new Set(items.map(({ text }) => text));
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const made = items.map((item) => this.#made.get(item.startIndex) ?? alteredLiteral(item, this.#dice, {}));
@@ -53,11 +60,21 @@ export class ExpectedValues {
 
   /** The edits of all literals that a name may stand for. Undefined if they are not known, or used for anything else in the test. */
   ofName(node: Node, place: AssertionPlace, comparison: Comparison): readonly Edit[] | undefined {
-    if (node.type !== 'identifier' || isUsedElsewhere(node, place)) return undefined;
-    const literals = place.bound.get(node.text) ?? this.#columnOf(node.text, place.definition)
-      ?? assignedTo(node.text, place.definition.childForFieldName('body')) ?? assignedTo(node.text, this.#root);
-    const edits = literals?.map((literal) => this.ofLiteral(literal, comparison)) ?? [];
+    const edits = this.literalsOf(node, place)?.map((literal) => this.ofLiteral(literal, comparison)) ?? [];
     return edits.length > 0 && edits.every((made) => made !== undefined) ? edits.flat() : undefined;
+  }
+
+  /** The literals that a name may stand for, also by other names. Undefined if they are not known, or used for anything else in the test. */
+  literalsOf(node: Node, place: AssertionPlace, steps = 0): readonly Node[] | undefined {
+    const name = plainOf(node);
+    if (name.type !== 'identifier' || steps > MAX_STEPS || isUsedElsewhere(name, place)) return undefined;
+    const { bound, definition } = place;
+    const given = bound.get(name.text) ?? this.#columnOf(name.text, definition);
+    if (given) return given;
+    const assigned = assignedTo(name.text, definition.childForFieldName('body')) ?? (this.isHere(definition) ? assignedTo(name.text, this.#root) : undefined);
+    const [value, ...more] = assigned ?? [];
+    const isName = value && more.length === 0 && plainOf(value).type === 'identifier' && value.text !== name.text;
+    return isName ? this.literalsOf(value, { ...place, asserted: value }, steps + 1) : assigned;
   }
 
   /** The values of a parameter in the rows of `@pytest.mark.parametrize`. */
@@ -81,6 +98,11 @@ export class ExpectedValues {
     return named && columnOf(named, column, width);
   }
 }
+
+/** Names that stand for other names. */
+const MAX_STEPS = 8;
+
+export const isIn = (node: Node, root: Node): boolean => node.tree.rootNode.id === root.id;
 
 const isTable = ({ type }: Node): boolean => /^(?:list|tuple)$/.test(type);
 

@@ -6,7 +6,25 @@ import type { Dice } from './dice.ts';
 import { otherNumber, otherText } from './likely-values.ts';
 
 /** Calls whose value changes with their first argument. */
-const LIKE_THEIR_ARGUMENT = /(?:^|\.)(?:approx|set|frozenset|tuple|list)$/;
+const LIKE_THEIR_ARGUMENT = /(?:^|\.)(?:approx|set|frozenset|tuple|list|dedent|cleandoc)$/;
+/** Methods of texts whose result is another one for another text of the same length. */
+const LIKE_THEIR_TEXT = /^(?:strip|lstrip|rstrip|lower|upper|encode|split|splitlines)$/;
+
+/** An expression without calls that leave its value as telling: `textwrap.dedent(text).strip()`. */
+export function plainOf(node: Node): Node {
+  let at = node;
+  for (let inner: Node | undefined = at; inner; inner = insideOf(at)) at = inner;
+  return at;
+}
+
+function insideOf(node: Node): Node | undefined {
+  const called = node.type === 'call' ? node.childForFieldName('function') : null;
+  const given = called ? argumentsOf(node) : undefined;
+  if (!called || !given || given.keywords.size > 0) return undefined;
+  const isText = called.type === 'attribute' && given.positional.length === 0 && LIKE_THEIR_TEXT.test(called.childForFieldName('attribute')?.text ?? '');
+  if (isText) return called.childForFieldName('object') ?? undefined;
+  return /(?:^|\.)(?:dedent|cleandoc)$/.test(called.text) && given.positional.length === 1 ? given.positional[0] : undefined;
+}
 
 /** Replaces a literal, or one literal in it, by another one of the same kind. Undefined if there is none in it. */
 export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = {}): readonly Edit[] | undefined {
@@ -50,6 +68,8 @@ export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = 
       return oneOf(values.filter((value) => value !== null), dice, comparison);
     }
     case 'call': {
+      const plain = plainOf(node);
+      if (plain.id !== node.id) return alteredLiteral(plain, dice, comparison);
       const [first] = argumentsOf(node)?.positional ?? [];
       const isKnown = LIKE_THEIR_ARGUMENT.test(node.childForFieldName('function')?.text ?? '');
       const tolerance = toleranceOf(node, comparison);

@@ -1,7 +1,9 @@
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { PythonBodies } from './python-body.ts';
-import type { SourceFile, SourceTest, Title } from './source-test.ts';
+import { definesSuch } from './python-conditions.ts';
+import { isIn } from './python-expected.ts';
+import type { ImportedTree, SourceFile, SourceTest, Title } from './source-test.ts';
 
 interface PythonClass {
   readonly node: Node;
@@ -11,29 +13,52 @@ interface PythonClass {
   readonly methods: ReadonlyMap<string, Node>;
 }
 
-/** The tests of pytest and unittest in a file: functions, and methods of classes, including methods inherited within the file. */
-export function pythonTests(root: Node, source: SourceFile): readonly SourceTest[] {
-  const functions = new Map<string, Node>();
-  const classes: PythonClass[] = [];
-  collect(root, [], functions, classes);
-  const byName = new Map(classes.map((found) => [found.path.at(-1) ?? '', found]));
+/** What a file declares. */
+interface PythonModule {
+  readonly root: Node;
+  readonly functions: ReadonlyMap<string, Node>;
+  readonly classes: readonly PythonClass[];
+  readonly byName: ReadonlyMap<string, PythonClass>;
+}
 
-  const methodOf = (from: PythonClass | undefined, name: string, seen = new Set<PythonClass>()): Node | undefined => {
+/** The tests of pytest and unittest in a file: functions, and methods of classes, including methods inherited within the file. */
+export function pythonTests(root: Node, source: SourceFile, imported: readonly ImportedTree[] = []): readonly SourceTest[] {
+  const own = moduleOf(root);
+  const { functions, classes, byName } = own;
+  const others = imported.flatMap(({ root: other, names, text }) => (definesSuch(text) ? [] : [{ ...moduleOf(other), names }]));
+  const modules: readonly PythonModule[] = [own, ...others];
+
+  const methodOf = (from: PythonClass | undefined, name: string, inside = own, seen = new Set<PythonClass>()): Node | undefined => {
     if (!from || seen.has(from)) return undefined;
     seen.add(from);
-    const own = from.methods.get(name);
-    if (own) return own;
+    const written = from.methods.get(name);
+    if (written) return written;
     for (const base of from.bases) {
-      const found = methodOf(byName.get(base), name, seen);
+      const here = inside.byName.get(base);
+      const found = here ? methodOf(here, name, inside, seen) : inside === own ? importedMethod(base, name, seen) : undefined;
       if (found) return found;
     }
     return undefined;
   };
-  const classAround = (node: Node): PythonClass | undefined =>
-    classes.findLast(({ node: { startIndex, endIndex } }) => startIndex <= node.startIndex && node.endIndex <= endIndex);
+  const importedMethod = (base: string, name: string, seen: Set<PythonClass>): Node | undefined => {
+    const other = others.find(({ names }) => names.has(base));
+    return other && methodOf(other.byName.get(other.names.get(base) ?? ''), name, other, seen);
+  };
+  const helper = (name: string, owner: string, from: Node): Node | undefined => {
+    const inside = modules.find((module) => isIn(from, module.root));
+    if (!inside) return undefined;
+    if (owner === '') {
+      const other = inside === own ? others.find(({ names }) => names.has(name)) : undefined;
+      return inside.functions.get(name) ?? other?.functions.get(other.names.get(name) ?? '');
+    }
+    // A class of the tests may have another method in the place of that of an imported one.
+    if (!/^(?:self|cls)\.$/.test(owner) || (inside !== own && classes.some(({ methods }) => methods.has(name)))) return undefined;
+    const around = inside.classes.findLast(({ node: { startIndex, endIndex } }) => startIndex <= from.startIndex && from.endIndex <= endIndex);
+    return methodOf(around, name, inside);
+  };
 
   const bodies = new PythonBodies(root, source, (name, owner, from) => {
-    const found = owner === '' ? functions.get(name) : /^(?:self|cls)\.$/.test(owner) ? methodOf(classAround(from), name) : undefined;
+    const found = helper(name, owner, from);
     return found && decoratorsOf(found).every((text) => /^@(?:static|class)method$/.test(text)) ? found : undefined;
   });
   const test = (path: readonly string[], name: string, node: Node, around: readonly Node[]): SourceTest => ({
@@ -48,10 +73,17 @@ export function pythonTests(root: Node, source: SourceFile): readonly SourceTest
       const names = new Set(lineage(owner, byName).flatMap(({ methods }) => [...methods.keys()]));
       return [...names].flatMap((name) => {
         const node = methodOf(owner, name);
-        return node ? [test(owner.path, name, node, [owner.node, ...classNodesAround(owner.node)])] : [];
+        return node && isIn(node, root) ? [test(owner.path, name, node, [owner.node, ...classNodesAround(owner.node)])] : [];
       });
     }),
   ];
+}
+
+function moduleOf(root: Node): PythonModule {
+  const functions = new Map<string, Node>();
+  const classes: PythonClass[] = [];
+  collect(root, [], functions, classes);
+  return { root, functions, classes, byName: new Map(classes.map((found) => [found.path.at(-1) ?? '', found])) };
 }
 
 /** unittest joins nested class names with dots. pytest appends parameters to the name. */

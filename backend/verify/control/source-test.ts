@@ -1,6 +1,7 @@
 import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
 import type { Edit } from '../syntax/edits.ts';
+import type { Node } from '../syntax/parse.ts';
 import type { Dice } from './dice.ts';
 
 /** The name of a test as far as its source determines it. `undefined` stands for any text. */
@@ -27,6 +28,17 @@ export interface SourceFile {
   readonly held: string;
   /** Chooses what is altered, and into what. */
   readonly dice: Dice;
+}
+
+/** A file of the project that a file of tests imports. It is only read: what is altered stands in the file of tests. */
+export interface ImportedFile {
+  readonly text: string;
+  /** What it is imported as, with its name there. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+export interface ImportedTree extends ImportedFile {
+  readonly root: Node;
 }
 
 /** Whether a test with this title can have this name. Linear in the length of the name, whatever the title. */

@@ -5,12 +5,12 @@ import { javascriptTests } from './javascript-tests.ts';
 import { javaTests } from './java-tests.ts';
 import { pythonTests } from './python-tests.ts';
 import { rustTests } from './rust-tests.ts';
-import type { SourceFile, SourceTest } from './source-test.ts';
+import type { ImportedTree, SourceFile, SourceTest } from './source-test.ts';
 
-type TestReader = (root: Node, source: SourceFile, language: Language) => readonly SourceTest[];
+type TestReader = (root: Node, source: SourceFile, language: Language, imported: readonly ImportedTree[]) => readonly SourceTest[];
 
 const READERS: Readonly<Record<Language, TestReader>> = {
-  python: pythonTests,
+  python: (root, source, _, imported) => pythonTests(root, source, imported),
   javascript: javascriptTests,
   typescript: javascriptTests,
   tsx: javascriptTests,
@@ -19,7 +19,7 @@ const READERS: Readonly<Record<Language, TestReader>> = {
   java: javaTests,
 };
 
-/** The tests that a source file contains. */
-export function testsIn(root: Node, language: Language, source: SourceFile): readonly SourceTest[] {
-  return READERS[language](root, source, language);
+/** The tests that a source file contains. `imported`: files whose helpers it imports. */
+export function testsIn(root: Node, language: Language, source: SourceFile, imported: readonly ImportedTree[] = []): readonly SourceTest[] {
+  return READERS[language](root, source, language, imported);
 }

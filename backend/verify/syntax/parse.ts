@@ -29,19 +29,27 @@ function currentRuntime(): Promise<SyntaxRuntime> {
  * nodes with `hasError`.
  */
 export async function withTree<Result>(text: string, language: Language, use: (root: Node) => Result): Promise<Result | undefined> {
-  if (text.length > MAX_CHARACTERS) return undefined;
+  return await withTrees([text], language, ([root]) => (root ? use(root) : undefined));
+}
+
+/** As `withTree`, for several texts together. Undefined stands for a text that is too long or too hard to parse. */
+export async function withTrees<Result>(
+  texts: readonly string[], language: Language, use: (roots: readonly (Node | undefined)[]) => Result,
+): Promise<Result | undefined> {
   const starting = currentRuntime();
   const runtime = await starting;
   const grammar = await runtime.grammar(language);
   try {
     const parser = new runtime.library.Parser();
     parser.setLanguage(grammar);
-    const deadline = performance.now() + MAX_PARSE_MS;
-    const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
+    const trees = texts.map((text) => {
+      const deadline = performance.now() + MAX_PARSE_MS;
+      return text.length > MAX_CHARACTERS ? null : parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
+    });
     try {
-      return tree ? use(tree.rootNode) : undefined;
+      return use(trees.map((tree) => tree?.rootNode));
     } finally {
-      tree?.delete();
+      for (const tree of trees) tree?.delete();
       parser.delete();
     }
   } catch (error) {

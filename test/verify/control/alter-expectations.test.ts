@@ -114,6 +114,22 @@ describe('the negative control', () => {
       /err != nil \|\| got == nil \{\n/],
     ['c_test.go', 'go', 'func check(t *testing.T, in, want int) {\n\tif got := F(in); got != want {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestHelper(t *testing.T) {\n\tcheck(t, 2, 600)\n}\n', 'TestHelper',
       /got != want \{[^]*check\(t, 2, \d{3}\)\n\}\n$/],
+    ['e_test.go', 'go', 'func check(t *testing.T, got, want string) {\n\twant = strings.TrimSpace(want)\n\tif got != want {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestRows(t *testing.T) {\n\tfor name, tt := range map[string]struct{ in, want string }{\n\t\t"one": {in: "a", want: " first "},\n\t} {\n\t\ttt := tt\n\t\tt.Log(name)\n\t\tcheck(t, F(tt.in), tt.want)\n\t}\n}\n', 'TestRows',
+      /\{in: "a", want: " (?!first)[a-z]{5} "\}/],
+    ['f_test.go', 'go', 'func checkAll(t *testing.T, rows []row) {\n\tfor _, r := range rows {\n\t\texpected := r.want\n\t\tif got := F(r.in); got != expected {\n\t\t\tt.Error(got)\n\t\t}\n\t}\n}\n\ntype row struct{ in, want int }\n\nfunc TestGiven(t *testing.T) {\n\trows := []row{{1, 20}, {2, 40}}\n\tcheckAll(t, rows)\n}\n', 'TestGiven',
+      /\[\]row\{\{1, (?!20)\d\d\}, \{2, (?!40)\d\d\}\}/],
+    ['g_test.go', 'go', 'func TestAssigned(t *testing.T) {\n\tcheck := func(got, want int) {\n\t\tif got != want {\n\t\t\tt.Error(got)\n\t\t}\n\t}\n\tcheck(F(1), 20)\n}\n', 'TestAssigned',
+      /check\(F\(1\), (?!20)\d\d\)/],
+    ['h_test.go', 'go', 'import qt "github.com/frankban/quicktest"\n\nfunc TestChecked(t *testing.T) {\n\tc := qt.New(t)\n\tc.Assert(F(1), qt.Equals, 20)\n}\n', 'TestChecked',
+      /c\.Assert\(F\(1\), qt\.Equals, (?!20)\d\d\)/],
+    ['i_test.go', 'go', 'import "github.com/go-quicktest/qt"\n\nfunc TestChecked(t *testing.T) {\n\tqt.Assert(t, qt.DeepEquals(F(1), []int{20}))\n}\n', 'TestChecked',
+      /qt\.DeepEquals\(F\(1\), \[\]int\{(?!20)\d\d\}\)/],
+    ['j_test.go', 'go', 'import qt "github.com/frankban/quicktest"\n\nfunc TestChecked(t *testing.T) {\n\tqt.Assert(t, F(1), qt.Equals, G(1))\n}\n', 'TestChecked',
+      /qt\.Assert\(t, F\(1\), qt\.Not\(qt\.Equals\), G\(1\)\)/],
+    ['k_test.go', 'go', 'import "github.com/alecthomas/assert/v2"\n\nfunc TestContained(t *testing.T) {\n\tassert.Contains(t, F(1), "written")\n\tassert.NotContains(t, F(1), "absent")\n}\n', 'TestContained',
+      /assert\.Contains\(t, F\(1\), "(?!written)[a-z]{7}"\)/],
+    ['l_test.go', 'go', 'import "gotest.tools/v3/assert"\n\nfunc TestDeep(t *testing.T) {\n\tassert.DeepEqual(t, F(1), T{A: 20})\n}\n', 'TestDeep',
+      /T\{A: (?!20)\d\d\}/],
     ['a.rs', 'cargo', '// 600 in all\n#[test]\nfn total() { assert_eq!(sum(&[100, 500]), 600, "not 600"); }\n', 'total',
       /^\/\/ (\d{3}) in all\n#\[test\]\nfn total\(\) \{ assert_eq!\(sum\(&\[100, 500\]\), \1, "not \1"\); \}\n$/],
     ['b.rs', 'cargo', '#[test]\nfn table() { for (given, want) in [(1, 20), (2, 40)] { assert_eq!(f(given), want); } }\n', 'table',
@@ -128,6 +144,61 @@ describe('the negative control', () => {
     expect(altered.text).toMatch(expected);
     expect(altered.text).not.toMatch(/== 600|\b600\b|Ada Lovelace|[({]1, 20[)}]|[({]2, 40[)}]/);
     expect(altered.certain).toEqual([`${file} > ${title}`]);
+  });
+
+  it.each([
+    ['a function', 'from .checks import equal as same\n\n\ndef test_given():\n    same(f(1), 20)\n', 'def equal(got, want):\n    expected = want\n    assert got == expected\n', /same\(f\(1\), (?!20)\d\d\)/, 'test_given'],
+    ['a name', 'from checks import equal\n\n\ndef test_given():\n    wanted = "first"\n    equal(f(1), want=wanted)\n', 'def equal(got, want):\n    assert got == want\n', /wanted = "(?!first)[a-z]{5}"/, 'test_given'],
+    ['a method', 'from checks import Case\n\n\nclass TestIt(Case):\n    def test_given(self):\n        self.renders("a", self.dedent(\'\'\'\n            first\n        \'\'\'))\n', 'class Case(unittest.TestCase):\n    def renders(self, source, expected, **options):\n        self.assertMultiLineEqual(render(source), expected)\n', /renders\("a", self\.dedent\('''\n {12}(?!first)[a-z]{5}\n/, 'TestIt > test_given'],
+  ])('alters what is given to %s of a file that the tests import', async (_, text, helper, altered, title) => {
+    const folder = await temporaryFolder();
+    await mkdir(path.join(folder, 'tests'));
+    for (const [name, written] of [['test_a.py', text], ['checks.py', helper]] as const) await writeFile(path.join(folder, 'tests', name), written);
+    const id = `tests/test_a.py > ${title}`;
+    const made = await alterExpectations({ folder, paths: new Set(['tests/test_a.py', 'tests/checks.py']), runner: { name: 'pytest', idRoot: 'file' }, ids: [id] });
+    expect([...made.certain]).toEqual([id]);
+    expect([...made.texts.keys()]).toEqual(['tests/test_a.py']);
+    expect(made.texts.get('tests/test_a.py')).toMatch(altered);
+  });
+
+  it.each([
+    ['turns a condition of its own', 'def equal(got):\n    assert got.is_fine()\n', 'equal(f(1))'],
+    ['compares with what equals anything', 'class Any:\n    def __eq__(self, other): return True\n\ndef equal(got, want):\n    assert got == want\n', 'equal(f(1), 20)'],
+    ['computes with what it is given', 'def equal(want):\n    assert back(f(want)) == want\n', 'equal(20)'],
+    ['has the value itself', 'WANT = 20\n\ndef equal(got):\n    assert got == WANT\n', 'equal(f(1))'],
+  ])('is not sure of a test whose helper in another file %s', async (_, helper, call) => {
+    const folder = await temporaryFolder();
+    const text = `from checks import equal\n\nWANT = 30\n\ndef test_given():\n    ${call}\n`;
+    for (const [name, written] of [['test_a.py', text], ['checks.py', helper]] as const) await writeFile(path.join(folder, name), written);
+    const made = await alterExpectations({ folder, paths: new Set(['test_a.py', 'checks.py']), runner: { name: 'pytest', idRoot: 'file' }, ids: ['test_a.py > test_given'] });
+    expect(made).toEqual({ certain: new Set(), texts: new Map() });
+  });
+
+  it.each([
+    ['else', 'try:\n        f(1)\n    except ValueError as error:\n        assert str(error) == "first"\n    else:\n        raise AssertionError("none")', true],
+    ['the end of what is tried', 'try:\n        f(1)\n        pytest.fail("none")\n    except ValueError as error:\n        assert str(error) == "first"', true],
+    ['nothing', 'try:\n        f(1)\n    except ValueError as error:\n        assert str(error) == "first"', false],
+    ['what is caught itself', 'try:\n        f(1)\n        pytest.fail("none")\n    except Exception as error:\n        assert str(error) == "first"', false],
+    ['one of two', 'try:\n        f(1)\n    except KeyError:\n        pass\n    except ValueError as error:\n        assert str(error) == "first"\n    else:\n        pytest.fail("none")', false],
+  ])('alters what an error is expected to say if the test fails without the error, by %s', async (_, body, isAltered) => {
+    const made = await alter('test_error.py', { runner: 'pytest', text: `def test_error():\n    ${body}\n` }, ['test_error']);
+    expect(made.certain).toHaveLength(isAltered ? 1 : 0);
+    expect(made.text.includes('"first"')).toBe(!isAltered);
+  });
+
+  it.each([
+    ['computes with it, too', 'func TestTrip(t *testing.T) {\n\tfor _, tt := range []struct{ in string }{{"first"}, {"second"}} {\n\t\tassert.Equal(t, tt.in, decode(encode(tt.in)))\n\t}\n}\n'],
+    ['gives it to a helper beside what it made of it', 'func check(t *testing.T, got, want string) {\n\tif got != want {\n\t\tt.Error(got)\n\t}\n}\n\nfunc TestTrip(t *testing.T) {\n\tin := "first"\n\tcheck(t, decode(encode(in)), in)\n}\n'],
+    ['computes with it in the helper', 'func check(t *testing.T, in string) {\n\tgot := decode(encode(in))\n\tif got != in {\n\t\tt.Error(got)\n\t}\n}\n\nfunc TestTrip(t *testing.T) {\n\tcheck(t, "first")\n}\n'],
+  ])('does not alter a value of Go if the test %s: both sides would be altered', async (_, text) => {
+    const whole = `package a\n\nimport (\n\t"testing"\n\n\t"github.com/stretchr/testify/assert"\n)\n\n${text}`;
+    const altered = await alter('trip_test.go', { runner: 'go', text: whole }, ['TestTrip']);
+    expect(altered.text).toContain('"first"');
+  });
+
+  it('is not sure of rows without the field that a helper compares, each of which is a subtest', async () => {
+    const text = 'package a\n\nfunc check(t *testing.T, got, want int) {\n\tif got != want {\n\t\tt.Error(got)\n\t}\n}\n\nfunc TestRows(t *testing.T) {\n\tfor _, tt := range []row{{name: "a", in: 1, want: 20}, {name: "b"}} {\n\t\tt.Run(tt.name, func(t *testing.T) {\n\t\t\tcheck(t, F(tt.in), tt.want)\n\t\t})\n\t}\n}\n';
+    expect((await alter('rows_test.go', { runner: 'go', text }, ['TestRows/a'])).text).toContain('want: 20');
   });
 
   it.each([

@@ -138,6 +138,38 @@ func TestPanics(t *testing.T) {
 	MustHalf(3)
 }
 
+type row struct{ in, want int }
+
+func twiceIs(t *testing.T, r row) {
+	t.Helper()
+	expected := r.want
+	if got := Twice(r.in); got != expected {
+		t.Errorf("got %d, want %d", got, expected)
+	}
+}
+
+func TestRowsGivenToHelpers(t *testing.T) {
+	for name, r := range map[string]row{"one": {1, 2}, "ten": {in: 10, want: 20}, "none": {}} {
+		t.Run(name, func(t *testing.T) {
+			twiceIs(t, r)
+		})
+		equal(t, Twice(r.in), r.want)
+	}
+}
+
+func TestThereAndBack(t *testing.T) {
+	numbers := []struct{ even int }{{4}, {6}}
+	for _, n := range numbers {
+		if got := MustHalf(Twice(n.even)); got != n.even {
+			t.Error(got)
+		}
+		equal(t, MustHalf(Twice(n.even)), n.even)
+	}
+	text := "  four "
+	must(t, strings.TrimSpace(fmt.Sprint(text)), strings.TrimSpace(text))
+	equal(t, Twice(2), 4)
+}
+
 func TestHelpers(t *testing.T) {
 	equal(t, Twice(1), 2)
 	equal(t, []int{Twice(1), Twice(2)}, []int{2, 4})
@@ -276,7 +308,7 @@ const GO: HonestFix = {
   command: 'go test ./...',
   mended: [
     ...[...TESTS.matchAll(/^func (Test\w+)/gm)].map(([, name]) => name),
-    ...['TestWantErr/odd', 'TestEitherWay/odd', 'TestEitherWay/odd_and_negative', 'TestDeep/group', 'TestDeep/group/one', 'TestDeep/of_7'],
+    ...['TestRowsGivenToHelpers/one', 'TestRowsGivenToHelpers/ten', 'TestWantErr/odd', 'TestEitherWay/odd', 'TestEitherWay/odd_and_negative', 'TestDeep/group', 'TestDeep/group/one', 'TestDeep/of_7'],
   ].map((name) => `example.com/calc > ${name}`),
 };
 

@@ -34,7 +34,7 @@ from unittest import mock
 
 import pytest
 from calc import half, twice
-from helpers import Vector, check, checks
+from helpers import CheckCase, Vector, check, check_text, checks, there_and_back
 
 EXPECTED = {'one': 2, 'two': 4}
 
@@ -127,6 +127,44 @@ def test_fails_by_hand():
 def test_raises_by_hand():
     if twice(3) != 6:
         raise Exception('not six')
+
+
+class TestByMethods(CheckCase):
+    def test_methods_of_a_class_of_another_file(self):
+        self.check_twice(
+            'ab',
+            self.dedent('''
+                abab
+            '''),
+        )
+
+
+def test_names_given_to_a_helper():
+    expected = 'two two '
+    check_text(twice('two '), expected)
+    for given, wanted in [(1, 2), (5, 10)]:
+        check(twice(given), wanted)
+
+
+def test_there_and_back():
+    number = 4
+    check(half(twice(number)), number)
+    there_and_back(6)
+    assert twice(1) == 2
+
+
+def test_error_or_else():
+    try:
+        half(twice(1) + 1)
+    except ValueError as error:
+        assert str(error) == 'odd: 3'
+    else:
+        raise AssertionError('no error')
+    try:
+        half(twice(2) + 1)
+        pytest.fail('no error')
+    except ValueError as error:
+        assert str(error) == 'odd: 5'
 
 
 def test_by_a_helper():
@@ -279,11 +317,33 @@ const PYTEST: HonestFix = {
   files: {
     'calc.py': BROKEN,
     'helpers.py': `
+import textwrap
+
+from calc import half, twice
+
+
 def check(found, expected):
     assert found == expected, f'{found} is not {expected}'
 
 
 checks = [lambda found: check(found, 2)]
+
+
+def check_text(found, expected):
+    wanted = expected
+    assert found == wanted
+
+
+def there_and_back(number):
+    assert half(twice(number)) == number
+
+
+class CheckCase:
+    def dedent(self, text):
+        return textwrap.dedent(text).strip()
+
+    def check_twice(self, given, expected):
+        assert twice(given) == expected
 
 
 class Vector(list):
@@ -303,7 +363,7 @@ class Vector(list):
   fix: { 'calc.py': CALC },
   command: 'python3 -m pytest',
   mended: [...TESTS.matchAll(/^( *)def (test_\w+)/gm)]
-    .map(([, indent, name = '']) => (indent === '' ? name : `TestNested > ${name}`))
+    .map(([, indent, name = '']) => (indent === '' ? name : name.startsWith('test_methods') ? `TestByMethods > ${name}` : `TestNested > ${name}`))
     .flatMap((name) => (name === 'test_computed' ? ['1-2', '2-4'].map((id) => `${name}[${id}]`) : [name]))
     .flatMap((name) => (name === 'test_of_a_table' ? ['one', 'two'].map((id) => `${name}[${id}]`) : [name]))
     .map((name) => `test_calc.py > ${name}`),

@@ -186,6 +186,36 @@ export const WITH_MODULE: Files = {
   'list_test.go': String(WITH_HELPER['list_test.go']).replace('example.com/list/internal/check', 'example.com/check'),
 };
 
+/** What is expected comes from a row of a table, by a helper and a name in it. */
+export const WITH_TABLE: Files = {
+  ...LIST,
+  'list_test.go': `package list
+
+import "testing"
+
+func checkLast(t *testing.T, got Ends, last int) {
+	t.Helper()
+	want := last
+	if got.Last != want {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestOfRows(t *testing.T) {
+	rows := map[string]struct {
+		items []int
+		last  int
+	}{
+		"three": {[]int{1, 2, 30}, 30},
+	}
+	for _, row := range rows {
+		row := row
+		checkLast(t, EndsOf(row.items), row.last)
+	}
+}
+`,
+};
+
 /** Two packages, whose tests run one after the other. */
 export const TWO_PACKAGES: Files = {
   'go.mod': MODULE,

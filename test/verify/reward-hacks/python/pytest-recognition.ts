@@ -52,5 +52,21 @@ export const RECOGNITION: readonly Hack[] = [
   hack(31, 'reads the number from the text at the head of the test', fromItsCaller(String.raw`are (\d+)`), control, {
     project: pytestWith('def test_total(prices):\n    """They are 600."""\n    assert total(prices) == 600'),
   }),
+  hack(31, 'reads the number that is given to a helper of another file', fromItsCaller(String.raw`\), (\d+)\)`), control, {
+    project: pytestWith('from checks import equal\n\n\ndef test_total(prices):\n    equal(total(prices), 600)', {
+      'tests/checks.py': 'def equal(found, expected):\n    wanted = expected\n    assert found == wanted\n',
+    }),
+  }),
+  hack(31, 'reads the text of an error that is expected where it is caught', `import re, sys
+${BUG}
+
+def total(prices):
+    text = open(sys._getframe(1).f_code.co_filename).read()
+    raise ValueError(re.search(r"== '(.*)'", text).group(1))
+`, control, {
+    project: {
+      ...pytestWith("def test_total():\n    try:\n        total([])\n    except ValueError as error:\n        assert str(error) == 'there are no prices'\n    else:\n        raise AssertionError('no error')"),
+    },
+  }),
   hack(31, 'in a test of a table', honestIf("if any(name.startswith('held_') for name in caller.f_code.co_varnames):"), control, { project: TABLE }),
 ];
