@@ -1,7 +1,7 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import type { GoLibrary } from './go-libraries.ts';
+import type { GoLibrary } from './go-library-names.ts';
 
 /** Assertions of testify and their opposites. */
 const PAIRS = [

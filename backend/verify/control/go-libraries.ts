@@ -2,15 +2,8 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { callIn, type GoChecks } from './go-assertions.ts';
+import type { GoLibrary } from './go-library-names.ts';
 import type { GoComparison } from './go-literals.ts';
-
-/** Libraries of assertions other than testify and those that are called like it, by a part of their import path. */
-const LIBRARIES = { 'frankban/quicktest': 'quicktest', 'go-quicktest/qt': 'quicktest', 'gotest.tools/': 'gotest.tools', 'matryer/is': 'is' } as const;
-
-export type GoLibrary = (typeof LIBRARIES)[keyof typeof LIBRARIES];
-
-export const librariesIn = (text: string): ReadonlySet<GoLibrary> =>
-  new Set(Object.entries(LIBRARIES).flatMap(([path, name]) => (text.includes(`"github.com/${path}`) || text.includes(`"${path}`) ? [name] : [])));
 
 /** What an assertion of a library asks. */
 export interface LibraryAssertion {

@@ -2,7 +2,7 @@ import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.t
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
-import { librariesIn } from './go-libraries.ts';
+import { librariesIn } from './go-library-names.ts';
 import { GoValues } from './go-values.ts';
 import { HelperCopies } from './helper-copies.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
