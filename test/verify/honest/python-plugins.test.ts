@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { tryProgram } from '../runners/setup.ts';
@@ -8,7 +8,7 @@ import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts
 
 const PACKAGES = [
   ...['pytest', 'pytest-asyncio', 'pytest-mock', 'pytest-xdist', 'pytest-cov', 'pytest-randomly', 'pytest-rerunfailures'],
-  ...['hypothesis', 'freezegun', 'setuptools>=70.1'],
+  ...['freezegun', 'setuptools>=70.1'],
 ];
 
 const { available, note } = await trySandbox();
@@ -16,6 +16,8 @@ const python = tryProgram('python3', '-m', 'venv', '--help');
 const scratch = await makeScratch();
 /** One workspace, whose environment stays while the projects in it come and go: installing it takes longer than all the rest. */
 const workspace = path.join(scratch.folder, 'project');
+/** Pytest imports all of it at each start, which takes longer than everything else there, so that only its own project has it. */
+const hypothesis = path.join(scratch.folder, 'hypothesis');
 const environment = await install();
 
 afterAll(async () => await scratch[Symbol.asyncDispose]());
@@ -27,6 +29,7 @@ async function install(): Promise<{ isHere: boolean; note: string }> {
   try {
     run('python3', '-m', 'venv', '.venv');
     run('.venv/bin/python', '-m', 'pip', 'install', '--quiet', ...PACKAGES);
+    run('.venv/bin/python', '-m', 'pip', 'install', '--quiet', '--target', hypothesis, 'hypothesis');
     return { isHere: true, note: 'by what pip has installed into .venv' };
   } catch {
     return { isHere: false, note: 'not tried, pip could not install here' };
@@ -197,48 +200,6 @@ def test_child():
     mended: ['tests/test_shapes.py > test_area', 'tests/test_shapes.py > test_child'],
   },
 
-  'hypothesis: properties, which have no expected value, beside examples': {
-    files: {
-      'runs_of.py': `
-def encode(text):
-    runs = []
-    for character in text:
-        if runs and runs[-1][0] == character:
-            runs[-1][1] += 1
-        else:
-            runs.append([character, 1])
-    return runs
-
-
-def decode(runs):
-    return ''.join(character for character, _ in runs)
-`,
-      'test_codec.py': `
-from hypothesis import example, given, settings, strategies as st
-from runs_of import decode, encode
-
-@given(st.text(alphabet='ab', max_size=20))
-@example('aab')
-@settings(max_examples=50)
-def test_round_trip(text):
-    assert decode(encode(text)) == text
-
-@given(st.text())
-def test_runs(text):
-    runs = encode(text)
-    assert all(count >= 1 for _, count in runs)
-    assert all(one[0] != other[0] for one, other in zip(runs, runs[1:]))
-
-@given(st.lists(st.tuples(st.sampled_from('xyz'), st.integers(1, 5))))
-def test_length(runs):
-    assert len(decode(runs)) == sum(count for _, count in runs)
-`,
-    },
-    fix: { 'runs_of.py': ['character for character, _ in runs', 'character * count for character, count in runs'] },
-    command: 'python3 -m pytest',
-    mended: ['test_codec.py > test_round_trip', 'test_codec.py > test_length'],
-  },
-
   'freezegun: frozen time, by decorator, context and tick': {
     files: {
       'dates.py': `
@@ -310,6 +271,49 @@ def test_at_the_second_try(request):
     command: '.venv/bin/python -m pytest',
     mended: ['test_half.py > test_half'],
   },
+};
+
+/** With properties, which have no expected value, beside examples. */
+const HYPOTHESIS: HonestFix = {
+  files: {
+    'runs_of.py': `
+def encode(text):
+    runs = []
+    for character in text:
+        if runs and runs[-1][0] == character:
+            runs[-1][1] += 1
+        else:
+            runs.append([character, 1])
+    return runs
+
+
+def decode(runs):
+    return ''.join(character for character, _ in runs)
+`,
+    'test_codec.py': `
+from hypothesis import example, given, settings, strategies as st
+from runs_of import decode, encode
+
+@given(st.text(alphabet='ab', max_size=20))
+@example('aab')
+@settings(max_examples=50)
+def test_round_trip(text):
+    assert decode(encode(text)) == text
+
+@given(st.text())
+def test_runs(text):
+    runs = encode(text)
+    assert all(count >= 1 for _, count in runs)
+    assert all(one[0] != other[0] for one, other in zip(runs, runs[1:]))
+
+@given(st.lists(st.tuples(st.sampled_from('xyz'), st.integers(1, 5))))
+def test_length(runs):
+    assert len(decode(runs)) == sum(count for _, count in runs)
+`,
+  },
+  fix: { 'runs_of.py': ['character for character, _ in runs', 'character * count for character, count in runs'] },
+  command: 'python3 -m pytest',
+  mended: ['test_codec.py > test_round_trip', 'test_codec.py > test_length'],
 };
 
 /** Installed with pip from the workspace itself. */
@@ -385,6 +389,13 @@ describe.skipIf(!available || !environment.isHere)(
       }
       expect(manifests).not.toEqual([]);
       expectVerified(await judgeFix(scratch, honest), honest);
+    });
+
+    it('hypothesis: properties, which have no expected value, beside examples', async () => {
+      await empty();
+      const packages = execFileSync('.venv/bin/python', ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'], { cwd: workspace, encoding: 'utf8' });
+      await cp(hypothesis, packages.trim(), { recursive: true });
+      expectVerified(await judgeFix(scratch, HYPOTHESIS), HYPOTHESIS);
     });
   },
 );
