@@ -21,12 +21,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        // These wait for processes and disks most of the time, so there is room for more of them than there are cores.
+        // These wait for processes and disks half of the time, so there is room for more of them than there are cores.
         test: {
           name: 'slow',
           include: SLOW_TEST_FILES,
           exclude: NO_TEST_FILES,
-          maxWorkers: Math.ceil(1.5 * cores),
+          maxWorkers: 2 * cores,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,

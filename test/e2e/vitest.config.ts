@@ -6,8 +6,8 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['flows/**/*.test.ts'],
     globalSetup: 'harness/install-once.ts',
-    // Each flow runs a VS Code, a browser and a backend, which wait for one another most of the time.
-    maxWorkers: 2,
+    // Each flow runs a VS Code, a browser and a backend, which wait for one another more than half of the time.
+    maxWorkers: 3,
     testTimeout: 300_000,
     hookTimeout: 120_000,
     // What a window shows sooner or later; a busy machine takes longer than the second that is usual.
