@@ -101,6 +101,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
 
   const runnerOf: Checker['runnerOf'] = async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name;
 
+  const hands = { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) };
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
   const runs = new RunManager({
     journal,
@@ -120,7 +121,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     },
     gatherContext: (request) => context.gather(request),
     supply: (request) => context.supply(request),
-    hands: { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) },
+    hands,
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     adapterVersion: models.adapterVersion,
@@ -181,7 +182,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     trainings: path.join(home, 'trainings'),
     adapters: path.join(home, 'adapters'),
     parts: {
-      journal, caller, prices, verifier, delay,
+      journal, caller, prices, verifier, hands, delay,
       clientModel: (call) => clients.model(call),
       sandboxAvailability: (image) => sandbox.availability(image),
       findTestCommands,

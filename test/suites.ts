@@ -21,6 +21,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/hands/{step-copy,hostile-worker}.test.ts',
       'test/wiring/agents.test.ts',
       'test/cli/{secrets-in-output,train-command,verify-command}.test.ts',
+      'test/train/hands-rollout.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
       'test/lab/gym/{gym-grades,learns}.test.ts',
       'test/lm/device/unzip.test.ts',

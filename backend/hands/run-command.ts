@@ -13,8 +13,8 @@ export interface RunCommandOptions {
   readonly copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>;
   /** Its HOME, which stays for the whole step. */
   readonly folder: RunFolder;
-  /** Hidden from it. */
-  readonly workspace: string;
+  /** Folders that are hidden from it. */
+  readonly hidden: readonly string[];
   readonly image: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -27,7 +27,7 @@ const SAID = 'said';
  * Runs a command in the copy, in the sandbox, without input. What it prints on both streams goes to one file, in the order in which it was
  * printed. @returns what it said and how it ended, in words. Throws as `Sandbox.run`.
  */
-export async function runCommand(command: string, { sandbox, copy, folder, workspace, image, signal }: RunCommandOptions): Promise<string> {
+export async function runCommand(command: string, { sandbox, copy, folder, hidden, image, signal }: RunCommandOptions): Promise<string> {
   const said = path.join(folder.report, SAID);
   const line = `shell=sh; command -v bash >/dev/null && shell=bash; "$shell" -c ${shellQuote(command)} >${shellQuote(said)} 2>&1 </dev/null`;
   const outcome = await sandbox.run({
@@ -35,7 +35,7 @@ export async function runCommand(command: string, { sandbox, copy, folder, works
     cwd: copy.folder,
     temporary: folder.temporary,
     writable: [folder.report],
-    hidden: [workspace],
+    hidden,
     readable: copy.sharedFolders,
     programFolders: await binFolders({ command, copy: copy.folder }),
     environment: { CI: 'true', GIT_TERMINAL_PROMPT: '0', PAGER: 'cat' },

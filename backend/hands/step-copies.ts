@@ -3,6 +3,7 @@ import { neverSent } from '../context/never-sent.ts';
 import { Ripgrep } from '../context/ripgrep.ts';
 import type { CopyPool } from '../verify/copies/copy-pool.ts';
 import { snapshotOf } from '../verify/copies/held-files.ts';
+import { applyPatch } from '../verify/patch/apply-patch.ts';
 import type { RunFolders } from '../verify/files/run-folder.ts';
 import type { Sandbox } from '../verify/sandbox/sandbox.ts';
 import type { TriedTests, TryTestsOptions } from '../verify/try-tests.ts';
@@ -31,7 +32,7 @@ export class StepCopies {
     this.#slots = new Slots(Math.max(1, Math.floor(options.copies.limit / 2)));
   }
 
-  /** A copy of the workspace as it is now or was held, without the files that are never sent. Waits if too many steps hold one. Throws as `CopyPool.lease`. */
+  /** A copy of a base, without the files that are never sent. Waits if too many steps hold one. Throws as `Verifier.onBase`. */
   async open(options: Omit<StepCopyOptions, 'parts' | 'snapshot' | 'copy' | 'folder' | 'release'>, signal: AbortSignal): Promise<StepCopy> {
     const { copies, folders, ripgrepPath } = this.#options;
     await this.#slots.take(signal);
@@ -40,9 +41,11 @@ export class StepCopies {
       for (const step of undo.splice(0).reverse()) await step(isReusable);
     };
     try {
-      const snapshot = await snapshotOf(copies, { folder: options.workspace, held: options.held }, signal);
+      const { base, installed = base, baseEdits = [], held } = options.of;
+      const snapshot = await snapshotOf(copies, { folder: base, installed, held }, signal);
       const copy = await copies.lease(snapshot, signal);
       undo.push((reusable) => copy.release({ reusable }));
+      await applyPatch(copy.folder, { edits: baseEdits });
       const folder = await folders.create();
       undo.push(() => folder.remove());
       const ripgrep = new Ripgrep(ripgrepPath);

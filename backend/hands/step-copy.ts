@@ -9,7 +9,7 @@ import { tokensOf } from '../context/tokens.ts';
 import type { FileChange } from '../protocol/file-change.ts';
 import type { ContextPiece } from '../protocol/run-events.ts';
 import type { TestCommand } from '../protocol/test-command.ts';
-import type { HeldFiles } from '../verify/copies/held-files.ts';
+import type { Base } from '../verify/base-tests.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../verify/copies/copy-pool.ts';
 import { isPathOfTest, protectedReason } from '../verify/files/protected-paths.ts';
 import type { RunFolder } from '../verify/files/run-folder.ts';
@@ -31,10 +31,8 @@ import { shown } from './show.ts';
 import { testsInWords } from './tests-in-words.ts';
 
 export interface StepCopyOptions {
-  /** The workspace that it is a copy of, absolute. */
-  readonly workspace: string;
-  /** Its files as they were earlier, if those are meant. */
-  readonly held?: HeldFiles;
+  /** What it is a copy of: a workspace, or the base of a training's task. The step sees neither of its folders. */
+  readonly of: Base;
   /** How the project's tests are run; undefined where there are none. */
   readonly test: TestCommand | undefined;
   /** The question asks for tests: files with new ones may be made. */
@@ -67,21 +65,33 @@ const MAX_CHANGED_FILES = 100;
 const MAX_CHANGED_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * The private copy in which a step works. Its change is what differs from the workspace in text files that an answer may change. All that
+ * The private copy in which a step works. Its change is what differs from the base in text files that an answer may change. All that
  * comes from its worker is untrusted: paths stay inside, links are not followed, results are bounded and redacted.
  */
 export class StepCopy {
   readonly #options: StepCopyOptions;
   readonly #changedFiles: ChangedFiles;
-  /** Files that are not as in the workspace. */
+  /** Files that are not as in the base. */
   readonly #edits = new Map<string, FileEdit>();
   readonly #hidden = new Set<string>();
+  /** The texts of the files that the base's own edits changed. */
+  readonly #ofBase: ReadonlyMap<string, string | null>;
+  /** The files of the base. */
+  readonly #paths: ReadonlySet<string>;
   #isReusable = true;
 
   constructor(options: StepCopyOptions) {
     this.#options = options;
-    const { copy, snapshot, parts } = options;
-    this.#changedFiles = new ChangedFiles(copy.folder, snapshot.paths, parts.ripgrep);
+    const { copy, snapshot, parts, of: { baseEdits = [] } } = options;
+    this.#ofBase = new Map(baseEdits.map(({ path: file, after }) => [file, after]));
+    this.#paths = new Set([...snapshot.paths, ...this.#ofBase.keys()].filter((file) => this.#ofBase.get(file) !== null));
+    this.#changedFiles = new ChangedFiles(copy.folder, this.#paths, parts.ripgrep);
+  }
+
+  /** The folders with the files that the copy was made of. A training's task holds the answer there. */
+  get #originals(): readonly string[] {
+    const { base, installed } = this.#options.of;
+    return [...new Set([base, installed ?? base])];
   }
 
   get #folder(): string {
@@ -160,11 +170,11 @@ export class StepCopy {
    * @param onLeft called with what is no part of the step's change, one sentence for each file
    */
   async lend(signal: AbortSignal, onLeft: (left: readonly string[]) => void): Promise<AgentPlace> {
-    const { copy, workspace } = this.#options;
+    const { copy } = this.#options;
     await this.#changedFiles.look(signal);
     this.#isReusable = false;
     return {
-      folder: copy.folder, hidden: [workspace], readable: copy.sharedFolders,
+      folder: copy.folder, hidden: this.#originals, readable: copy.sharedFolders,
       ended: async () => {
         this.#isReusable = true;
         // What it did until a person stopped it is handed on, too.
@@ -248,21 +258,21 @@ export class StepCopy {
   async #run(command: string, signal: AbortSignal): Promise<string> {
     if (command.trim() === '') return 'Not done: the command is empty.';
     if (command.includes('\0') || Buffer.byteLength(command) > MAX_COMMAND_BYTES) return 'Not done: a command is text of at most 32 KiB. Write a file with "create" first.';
-    const { parts, copy, folder, workspace, test } = this.#options;
+    const { parts, copy, folder, test } = this.#options;
     await this.#changedFiles.look(signal);
     // For a moment after a kill, a process may still write.
     this.#isReusable = false;
-    const said = await runCommand(command, { sandbox: parts.sandbox, copy, folder, workspace, image: test?.image, signal });
+    const said = await runCommand(command, { sandbox: parts.sandbox, copy, folder, hidden: this.#originals, image: test?.image, signal });
     this.#isReusable = true;
     const notes = await this.#takeChanges(signal);
     return [shown(said), ...notes].join('\n');
   }
 
   async #test(signal: AbortSignal): Promise<string> {
-    const { test, parts, workspace, held, newTests } = this.#options;
+    const { test, parts, of, newTests } = this.#options;
     if (!test) return 'Not done: no test command of this project is known.';
     try {
-      const tried = await parts.tryTests({ ...test, base: workspace, ...(held && { held }), patch: { edits: this.edits }, newTests, signal });
+      const tried = await parts.tryTests({ ...test, ...of, patch: { edits: this.edits }, newTests, signal });
       return shown(testsInWords(tried));
     } catch (error) {
       if (!(error instanceof PatchNotApplicableError)) throw error;
@@ -322,10 +332,12 @@ export class StepCopy {
     await this.#put(file, text);
   }
 
-  /** The text in the workspace; null if there is no such file, undefined if it is no text. */
+  /** The text in the base; null if there is no such file, undefined if it is no text. */
   async #base(file: string): Promise<string | null | undefined> {
     const { parts, snapshot } = this.#options;
-    if (!snapshot.paths.has(file)) return null;
+    if (!this.#paths.has(file)) return null;
+    const own = this.#ofBase.get(file);
+    if (own !== undefined) return own;
     const text = await parts.copies.onFiles(snapshot, async (files) => files.text(file)).catch(() => undefined);
     return text === undefined || text.includes('\0') || text.includes('\uFFFD') ? undefined : text;
   }
@@ -354,7 +366,7 @@ export class StepCopy {
   /** Why a file may not be changed. */
   #refusal(file: string): string | undefined {
     if (this.#hidden.has(file) || isSecretFile(file)) return 'It may hold secrets.';
-    if (this.#options.newTests && isPathOfTest(file)) return this.#options.snapshot.paths.has(file) ? 'Tests that are there stay as they are.' : undefined;
+    if (this.#options.newTests && isPathOfTest(file)) return this.#paths.has(file) ? 'Tests that are there stay as they are.' : undefined;
     return protectedReason(file);
   }
 

@@ -45,7 +45,7 @@ export class BaseRun {
     const baseEdits = (await files.begins(workspace)).filter((edit) => !isNewTest(edit));
     if (signal.aborted) return;
     recorder.record([{ type: 'base.started', command: test.command, runner: test.runner }]);
-    this.#ended = testBase({ ...test, ...files.held, base: workspace, ...(baseEdits.length > 0 && { baseEdits }), sandboxed: true, signal })
+    this.#ended = testBase({ ...test, ...files.base(workspace), ...(baseEdits.length > 0 && { baseEdits }), sandboxed: true, signal })
       .catch((error: unknown) => {
         signal.throwIfAborted();
         return { total: 0, failed: 0, flaky: 0, failing: [], problem: this.#options.failureOf(error).message, durationMs: 0 };

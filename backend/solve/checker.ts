@@ -1,8 +1,9 @@
 import type { BaseResult, EditSummary, Place } from '../protocol/run-events.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import type { Base } from '../verify/base-tests.ts';
 import type { HeldFiles } from '../verify/copies/held-files.ts';
-import type { FileEdit, Patch } from '../verify/patch/patch.ts';
+import type { Patch } from '../verify/patch/patch.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 import type { TriedTests } from '../verify/try-tests.ts';
 
@@ -23,10 +24,9 @@ export interface Checker {
   parsePatch(answer: string, workspace: string, shown: readonly string[], asks?: { readonly newTests: boolean }): Promise<Patch>;
   /** Holds the files of a workspace as they are now. Absent where they do not change, as in a training. @throws the signal's reason, and where it cannot be copied */
   hold?(workspace: string, signal: AbortSignal): Promise<HeldFiles>;
-  verify(request: TestCommand & {
-    readonly base: string;
-    /** The files of `base` that are judged, if it may have changed. */
-    readonly held?: HeldFiles;
+  /** Calls `use` with a private copy of a base. Absent where no base differs from its folder. Throws as `Verifier.onBase`. */
+  onBase?<Result>(base: Base, signal: AbortSignal, use: (folder: string) => Promise<Result>): Promise<Result>;
+  verify(request: TestCommand & Base & {
     readonly patch: Patch;
     readonly newTests?: boolean;
     readonly sandboxed: boolean;
@@ -36,16 +36,16 @@ export interface Checker {
    * Runs the tests of the workspace as it is, or with edits; `verify` uses the results. Absent where what fails is known already, as in a training.
    * @throws the signal's reason
    */
-  testBase?(request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly baseEdits?: readonly FileEdit[]; readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
+  testBase?(request: TestCommand & Base & { readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
   /**
    * Runs the tests once with the change of a step; see `tryTests` of `verify`. Absent where no change can be tried.
    * @throws PatchNotApplicableError, or the signal's reason
    */
-  tryTests?(request: TestCommand & {
-    readonly base: string; readonly held?: HeldFiles; readonly patch: Pick<Patch, 'edits'>; readonly newTests: boolean; readonly timeoutMs: number; readonly signal: AbortSignal;
+  tryTests?(request: TestCommand & Base & {
+    readonly patch: Pick<Patch, 'edits'>; readonly newTests: boolean; readonly timeoutMs: number; readonly signal: AbortSignal;
   }): Promise<TriedTests>;
   /** Where the sources of tests are, by id, as far as they are found. */
-  placesOf?(ids: readonly string[], request: TestCommand & { readonly base: string; readonly held?: HeldFiles; readonly signal: AbortSignal }): Promise<ReadonlyMap<string, readonly Place[]>>;
+  placesOf?(ids: readonly string[], request: TestCommand & Base & { readonly signal: AbortSignal }): Promise<ReadonlyMap<string, readonly Place[]>>;
 }
 
 /** Longer diffs are cut in the journal and the panel, where they are only read. Applying computes the edit anew. */

@@ -8,6 +8,7 @@ import { EARLIER_TOKENS } from './follow-up/clip-exchanges.ts';
 import { toldEarlier } from './follow-up/told-earlier.ts';
 import { pastRound, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
+import { handsOf } from './step-prompt.ts';
 
 /** Of more plans that a person did not want, the last ones say what is wanted. */
 const MOST_DISCARDED = 3;
@@ -31,7 +32,7 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
     shown: [...new Set(context?.pieces.map(({ path }) => path))],
     project,
     failing: context?.failing,
-    pool: pool.map(({ id, description, hands, agent }) => ({ description, ...((hands ?? agent) && isInProject(run) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
+    pool: pool.map(({ id, description }, ordinal) => ({ description, ...(handsOf(run, ordinal) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
     rounds: (hasAttempts(run) ? [] : rounds.slice(0, round)).map((past) => pastRound(past, wants)),
     discarded: discarded.slice(-MOST_DISCARDED),
     // One that came before a plan which a person did not want says nothing of the next plan.

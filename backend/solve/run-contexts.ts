@@ -104,7 +104,7 @@ export class RunContexts {
     const test = ids.length > 0 && checker.placesOf ? await judgingCommand(request, checker) : undefined;
     if (!test || request.workspace === undefined || !checker.placesOf) return new Map();
     try {
-      return await checker.placesOf(ids, { ...test, ...files.held, base: request.workspace, signal });
+      return await checker.placesOf(ids, { ...test, ...files.base(request.workspace), signal });
     } catch {
       // The places only help the search.
       signal.throwIfAborted();

@@ -34,7 +34,7 @@ import { BaseRun } from './base-run.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import { RunContexts } from './run-contexts.ts';
 import { secondReading, whatToReturn } from './returned-answer.ts';
-import { RunFiles } from './run-files.ts';
+import { RunFiles, type RunFilesOptions } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { isHandedOn, lastingFailure, noneLeft, standInFor } from './stand-in.ts';
 import { readsMeanwhile, stepPrompt } from './step-prompt.ts';
@@ -72,6 +72,8 @@ export interface RunDriverOptions {
   readonly estimateOf?: ((run: RunSnapshot, round: number, plan: Plan) => WorkEstimate) | undefined;
   /** What verified answers cost in the project of a run that ends verified, with this run; undefined where nothing says so. */
   readonly verifiedCost?: ((run: RunSnapshot) => VerifiedCost | undefined) | undefined;
+  /** See `RunFilesOptions`. */
+  readonly taskBase?: RunFilesOptions['taskBase'];
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** The failure to report for an error. */
@@ -520,7 +522,7 @@ export class RunDriver {
 
     const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability(test.image);
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
-      ? await this.#verify({ base: workspace, ...this.#files.held, patch, newTests, ...test, sandboxed, signal })
+      ? await this.#verify({ ...this.#files.base(workspace), patch, newTests, ...test, sandboxed, signal })
       : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
     this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
   }

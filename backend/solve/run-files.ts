@@ -1,3 +1,4 @@
+import type { Base } from '../verify/base-tests.ts';
 import { readFiles, type HeldFiles } from '../verify/copies/held-files.ts';
 import { applyPatch } from '../verify/patch/apply-patch.ts';
 import type { FileEdit } from '../verify/patch/patch.ts';
@@ -7,7 +8,9 @@ import { RunError } from './failure.ts';
 import { placeChange } from './follow-up/earlier-change.ts';
 
 export interface RunFilesOptions {
-  readonly checker: Pick<Checker, 'hold'>;
+  readonly checker: Pick<Checker, 'hold' | 'onBase'>;
+  /** How the base of a training's task differs from its folder. */
+  readonly taskBase?: Pick<Base, 'installed' | 'baseEdits'> | undefined;
   readonly signal: AbortSignal;
   /** The change of an earlier answer that the run begins with, if it is not in the workspace. */
   readonly begins?: EarlierChange | undefined;
@@ -36,9 +39,9 @@ export class RunFiles {
     });
   }
 
-  /** For `Checker.verify` and the like: without the earlier change. */
-  get held(): { readonly held?: HeldFiles } {
-    return this.#held ? { held: this.#held } : {};
+  /** What the run reads and judges, for `Checker.verify` and the like: without the earlier change. */
+  base(workspace: string): Base {
+    return { base: workspace, ...this.#options.taskBase, ...(this.#held && { held: this.#held }) };
   }
 
   /** Calls `use` with a folder that has these files. */
@@ -54,7 +57,9 @@ export class RunFiles {
 
   /** Calls `use` with a folder that has the files of the workspace, without the earlier change. */
   async readWorkspace<Result>(workspace: string, use: (folder: string) => Promise<Result>): Promise<Result> {
-    return await readFiles({ folder: workspace, held: this.#held, signal: this.#options.signal }, use);
+    const { taskBase, checker, signal } = this.#options;
+    if (taskBase && checker.onBase) return await checker.onBase(this.base(workspace), signal, use);
+    return await readFiles({ folder: workspace, held: this.#held, signal }, use);
   }
 
   /**

@@ -6,7 +6,7 @@ import type { ConversationMessage, Message } from '../workers/model.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
-import { askedQuestion, isInProject } from './asked-question.ts';
+import { askedQuestion } from './asked-question.ts';
 import { withWorker } from './assigned.ts';
 import { toldEarlier } from './follow-up/told-earlier.ts';
 import { NEED_WORDS } from './needs.ts';
@@ -42,9 +42,9 @@ export function stepPrompt(
   });
 }
 
-/** How a worker uses its hands in this run; undefined if it has none here. Only a person's project has a copy to work in. */
+/** How a worker uses its hands in this run; undefined if it has none here. Without a project there is no copy to work in. */
 export function handsOf(run: RunSnapshot, worker: number): Hands | undefined {
-  const config = isInProject(run) ? run.pool[worker] : undefined;
+  const config = run.request.workspace === undefined ? undefined : run.pool[worker];
   return config && (factsOf(config.provider).reach === 'agent' ? 'own' : config.hands);
 }
 

@@ -120,7 +120,7 @@ export class StepTrials {
     if (refused) return without(`its change of ${refused.path} ${refused.isForbidden ? 'may not be made' : 'cannot be read'}: ${refused.reason}`);
     if (!test || !tryTests) return without('no test command of this project is known.');
     try {
-      const tried = await tryTests({ ...test, ...files.held, base: snapshot.request.workspace ?? '', patch, newTests: mayAddTests(snapshot), timeoutMs: TRIAL_MS, signal });
+      const tried = await tryTests({ ...test, ...files.base(snapshot.request.workspace ?? ''), patch, newTests: mayAddTests(snapshot), timeoutMs: TRIAL_MS, signal });
       if (tried.problem !== undefined) return without(tried.problem);
       const { passed, failed } = passedAndFailed(tried.results);
       const all = { ...tried, forbidden: [...forbidden, ...(tried.forbidden ?? [])] };

@@ -12,7 +12,7 @@ export interface WorkPlace {
   readonly round: number;
   readonly step: Step;
   /** What the run reads and judges. */
-  readonly files: Pick<RunFiles, 'read' | 'readWorkspace' | 'begins' | 'held'>;
+  readonly files: Pick<RunFiles, 'read' | 'readWorkspace' | 'begins' | 'base'>;
 }
 
 /** A reply that was not yet the step's output, and what the worker is given for it. */

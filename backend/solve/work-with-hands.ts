@@ -196,7 +196,7 @@ class WorkWithHands implements StepWork {
     if (this.#copy) return this.#copy;
     const { run } = this.#place;
     const test = await judgingCommand(run.request, this.#parts.checker);
-    const copy = await this.#parts.copies.open({ workspace: this.#workspace, ...this.#place.files.held, test, newTests: mayAddTests(run) }, signal);
+    const copy = await this.#parts.copies.open({ of: this.#place.files.base(this.#workspace), test, newTests: mayAddTests(run) }, signal);
     this.#copy = copy;
     this.#lost = await copy.redo(latest([this.#begun?.changes ?? [], ...turns.map(({ changes = [] }) => changes)]));
     return copy;

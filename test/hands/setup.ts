@@ -52,7 +52,7 @@ export async function withHands(files: Readonly<Record<string, string>> = PROJEC
   return {
     workspace, home, copies, pool, verifier, sandbox, folders,
     open: async ({ newTests = false, command = 'node --test' } = {}) => {
-      const copy = await copies.open({ workspace, test: { command }, newTests }, signal);
+      const copy = await copies.open({ of: { base: workspace }, test: { command }, newTests }, signal);
       onTestFinished(() => copy.release());
       return copy;
     },

@@ -253,9 +253,10 @@ describe('a rollout', () => {
   it('that is stopped also stops the reading of its answer', async () => {
     const abort = new AbortController();
     const base: ProjectTask = {
-      id: 'project', question: 'Fix it.', context: '', base: folder, shown: [], testCommand: 'node --test', testRunner: 'node-test',
+      id: 'project', question: 'Fix it.', context: '', base: folder, installed: folder, baseEdits: [], shown: [], testCommand: 'node --test', testRunner: 'node-test',
       checker: {
-        parsePatch: (_answer, _shown, signal) => new Promise((_resolve, reject) => {
+        parsePatch: () => Promise.reject(new Error('not reached')),
+        onBase: (_base, signal) => new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
           abort.abort(new Error('paused'));
         }),
@@ -287,9 +288,10 @@ describe('a rollout', () => {
     const verdict = { verified: false, score: 0.5, outcome: 'failed', reason: 'Half.', tests: [], notes: [], command: 'x', sandboxed: true, durationMs: 1 } satisfies Verdict;
     const judged: unknown[] = [];
     const project: ProjectTask = {
-      id: 'project', question: 'Mend it.', context: '', base: folder, shown: ['a.js'], testCommand: 'node --test', testRunner: 'node-test',
+      id: 'project', question: 'Mend it.', context: '', base: folder, installed: folder, baseEdits: [], shown: ['a.js'], testCommand: 'node --test', testRunner: 'node-test',
       checker: {
-        parsePatch: (answer, shown) => parsePatch(answer, folder, { candidates: shown }),
+        parsePatch: (answer, from, shown) => parsePatch(answer, from, { candidates: shown }),
+        onBase: (of, _signal, use) => use(of.base),
         sandboxAvailability: async () => ({ available: true }),
         verify: async (request) => {
           judged.push(request);

@@ -53,7 +53,7 @@ export class RolloutGatherer implements Gatherer<Task> {
    */
   #prompt(task: Task, at: GroupPlace, rounds: readonly PastRound[]): Prompt {
     const { question, context } = task;
-    const pool = this.poolOf(at).map(({ description }) => ({ description }));
+    const pool = this.poolOf(at).map(({ description, hands, agent }) => ({ description, ...('base' in task && (hands ?? agent) && { hasHands: true }) }));
     const known = 'base' in task ? { shown: task.shown, project: { testCommand: task.testCommand } } : {};
     const { messages, prefill } = conductorPrompt({ question, context, ...known, pool, rounds }, this.#options.profile);
     return { messages: messages.map(({ role, content }) => ({ role, content })), prefill };

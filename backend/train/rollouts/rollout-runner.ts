@@ -14,6 +14,9 @@ import { RunLedger, unpricedScope } from '../../solve/run-ledger.ts';
 import { pastRound } from '../../solve/round.ts';
 import { profileOf } from '../../conductor/prompt-profile.ts';
 import { RunRecorder } from '../../solve/run-recorder.ts';
+import { handsOf } from '../../solve/step-prompt.ts';
+import { ONE_CALL } from '../../solve/step-work.ts';
+import { workWithHands, type HandsParts } from '../../solve/work-with-hands.ts';
 import { Slots } from '../../common/slots.ts';
 import type { AnswerCache } from '../../workers/answer-cache.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
@@ -34,6 +37,8 @@ export interface RolloutRunnerOptions {
   readonly prices: Prices;
   readonly keys: KeySource;
   readonly clientModel?: ClientModel | undefined;
+  /** Without it no worker has hands. */
+  readonly hands?: Omit<HandsParts, 'checker'> | undefined;
   /** The training's answers so far: none is paid for twice. */
   readonly answers: AnswerCache;
   /** Name of the training or evaluation; part of each run's id. */
@@ -219,13 +224,18 @@ export class RolloutRunner {
 
   #driver(recorder: RunRecorder, rollout: RolloutRequest, explain: (error: unknown) => Failure): RunDriver {
     const { task, signal } = rollout;
-    const { journal, now } = this.#options;
+    const { journal, hands, now } = this.#options;
+    const checker = 'base' in task ? checkerOf(task) : NO_CHECKER;
     return new RunDriver({
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now, training: this.#scope }),
       call: this.#call(rollout.plan),
       gatherContext: async () => contextOf(task),
-      checker: 'base' in task ? checkerOf(task, signal) : NO_CHECKER,
+      checker,
+      ...('base' in task && { taskBase: { installed: task.installed, baseEdits: task.baseEdits } }),
+      ...(hands && {
+        workOf: (_worker, place) => (handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : ONE_CALL),
+      }),
       failureOf: explain,
       planTries: 1,
       everyRound: true,
@@ -247,14 +257,20 @@ export class RolloutRunner {
         attempts.remembered(reply, unpaid(worker, reply));
         return reply;
       }
-      const { messages, maxOutputTokens = worker.maxOutputTokens, ...parameters } = request;
+      const ask = (): Promise<ModelReply> => whenBudgetAllows(async () => {
+        const { reply } = await caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText, onAct: attempts.onAct });
+        return reply;
+      }, signal);
+      const { messages, maxOutputTokens = worker.maxOutputTokens, place, ...parameters } = request;
+      // What an agent did is in its copy, and not in its reply.
+      if (place) return await ask();
       const question = { worker, request: { messages, maxOutputTokens, ...parameters }, sampleIndex, scope };
       const known = answers.get(question);
       if (known) {
         attempts.remembered(known, unpaid(worker, known));
         return known;
       }
-      const { reply } = await whenBudgetAllows(() => caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText }), signal);
+      const reply = await ask();
       answers.set(question, reply);
       return reply;
     };
@@ -269,10 +285,9 @@ interface RolloutRequest {
   readonly signal: AbortSignal;
 }
 
-function checkerOf({ checker, testRunner }: ProjectTask, signal: AbortSignal): Checker {
+function checkerOf({ checker, testRunner }: ProjectTask): Checker {
   return {
     ...checker,
-    parsePatch: (answer, _workspace, shown) => checker.parsePatch(answer, shown, signal),
     findTestCommands: async () => [],
     runnerOf: async () => testRunner,
   };

@@ -19,19 +19,20 @@ export function projectTask(record: ProjectTaskRecord, { verifier, workspace, fi
   const { id, question, context, shown, targets } = record;
   const base = { base: files, installed: workspace, baseEdits: editsOf(record) };
   return {
+    ...base,
     id,
     question,
     context,
     shown,
-    base: files,
     testCommand: test.command,
     testRunner: test.runner,
     checker: {
       sandboxAvailability: () => sandboxAvailability(test.image),
-      parsePatch: (answer, candidates, signal) => verifier.onBase(base, signal, (folder) => parsePatch(answer, folder, { candidates })),
-      verify: ({ patch, sandboxed, signal: verifySignal }) =>
-        verifier.verify({ ...base, patch, ...test, sandboxed, signal: verifySignal, ...(targets && { targets }) }),
-      tryTests: ({ patch, newTests, timeoutMs, signal: trySignal }) => verifier.tryTests({ ...base, ...test, patch, newTests, timeoutMs, signal: trySignal }),
+      parsePatch: (answer, folder, candidates) => parsePatch(answer, folder, { candidates }),
+      onBase: (of, signal, use) => verifier.onBase(of, signal, use),
+      verify: ({ patch, sandboxed, signal }) =>
+        verifier.verify({ ...base, patch, ...test, sandboxed, signal, ...(targets && { targets }) }),
+      tryTests: ({ patch, newTests, timeoutMs, signal }) => verifier.tryTests({ ...base, ...test, patch, newTests, timeoutMs, signal }),
     },
   };
 }

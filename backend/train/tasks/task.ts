@@ -1,5 +1,5 @@
 import type { Checker } from '../../solve/checker.ts';
-import type { Patch } from '../../verify/patch/patch.ts';
+import type { FileEdit } from '../../verify/patch/patch.ts';
 import type { Grader } from '../../verify/graders/grader.ts';
 
 interface AskedTask {
@@ -19,15 +19,16 @@ export interface GradedTask extends AskedTask {
 export interface ProjectTask extends AskedTask {
   /** The folder (absolute); answers are applied to copies of it. */
   readonly base: string;
+  /** The workspace in which its dependencies are installed (absolute). */
+  readonly installed: string;
+  /** What makes the files of the folder those of the task, such as a bug. */
+  readonly baseEdits: readonly FileEdit[];
   /** Paths of the files in the context. */
   readonly shown: readonly string[];
   readonly testCommand: string;
   readonly testRunner: string;
   /** Judges patches to the base by the tests that this task is about. */
-  readonly checker: Pick<Checker, 'verify' | 'tryTests' | 'sandboxAvailability'> & {
-    /** `shown`: paths of the files in the context. */
-    parsePatch(answer: string, shown: readonly string[], signal: AbortSignal): Promise<Patch>;
-  };
+  readonly checker: Pick<Checker, 'parsePatch' | 'verify' | 'tryTests' | 'sandboxAvailability'> & Required<Pick<Checker, 'onBase'>>;
 }
 
 /** A question whose answer can be judged. */

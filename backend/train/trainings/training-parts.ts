@@ -2,6 +2,7 @@ import type { Journal } from '../../journal/journal.ts';
 import type { Training, TrainingChange, TrainingLimits } from '../../protocol/training.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import type { GraderTools } from '../../verify/graders/tasks/create-grader.ts';
+import type { HandsParts } from '../../solve/work-with-hands.ts';
 import type { Verifier } from '../../verify/verify.ts';
 import type { ClientModel } from '../../workers/adapters/client-model.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
@@ -19,6 +20,8 @@ export interface TrainingRunParts extends EngineParts, JudgeParts {
   readonly caller: WorkerCaller;
   readonly prices: Prices;
   readonly clientModel?: ClientModel | undefined;
+  /** For workers with hands, as in `RolloutRunnerOptions`. */
+  readonly hands?: Omit<HandsParts, 'checker'> | undefined;
   readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices' | 'tryTests'>;
   readonly gatherContext: TaskMakerParts['gatherContext'];
   readonly graderTools: GraderTools;

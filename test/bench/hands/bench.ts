@@ -57,13 +57,13 @@ const middle = (numbers: readonly number[], share: number): number => numbers.to
 const openings: number[] = [];
 for (let round = 0; round < 5; round += 1) {
   const started = performance.now();
-  const copy = await copies.open({ workspace, test: undefined, newTests: false }, signal);
+  const copy = await copies.open({ of: { base: workspace }, test: undefined, newTests: false }, signal);
   openings.push(performance.now() - started);
   await copy.release();
 }
 console.log(`${values.files} files, ${rounds} rounds, load ${loadavg()[0]?.toFixed(1)}`);
 console.log(`a copy: first ${openings[0]?.toFixed(1)} ms, then ${middle(openings.slice(1), 0.5).toFixed(1)} ms`);
-const copy = await copies.open({ workspace, test: undefined, newTests: false }, signal);
+const copy = await copies.open({ of: { base: workspace }, test: undefined, newTests: false }, signal);
 await copy.set('src/part-2/file-2.js', 'marker 0\n');
 for (const [name, reply] of Object.entries(REPLIES)) {
   const took: number[] = [];

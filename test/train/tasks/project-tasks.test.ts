@@ -9,6 +9,7 @@ import { TrainingFolder } from '../../../backend/train/trainings/training-folder
 import { keepFiles } from '../../../backend/verify/copies/keep-files.ts';
 import { Verifier } from '../../../backend/verify/verify.ts';
 import { MemoryBaseRunCache } from '../../../backend/verify/judge/base-run-cache.ts';
+import { patchOf } from './patch-of.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../verify/setup.ts';
 
 const { available, note } = await trySandbox();
@@ -82,13 +83,13 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     const task = projectTask(write, { ...partsOf(scratch, workspace), files, sandboxAvailability: () => scratch.sandbox.availability() });
     expect(task.context).toContain('not written yet');
     const judged = async (answer: string) => {
-      const patch = await task.checker.parsePatch(answer, task.shown, new AbortController().signal);
+      const patch = await patchOf(task, answer);
       return await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal });
     };
     // A step's change is tried on the task's base, not on the project: `sum` is there, `last` is not.
     const tried = await task.checker.tryTests?.({
       base: task.base, command: '', newTests: false, timeoutMs: 60_000, signal,
-      patch: await task.checker.parsePatch('```js title="src/sum.js"\nexport const sum = () => 6;\n```\n', task.shown, signal),
+      patch: await patchOf(task, '```js title="src/sum.js"\nexport const sum = () => 6;\n```\n'),
     });
     expect(tried?.results.filter(({ kind }) => kind === 'test').map(({ status }) => status)).toContain('failed');
     const right = await judged(`\`\`\`js title="src/list.js"\n${LIST}\`\`\`\n`);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectTask } from '../../../backend/train/tasks/project-task.ts';
 import { makeProjectTasks, type Decision, type ProjectTaskRecord } from '../../../backend/train/tasks/project-tasks.ts';
+import { patchOf } from './patch-of.ts';
 import { GitRepository, type Contents } from '../../verify/git-repository.ts';
 import { makeScratch, trySandbox } from '../../verify/setup.ts';
 
@@ -84,7 +85,7 @@ describe.skipIf(!available)(`tasks of a project's history (${note})`, { timeout:
 
     const judge = async (record: ProjectTaskRecord, answer: string): Promise<string> => {
       const task = projectTask(record, { ...parts, files: parts.workspace, sandboxAvailability: () => scratch.sandbox.availability() });
-      const patch = await task.checker.parsePatch(answer, task.shown, new AbortController().signal);
+      const patch = await patchOf(task, answer);
       return (await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal })).outcome;
     };
     expect(await judge(fix!, `\`\`\`js src/last.js\n${FIXED}\`\`\`\n`)).toBe('verified');
@@ -112,7 +113,7 @@ describe.skipIf(!available)(`tasks of a project's history (${note})`, { timeout:
     const task = projectTask(redo!, { ...parts, files: parts.workspace, sandboxAvailability: () => scratch.sandbox.availability() });
     const outcomes = await Promise.all([['a'], ['a', 'b']].map(async (names) => {
       const answer = names.map((name) => `\`\`\`js src/${name}.js\nexport const ${name} = () => 2;\n\`\`\`\n`).join('\n');
-      const patch = await task.checker.parsePatch(answer, task.shown, new AbortController().signal);
+      const patch = await patchOf(task, answer);
       return (await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal })).outcome;
     }));
     expect(outcomes).toEqual(['failed', 'verified']);
