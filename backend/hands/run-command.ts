@@ -22,6 +22,8 @@ export interface RunCommandOptions {
 /** What is kept of each end of the output. */
 const KEPT_BYTES = 32 * 1024;
 const SAID = 'said';
+/** Shorter times tell a worker nothing, and differ between runs: a training pays once for turns that are the same. */
+const TOLD_FROM_MS = 10_000;
 
 /**
  * Runs a command in the copy, in the sandbox, without input. What it prints on both streams goes to one file, in the order in which it was
@@ -47,10 +49,9 @@ export async function runCommand(command: string, { sandbox, copy, folder, hidde
 }
 
 function ending({ exitCode, exceeded, durationMs }: SandboxOutcome): string {
-  const seconds = (durationMs / 1_000).toFixed(1);
   switch (exceeded) {
     case undefined:
-      return `Ended with ${exitCode === null ? 'a signal' : `exit code ${exitCode}`} after ${seconds} s.`;
+      return `Ended with ${exitCode === null ? 'a signal' : `exit code ${exitCode}`}${durationMs < TOLD_FROM_MS ? '' : ` after ${Math.round(durationMs / 1_000)} s`}.`;
     case 'time':
       return `Stopped: it did not end within ${HANDS_LIMITS.commandMs / 1_000} s.`;
     case 'memory':
