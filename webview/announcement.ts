@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
-import { gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
+import { gaveUpIn, heldRound, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
 import { costWords } from '../backend/protocol/work-estimate-words.ts';
-import { isPlanHeld, passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
+import { passesOf, roundName, stageOf, verdictStage, workerName } from './run-stage.ts';
 
 /**
  * The screen reader announcement for a run's change from `before` to `after`: state changes, not the streamed text. Empty if nothing
@@ -12,7 +12,7 @@ export function announcementOf(before: RunSnapshot | undefined, after: RunSnapsh
   const said: string[] = after.rounds.flatMap((round) => roundNews(after, before.rounds[round.index], round));
   if (before.state !== after.state) {
     said.push(`${stageOf(after).text}.`);
-    const held = isPlanHeld(after) ? after.rounds.at(-1)?.review : undefined;
+    const held = heldRound(after)?.review;
     if (held) said.push(l10n.t('Expected cost: {0}', costWords(held.estimate)));
     else if (after.message && after.state !== 'completed' && after.state !== 'cancelled') said.push(after.message);
   }
@@ -20,7 +20,7 @@ export function announcementOf(before: RunSnapshot | undefined, after: RunSnapsh
 }
 
 function roundNews(run: RunSnapshot, before: RoundView | undefined, after: RoundView): string[] {
-  const name = l10n.t('Round {0}', after.index + 1);
+  const name = roundName(run, after.index);
   const said: string[] = [];
   if (!before && after.planAttempt) said.push(l10n.t('{0}: planning.', name));
   const rejection = after.rejections[before?.rejections.length ?? 0];
@@ -34,6 +34,7 @@ function roundNews(run: RunSnapshot, before: RoundView | undefined, after: Round
   }
   for (const step of after.steps) said.push(...stepNews(run, before?.steps[step.index], step));
   if (!before?.verifying && after.verifying) said.push(l10n.t('Checking with the tests.'));
+  if (!before?.failure && after.failure) said.push(l10n.t('{0}: failed. {1}', name, after.failure.message));
   if (!before?.verdict && after.verdict) {
     const passes = passesOf(after.verdict);
     const { text } = verdictStage(after.verdict);

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
-import { answerOf, gaveUpIn, hasAttempts, isOver, type RoundView as Round, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, gaveUpIn, hasAttempts, heldRound, isOver, type RoundView as Round, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
-import { isPlanHeld } from './run-stage.ts';
 
 /** The rounds of a run: one below the other, or side by side if their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const goesOn = !isOver(run.state);
   const attempts = hasAttempts(run);
+  const held = heldRound(run);
   const offered = goesOn ? undefined : answerOf(run)?.round.index;
   return (
     <RunContext.Provider value={run}>
@@ -19,11 +19,11 @@ export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element 
           return (
             <RoundView
               key={round.index} round={round} pool={run.pool} context={sent > 0 ? run.contexts[sent] : undefined} id={`${run.runId}/round-${round.index}`}
-              runId={run.runId} isHeld={isPlanHeld(run) && !next}
+              runId={run.runId} isHeld={round === held}
               isAttempt={attempts}
               runGoesOn={goesOn && (attempts ? !round.verdict && !round.failure : !next)}
               isLast={attempts ? round.index === offered || isAtWork(round) : next === undefined}
-              revised={attempts ? round.index !== offered && !(goesOn && isAtWork(round)) : next !== undefined && run.answerRound !== round.index}
+              revised={attempts ? round.index !== offered && round !== held && !(goesOn && isAtWork(round)) : next !== undefined && run.answerRound !== round.index}
               gaveUp={gaveUpIn(run, round)}
               isOffered={round.index === offered}
               startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { RunSummary } from '../backend/protocol/methods.ts';
-import { answerOf, hasAttempts, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, hasAttempts, heldRound, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
@@ -23,7 +23,7 @@ const busy = (text: string): Stage => ({ text, icon: 'loading', tone: 'busy' });
 export function stageOf(run: RunSnapshot): Stage {
   switch (run.state) {
     case 'waiting':
-      return { text: isPlanHeld(run) ? l10n.t('The plan waits for you') : l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
+      return { text: heldRound(run) ? l10n.t('The plan waits for you') : l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
     case 'stopped':
       return { text: stoppedWords(run.stoppedBy), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
@@ -37,9 +37,9 @@ export function stageOf(run: RunSnapshot): Stage {
   }
 }
 
-/** Whether the run waits for a person who looks at its plan. */
-export function isPlanHeld({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds'>): boolean {
-  return state === 'waiting' && rounds.at(-1)?.review?.state === 'waiting';
+/** What people call a round of the run. */
+export function roundName(run: RunSnapshot, index: number): string {
+  return hasAttempts(run) ? l10n.t('Attempt {0}', index + 1) : l10n.t('Round {0}', index + 1);
 }
 
 /** The state of a run in a list, of which nothing but its end is known. */

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
 import type { PanelState, ViewOf } from '../backend/protocol/panel-messages.ts';
-import { answerOf, elapsedOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, elapsedOf, heldRound, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
 import { announcementOf } from './announcement.ts';
@@ -23,7 +23,7 @@ import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';
 import { ModelLines } from './model-lines.tsx';
 import { RoundsView } from './rounds-view.tsx';
-import { isPlanHeld, passesOf, stageOf } from './run-stage.ts';
+import { passesOf, stageOf } from './run-stage.ts';
 import { simulatedSentence } from './simulated-workers.ts';
 import type { ViewDefinition } from './view-definition.ts';
 
@@ -185,7 +185,7 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
       return null;
     case 'waiting':
       // The plan that waits stands below, with what it is expected to cost.
-      if (isPlanHeld(run)) return null;
+      if (heldRound(run)) return null;
       return <Notice icon="watch" tone="caution">{run.message}</Notice>;
     case 'stopped':
       return <Notice icon="debug-pause" tone="caution" actions={resume(run.stoppedBy ? l10n.t('Resume…') : l10n.t('Resume'))}>{run.message}</Notice>;

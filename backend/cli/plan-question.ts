@@ -1,6 +1,6 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { RequestError } from '../protocol/request-error.ts';
-import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import { heldRound, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 /** A plan that waits for a person, by the attempt that wrote it. */
@@ -10,9 +10,9 @@ export interface HeldPlan {
 }
 
 /** The plan of the run that waits for a person; undefined if none does. */
-export function heldPlan({ state, rounds }: RunSnapshot): HeldPlan | undefined {
-  const round: RoundView | undefined = rounds.at(-1);
-  return state === 'waiting' && round?.review?.state === 'waiting' && round.planAttempt ? { round: round.index, attemptId: round.planAttempt.attemptId } : undefined;
+export function heldPlan(run: RunSnapshot): HeldPlan | undefined {
+  const round = heldRound(run);
+  return round?.planAttempt && { round: round.index, attemptId: round.planAttempt.attemptId };
 }
 
 type ReadLine = NonNullable<Terminal['readLine']>;

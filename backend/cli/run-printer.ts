@@ -262,9 +262,9 @@ export class RunPrinter {
     this.#line('', this.#terminal.style('yellow', `↻ ${who}: ${failure.message} Trying again in ${formatDuration(retryInMs)}.`));
   }
 
-  #stepCompleted({ round, step, durationMs, keptFrom, finishReason }: RunEventOf<'step.completed'>, run: RunSnapshot): void {
+  #stepCompleted({ round, step, keptFrom, finishReason }: RunEventOf<'step.completed'>, run: RunSnapshot): void {
     const view = run.rounds[round]?.steps[step] as StepView;
-    const figures = keptFrom === undefined ? [...formatStepSpent(view.spent), formatDuration(durationMs)].join(' · ') : 'kept, not paid for again';
+    const figures = keptFrom === undefined ? [...formatStepSpent(view.spent), formatDuration(view.durationMs ?? 0)].join(' · ') : 'kept, not paid for again';
     const tick = finishReason === 'stopped' ? this.#terminal.style('yellow', '■') : this.#terminal.style('green', '✓');
     this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
   }

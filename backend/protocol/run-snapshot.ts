@@ -10,7 +10,8 @@ import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
 import type { ToolCall, VerbatimTurn } from './tool-calls.ts';
-import { isVerified } from './verdict-facts.ts';
+import { isRed } from './test-changes.ts';
+import { isVerified, passesOnly } from './verdict-facts.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
 import type { WorkerRecord } from './worker-record.ts';
@@ -126,7 +127,10 @@ export interface StepView {
   readonly returned?: { readonly text: string; readonly isAnswered: boolean };
   readonly finishReason?: RunEventOf<'step.completed'>['finishReason'];
   readonly spent: Spent;
+  /** How long it took, with all its turns and what was done between them; of a step that is not over, until its last turn. */
   readonly durationMs?: number;
+  /** When the turn came whose tools are at work. */
+  readonly turnedAt?: number;
   /** The run that produced and paid for the output, if this run only reuses it. */
   readonly keptFrom?: string;
   readonly failure?: Failure;
@@ -376,7 +380,8 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           ...(event.changes && { changes: event.changes }),
           ...(step.returned && { returned: { ...step.returned, isAnswered: true } }),
           finishReason: event.finishReason,
-          durationMs: event.durationMs,
+          // That of a step that was stopped is the time of all of it.
+          durationMs: event.finishReason === 'stopped' ? Math.max(event.durationMs, step.durationMs ?? 0) : (step.durationMs ?? 0) + event.durationMs,
           ...(event.keptFrom !== undefined && { keptFrom: event.keptFrom }),
           spent: spend(step.spent, event),
           ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
@@ -390,12 +395,15 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           ...step,
           turns: [...(step.turns ?? []), { reply: event.text, ...(event.calls && { calls: event.calls }), ...(event.verbatim && { verbatim: event.verbatim }) }],
           spent: spend(step.spent, event),
+          durationMs: (step.durationMs ?? 0) + event.durationMs,
+          turnedAt: at,
           ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
         })));
     case 'step.observed':
       return inRound(next, event.round, (round) =>
-        inStep(round, event.step, ({ turns = [], told, ...step }) => ({
-          ...step, turns: turns.map((turn, index) => (index === turns.length - 1 ? { ...turn, ...observedIn(event), ...(told && { told }) } : turn)),
+        inStep(round, event.step, ({ turns = [], told, turnedAt = at, ...step }) => ({
+          ...step, durationMs: (step.durationMs ?? 0) + Math.max(0, at - turnedAt),
+          turns: turns.map((turn, index) => (index === turns.length - 1 ? { ...turn, ...observedIn(event), ...(told && { told }) } : turn)),
         })));
     // Others may wait for a person meanwhile.
     case 'step.told':
@@ -498,7 +506,7 @@ function withOutput({ failure: _failure, ...step }: StepView): StepView {
 }
 
 /** The next worker begins anew. What the one before it cost stays. */
-function handOn({ attempt: _attempt, failure: _failure, turns = [], told: unread = [], begun: _begun, ...step }: StepView, { from, to, failure }: RunEventOf<'step.reassigned'>): StepView {
+function handOn({ attempt: _attempt, turnedAt: _turnedAt, failure: _failure, turns = [], told: unread = [], begun: _begun, ...step }: StepView, { from, to, failure }: RunEventOf<'step.reassigned'>): StepView {
   // What a person said holds for whoever does the step.
   const told = [...turns.flatMap((turn) => turn.told ?? []), ...unread];
   return { ...step, worker: to, state: 'pending', ...(told.length > 0 && { told }), handedOn: [...(step.handedOn ?? []), { worker: from, failure }] };
@@ -580,7 +588,8 @@ function forgetUnfinished(round: RoundView): RoundView {
   const { verifying: _verifying, ...rest } = round;
   return {
     ...rest,
-    steps: round.steps.map(withoutRunningTrial).map((step) => {
+    // Nothing tells when the tools ended whose results are not there.
+    steps: round.steps.map(withoutRunningTrial).map(({ turnedAt: _turnedAt, ...step }): StepView => {
       if (step.state === 'completed' || step.state === 'pending') return step;
       const { attempt: _attempt, failure: _failure, skippedBecause: _because, ...again } = step;
       return { ...again, state: 'pending' };
@@ -634,14 +643,46 @@ export function gaveUpIn({ rounds }: Pick<RunSnapshot, 'rounds'>, { index, kept 
   return kept && verdict !== undefined && !isVerified(verdict);
 }
 
-/** The answer that the run offers: the text of the chosen round's last step, or of the last round that has one. */
+/**
+ * The answer that the run offers: the text of the chosen round's last step. While none is chosen, of the best attempt, or of the last round
+ * that has one.
+ */
 export function answerOf(run: RunSnapshot): { round: RoundView; text: string } | undefined {
   const candidates = run.answerRound === undefined ? [...run.rounds].reverse() : [run.rounds[run.answerRound]];
-  for (const round of candidates) {
-    const text = round?.answer && round.steps[round.answer.step]?.output;
-    if (round && text !== undefined) return { round, text };
-  }
-  return undefined;
+  const answered = candidates.filter((round) => round !== undefined && answerText(round) !== undefined) as RoundView[];
+  const round = run.answerRound === undefined && hasAttempts(run) ? bestAttempt(answered) : answered[0];
+  const text = round && answerText(round);
+  return text === undefined ? undefined : { round: round as RoundView, text };
+}
+
+/** The output of the step that gives the round's answer. */
+export function answerText({ answer, steps }: Pick<RoundView, 'answer' | 'steps'>): string | undefined {
+  return answer && steps[answer.step]?.output;
+}
+
+/** How good an answer is by the tests: 3 if it is verified, 2 if its tests pass, and otherwise their score. */
+export function rankOf({ verdict }: Pick<RoundView, 'verdict'>): number {
+  if (!verdict) return 0;
+  if (isVerified(verdict)) return 3;
+  return passesOnly(verdict) ? 2 : verdict.score;
+}
+
+/**
+ * The attempt that is offered: verified before passing, then by the score of the tests, then with the fewest failing tests, then the
+ * cheapest, then the first.
+ */
+export function bestAttempt(rounds: readonly RoundView[]): RoundView | undefined {
+  const red = ({ verdict }: RoundView): number => verdict?.tests.filter(isRed).length ?? Infinity;
+  const [best] = rounds.filter((round) => answerText(round) !== undefined).toSorted((a, b) => {
+    const failing = red(a) === red(b) ? 0 : red(a) - red(b);
+    return rankOf(b) - rankOf(a) || failing || spentIn(a).usd - spentIn(b).usd || a.index - b.index;
+  });
+  return best;
+}
+
+/** The round whose plan the run waits with for a person. Of attempts, it may be any. */
+export function heldRound({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds'>): RoundView | undefined {
+  return state === 'waiting' ? rounds.find(({ review }) => review?.state === 'waiting') : undefined;
 }
 
 /** Whether the rounds of a run are attempts, of which none revises another. */

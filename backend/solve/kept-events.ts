@@ -1,5 +1,5 @@
 import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
-import { snapshotOf, type StepView } from '../protocol/run-snapshot.ts';
+import { hasAttempts, snapshotOf, type StepView } from '../protocol/run-snapshot.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 
 /*
@@ -15,23 +15,27 @@ export interface StepPlace {
 
 /**
  * The events to keep when one step is asked again: the context, earlier rounds, the round's plan, and its steps that do not depend on
- * the step's output.
+ * the step's output. Attempts do not revise each other, so the later ones are kept, too.
  * @param events the earlier run's, oldest first
  */
 export function keptOnRetry(events: readonly StoredEvent[], { round, step }: StepPlace): RunEvent[] {
-  const { rounds } = snapshotOf(events);
+  const run = snapshotOf(events);
+  const { rounds } = run;
+  /** Nothing of these rounds follows from the step. */
+  const isAnother = (of: number): boolean => (hasAttempts(run) ? of !== round : of < round);
+  const isPlanKept = (of: number): boolean => of === round || isAnother(of);
   const redone = dependents(rounds[round]?.steps ?? [], step);
   const discardedAt = (of: number): number => events.findLast(({ event }) => event.type === 'plan.discarded' && event.round === of)?.seq ?? 0;
-  const isKept = (of: StepPlace): boolean => of.round < round || (of.round === round && !redone.has(of.step));
+  const isKept = (of: StepPlace): boolean => isAnother(of.round) || (of.round === round && !redone.has(of.step));
   return events.flatMap(({ runId, seq, event }): RunEvent[] => {
     switch (event.type) {
       case 'context.gathered':
-        return (event.round ?? 0) <= round ? [event] : [];
+        return isPlanKept(event.round ?? 0) ? [event] : [];
       case 'plan.proposed':
       case 'plan.kept':
-        return event.round <= round && seq > discardedAt(event.round) ? [keptFrom(runId, event)] : [];
+        return isPlanKept(event.round) && seq > discardedAt(event.round) ? [keptFrom(runId, event)] : [];
       case 'plan.edited':
-        return event.round <= round && seq > discardedAt(event.round) ? [event] : [];
+        return isPlanKept(event.round) && seq > discardedAt(event.round) ? [event] : [];
       case 'step.completed':
         return isKept(event) ? [keptFrom(runId, event)] : [];
       case 'step.tried':
@@ -40,7 +44,8 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
         return isKept(event) && rounds[event.round]?.steps[event.step]?.output !== undefined ? [{ ...event, keptFrom: event.keptFrom ?? runId }] : [];
       case 'answer.ready':
       case 'verify.completed':
-        return event.round < round ? [event] : [];
+      case 'round.failed':
+        return isAnother(event.round) ? [event] : [];
       default:
         return [];
     }

@@ -1,7 +1,7 @@
 import type { PastRound } from '../conductor/prompt-input.ts';
 import { renderPlan } from '../conductor/render-plan.ts';
 import type { Asks, RunEventOf } from '../protocol/run-events.ts';
-import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import { answerText, rankOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
 import { isVerified, passesOnly } from '../protocol/verdict-facts.ts';
@@ -18,11 +18,6 @@ const MAX_TESTS = 20;
 const MAX_NOTES = 5;
 
 const isStillFailing = (test: TestChange): boolean => changeKind(test) === 'still-failing';
-
-/** The output of the step that gives the round's answer. */
-export function answerText({ answer, steps }: RoundView): string | undefined {
-  return answer && steps[answer.step]?.output;
-}
 
 /** What has to come back. Without a folder there is nothing to change: code is an answer then. */
 export function wantedOf({ asks, request }: Pick<RunSnapshot, 'asks' | 'request'>): Asks['wants'] | undefined {
@@ -128,12 +123,6 @@ export function bestRound(rounds: readonly RoundView[]): RoundView | undefined {
   return answered.reduce<RoundView | undefined>(
     (best, round) => (best && rankOf(best) > rankOf(round) ? best : round), undefined,
   );
-}
-
-export function rankOf({ verdict }: RoundView): number {
-  if (!verdict) return 0;
-  if (isVerified(verdict)) return 3;
-  return passesOnly(verdict) ? 2 : verdict.score;
 }
 
 const ANSWERED = {

@@ -6,7 +6,7 @@ import { readQuestion } from '../conductor/question/read-question.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Failure, Purpose, RunEvent, RunEventOf, VerifiedCost } from '../protocol/run-events.ts';
-import { hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { answerText, bestAttempt, hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts';
@@ -26,8 +26,8 @@ import { LimitReachedError, RunRefusedError } from './errors.ts';
 import { RunError } from './failure.ts';
 import { changeOnTop, isBuiltOn, wholeChange } from './follow-up/build-on.ts';
 import type { StepPlace } from './kept-events.ts';
-import { bestAttempt, cheapestFirst } from './attempts.ts';
-import { answerText, bestRound, conclusionOf, mayAddTests, wantedOf, worthAnotherRound } from './round.ts';
+import { cheapestFirst } from './attempts.ts';
+import { bestRound, conclusionOf, mayAddTests, wantedOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { isReviewDue, plannedSteps } from './plan-review.ts';
 import { BaseRun } from './base-run.ts';
@@ -293,8 +293,9 @@ export class RunDriver {
       const { plan, planKeptFrom, review } = this.#view;
       if (this.#view.kept) return true;
       if (!plan) return false;
-      // A plan that is kept from another run was let run there.
-      if (!reviewPlan || !estimateOf || planKeptFrom !== undefined || review?.state === 'approved') return true;
+      // A plan that is kept from another run was let run there, if it was begun.
+      const wasLetRun = planKeptFrom !== undefined && (this.#round === this.#run.retried?.round || this.#view.steps.some(({ output }) => output !== undefined));
+      if (!reviewPlan || !estimateOf || wasLetRun || review?.state === 'approved') return true;
       const estimate = estimateOf(this.#run, this.#round, plan);
       if (!review && !isReviewDue(reviewPlan, estimate)) return true;
       await unlessAborted(recorder.wait({ type: 'plan.held', round: this.#round, estimate }), signal);

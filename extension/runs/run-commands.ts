@@ -15,6 +15,7 @@ import { readSettings } from '../common/settings.ts';
 import { leaveRunFor } from './run-for-folder.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
+import { stepLabel } from './step-label.ts';
 import type { PoolStore } from '../workers/pool-store.ts';
 
 export interface RunCommandOptions {
@@ -210,7 +211,7 @@ async function isRemovalMeant(question: string): Promise<boolean> {
 async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {
   const steps = run.rounds.flatMap((round) => round.steps.map(({ index, worker, subtask }) => ({
     runId: run.runId, round: round.index, step: index,
-    label: vscode.l10n.t('Round {0}, step {1}', round.index + 1, index + 1),
+    label: stepLabel(run, { round: round.index, step: index }),
     description: run.pool[worker]?.id ?? '',
     detail: plainLabel(subtask.replace(/\s+/g, ' ').trim()),
   })));

@@ -7,6 +7,7 @@ import { NextStepError } from '../common/next-step.ts';
 import { plainLabel } from '../common/plain-message.ts';
 import { SCHEMES, type VirtualDocuments } from '../common/virtual-documents.ts';
 import type { RunStore } from './run-store.ts';
+import { stepLabel } from './step-label.ts';
 
 /** A step of a round. Both count from 0. */
 export interface StepRef {
@@ -103,7 +104,7 @@ export class StepCommands {
     if (others.length === 0) return { ...only, step: only.step.index };
     const picked = await vscode.window.showQuickPick(steps.map(({ round, step }) => ({
       place: { runId: run.runId, round, step: step.index },
-      label: vscode.l10n.t('Round {0}, step {1}', round + 1, step.index + 1),
+      label: stepLabel(run, { round, step: step.index }),
       description: run.pool[step.worker]?.id ?? '',
       detail: plainLabel(step.subtask.replace(/\s+/g, ' ').trim()),
     })), { title, placeHolder });

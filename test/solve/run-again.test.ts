@@ -119,9 +119,45 @@ function asked(): Record<string, number> {
   return counts;
 }
 
+/** Each attempt asks `mend` alone. */
+const ATTEMPT = 'model_id = [3]\nsubtasks = ["Mend it."]\naccess_list = [[]]';
+
 const outputs = ({ rounds }: RunSnapshot, round = 0): (string | undefined)[] => (rounds[round]?.steps ?? []).map(({ output }) => output);
 
 describe('a step that is asked again', () => {
+  it('of one attempt leaves the other attempts as they are', async () => {
+    const whole = script;
+    script = (call) => (call.model === 'planner' ? ATTEMPT : whole(call));
+    verdicts = [RED, RED, RED, RED];
+    const runs = backend();
+    const first = await over(runs, await runs.start(request({ attempts: 3 })));
+    expect(first).toMatchObject({ state: 'completed', outcome: 'not-verified' });
+    expect(asked()).toEqual({ planner: 3, mend: 3 });
+
+    const second = await over(runs, await runs.retry(first.runId, { round: 1, step: 0 }));
+    // Nothing is planned again, and of all steps one is paid for.
+    expect(asked()).toEqual({ mend: 1 });
+    expect(outputs(second, 0)).toEqual(outputs(first, 0));
+    expect(outputs(second, 1)).not.toEqual(outputs(first, 1));
+    expect(outputs(second, 2)).toEqual(outputs(first, 2));
+    expect(second.rounds.map(({ verdict }) => verdict?.outcome)).toEqual(['failed', 'failed', 'failed']);
+  });
+
+  it('of an attempt is asked again though another one is verified, and what was not tried stays untried', async () => {
+    const whole = script;
+    script = (call) => (call.model === 'planner' ? ATTEMPT : whole(call));
+    verdicts = [RED, GREEN, RED];
+    const runs = backend();
+    const first = await over(runs, await runs.start(request({ attempts: 3 })));
+    expect(first).toMatchObject({ outcome: 'verified', answerRound: 1 });
+    asked();
+    const second = await over(runs, await runs.retry(first.runId, { round: 0, step: 0 }));
+    expect(asked()).toEqual({ mend: 1 });
+    expect(outputs(second, 0)).not.toEqual(outputs(first, 0));
+    expect(second).toMatchObject({ state: 'completed', outcome: 'verified', answerRound: 1 });
+    expect(second.rounds[2]?.steps.map(({ state }) => state)).toEqual(['pending']);
+  });
+
   it('is a new run that asks it and whoever reads it, and pays for nothing else', async () => {
     verdicts = [RED, GREEN];
     const runs = backend();

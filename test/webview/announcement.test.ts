@@ -4,6 +4,15 @@ import { announcementOf } from '../../webview/announcement.ts';
 import { PLAN, Script, streamingRun, VERIFIED, verifiedRun } from './fixtures.ts';
 
 describe('announcementOf', () => {
+  it('calls attempts so, and says why one ended', () => {
+    const script = new Script({ attempts: 2 }).context();
+    const before = script.run();
+    const planned = script.plan(0, { ...PLAN, modelIds: [1], subtasks: ['Mend it.'], accessList: [[]] }).run();
+    expect(announcementOf(before, planned)).toBe('Attempt 1: planning. Attempt 1: plan with 1 step.');
+    const failed = script.say({ type: 'round.failed', round: 0, failure: { kind: 'authentication', message: 'claude refused the key.' } }).run();
+    expect(announcementOf(planned, failed)).toBe('Attempt 1: failed. claude refused the key.');
+  });
+
   it('tells the story of a run, one change at a time', () => {
     const script = new Script();
     let last = script.run();

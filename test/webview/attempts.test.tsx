@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { act } from 'preact/test-utils';
 import { beforeEach, expect, it } from 'vitest';
-import { attemptsRun, stateWith } from './fixtures.ts';
+import { attemptsRun, ESTIMATE, PLAN, Script, stateWith } from './fixtures.ts';
+import { heldPlan } from '../../backend/cli/plan-question.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
 
 beforeEach(() => stubLayout());
@@ -34,4 +35,13 @@ it('asks with as many attempts as were chosen beside the question', () => {
   });
   panel.click('Solve');
   expect(panel.posted.at(-1)).toEqual({ type: 'solve', question: 'Why?', attempts: 3 });
+});
+
+it('shows the plan that waits for a person, though a later attempt has one, too', () => {
+  const run = new Script({ attempts: 3 }).context().plan(0, PLAN).plan(1, PLAN).plan(2, PLAN).say({ type: 'plan.held', round: 1, estimate: ESTIMATE }).run();
+  const panel = renderPanel(stateWith({ run }));
+  expect([...panel.root.querySelectorAll('.round-title button')].map((button) => button.getAttribute('aria-expanded'))).toEqual(['false', 'true', 'false']);
+  expect(panel.text()).toContain('The plan waits for you');
+  expect([...panel.root.querySelectorAll('.round')].map((round) => round.querySelector('.plan-editor') !== null)).toEqual([false, true, false]);
+  expect(heldPlan(run)).toEqual({ round: 1, attemptId: run.rounds[1]?.planAttempt?.attemptId });
 });

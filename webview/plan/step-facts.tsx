@@ -35,7 +35,7 @@ export function StepFigures({ step, phase, name }: {
   if (step.keptFrom !== undefined) return <span class={name}>{l10n.t('kept')}</span>;
   const spent = formatStepSpent(step.spent);
   if (phase === 'running' && step.attempt) {
-    return <span class={name}>{spent.map((figure) => `${figure} · `)}<Elapsed since={step.attempt.startedAt} /></span>;
+    return <span class={name}>{spent.map((figure) => `${figure} · `)}<Elapsed since={(step.turnedAt ?? step.attempt.startedAt) - (step.durationMs ?? 0)} /></span>;
   }
   const took = step.durationMs === undefined ? [] : [formatDuration(step.durationMs)];
   const figures = [...spent, ...took];

@@ -99,7 +99,7 @@ function result({ state, outcome }: RunSnapshot): string {
 
 function roundBlocks(run: RunSnapshot, round: RoundView): string[] {
   return [
-    `## ${hasAttempts(run) ? 'Attempt' : 'Round'} ${round.index + 1}`,
+    `## ${roundName(run, round.index)}`,
     ...(round.failure ? [`This attempt failed: ${words(round.failure.message)}`] : []),
     ...(round.index > 0 ? contextBlocks(run, round.index) : []),
     ...round.rejections.flatMap(({ message, text }) => [`A text of the Conductor was no plan: ${words(message)}`, fenced(text)]),
@@ -201,13 +201,18 @@ function changeBlocks({ answer }: RoundView): string[] {
 function answerBlocks(run: RunSnapshot): string[] {
   const answer = answerOf(run)?.round;
   if (!answer?.answer) return [];
-  return ['## Answer', `The answer is the output of step ${answer.answer.step + 1} in round ${answer.index + 1}.`];
+  return ['## Answer', `The answer is the output of step ${answer.answer.step + 1} in ${roundName(run, answer.index).toLowerCase()}.`];
 }
 
-function costTable({ rounds, pool, policy, spent }: RunSnapshot): string {
+function roundName(run: RunSnapshot, index: number): string {
+  return `${hasAttempts(run) ? 'Attempt' : 'Round'} ${index + 1}`;
+}
+
+function costTable(run: RunSnapshot): string {
+  const { rounds, pool, policy, spent } = run;
   const steps = rounds.flatMap((round) => round.steps.map((step) => ({ round, step })));
   const rows = steps.map(({ round, step }) => [
-    `Round ${round.index + 1}, step ${step.index + 1}${step.keptFrom === undefined ? '' : ' (kept)'}`, idOf(pool, step.worker), ...figures(step.spent),
+    `${roundName(run, round.index)}, step ${step.index + 1}${step.keptFrom === undefined ? '' : ' (kept)'}`, idOf(pool, step.worker), ...figures(step.spent),
   ]);
   const planning = less(spent, steps.map(({ step }) => step.spent));
   return table(['What', 'Worker', 'Tokens in', 'Tokens out', 'Cost'], [
