@@ -34,7 +34,7 @@ function roundNews(run: RunSnapshot, before: RoundView | undefined, after: Round
   }
   for (const step of after.steps) said.push(...stepNews(run, before?.steps[step.index], step));
   if (!before?.verifying && after.verifying) said.push(l10n.t('Checking with the tests.'));
-  if (!before?.failure && after.failure) said.push(l10n.t('{0}: failed. {1}', name, after.failure.message));
+  if (!before?.failure && after.failure) said.push(after.failure.kind === 'cancelled' ? `${name}: ${after.failure.message}` : l10n.t('{0}: failed. {1}', name, after.failure.message));
   if (!before?.verdict && after.verdict) {
     const passes = passesOf(after.verdict);
     const { text } = verdictStage(after.verdict);

@@ -50,11 +50,12 @@ function Ask({ draft, state: { trusted, backend, pool } }: {
   const host = useHost();
   const [question, setQuestion] = useDraft(draft?.question);
   const [attempts, setAttempts] = useState(1);
+  const [atOnce, setAtOnce] = useState(false);
   const hasWorkers = pool === undefined || pool.workers.some((worker) => worker.enabled);
   const ready = trusted && backend.state === 'connected' && pool?.conductor !== undefined && hasWorkers;
   const empty = question.trim() === '';
   const solve = (): void => {
-    if (ready && !empty) host.post({ type: 'solve', question, ...(attempts > 1 && { attempts }) });
+    if (ready && !empty) host.post({ type: 'solve', question, ...(attempts > 1 && { attempts, ...(atOnce && { atOnce }) }) });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) solve();
@@ -72,6 +73,7 @@ function Ask({ draft, state: { trusted, backend, pool } }: {
           {l10n.t('Show context')}
         </Button>
         <Attempts count={attempts} onChange={setAttempts} />
+        {attempts > 1 && <AtOnce on={atOnce} onChange={setAtOnce} />}
         <span class="quiet keys"><kbd>{l10n.t('Ctrl')}</kbd>/<kbd>⌘</kbd> <kbd>{l10n.t('Enter')}</kbd></span>
       </div>
       {!hasWorkers && !empty && <p class="quiet">{l10n.t('Your question waits here until there is a worker.')}</p>}
@@ -89,6 +91,15 @@ function Attempts({ count, onChange }: { readonly count: number; readonly onChan
       <select class="choice" value={String(count)} onChange={(event) => onChange(Number(event.currentTarget.value))}>
         {[1, 2, 3, 4, 5].map((one) => <option key={one} value={String(one)}>{one}</option>)}
       </select>
+    </label>
+  );
+}
+
+/** Whether the attempts are tried at the same time. */
+function AtOnce({ on, onChange }: { readonly on: boolean; readonly onChange: (on: boolean) => void }): JSX.Element {
+  return (
+    <label class="attempts quiet" title={l10n.t('All attempts are tried at the same time: quicker, and dearer. The first verified one ends the others; what they had begun is paid.')}>
+      <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> {l10n.t('At once')}
     </label>
   );
 }

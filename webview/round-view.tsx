@@ -69,7 +69,7 @@ export const RoundView = memo(function RoundView({
       </div>
       {open && (
         <>
-          {round.failure && <p class="note tone-bad" dir="auto">{round.failure.message}</p>}
+          {round.failure && <p class={round.failure.kind === 'cancelled' ? 'note' : 'note tone-bad'} dir="auto">{round.failure.message}</p>}
           {context && <ContextView context={context} id={id} />}
           <Planning round={round} gaveUp={gaveUp} runGoesOn={runGoesOn} id={id} />
           {held && <PlanEditor round={round} isAttempt={isAttempt} run={{ runId, pool }} {...held} />}

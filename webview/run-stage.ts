@@ -88,8 +88,10 @@ function outcomeOf(run: RunSnapshot): Stage {
 }
 
 function activityOf(run: RunSnapshot): string {
-  // Attempts are planned first, and tried in another order.
-  const round = (hasAttempts(run) && run.rounds.find(({ steps, verdict, failure }) => !verdict && !failure && steps.some(({ state }) => state !== 'pending'))) || run.rounds.at(-1);
+  // Attempts are planned first, and tried in another order or at once.
+  const tried = hasAttempts(run) ? run.rounds.filter(({ steps, verdict, failure }) => !verdict && !failure && steps.some(({ state }) => state !== 'pending')) : [];
+  if (tried.length > 1) return l10n.t('Trying {0} attempts at once', tried.length);
+  const round = tried[0] ?? run.rounds.at(-1);
   if (!round) return run.context ? l10n.t('Planning') : run.base && !run.base.result ? l10n.t('Running the tests on the code as it is') : l10n.t('Gathering context');
   if (round.verifying) return l10n.t('Checking with the tests');
   if (round.steps.length === 0) return round.kept ? l10n.t('Finishing') : l10n.t('Planning');
@@ -171,7 +173,7 @@ export function roundSummary(round: RoundView, gaveUp: boolean): string {
 
 /** How an attempt ended, in a few words. */
 export function attemptSummary(round: RoundView, runGoesOn: boolean): string {
-  if (round.failure) return l10n.t('failed');
+  if (round.failure) return round.failure.kind === 'cancelled' ? l10n.t('ended by another attempt') : l10n.t('failed');
   if (round.verdict) return roundSummary(round, false);
   if (round.answer) return runGoesOn ? l10n.t('Checking') : l10n.t('Unchecked');
   if (round.steps.some(({ state }) => state !== 'pending')) return runGoesOn ? l10n.t('running') : l10n.t('not run to its end');

@@ -23,6 +23,7 @@ export const SOLVE_OPTIONS = {
   continue: { type: 'string' },
   rounds: { type: 'string' },
   attempts: { type: 'string' },
+  'at-once': { type: 'boolean' },
   'test-command': { type: 'string' },
   runner: { type: 'string' },
   reports: { type: 'string' },
@@ -59,12 +60,15 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   if (values.review && reviewAbove !== undefined) throw new UsageError('--review and --review-above exclude each other.');
   const reviewPlan = values.review ? 'always' : reviewAbove === undefined ? undefined : { aboveUsd: reviewAbove };
   if (reviewPlan !== undefined && values.json) throw new UsageError('--json asks no questions, so it excludes --review and --review-above.');
+  const attempts = values.attempts === undefined ? undefined : whole(values.attempts, '--attempts', { from: 1, to: 5 });
+  if (values['at-once'] && (attempts ?? 1) === 1) throw new UsageError('--at-once tries several attempts at the same time: name their number with --attempts.');
   const parsed = runRequestSchema.safeParse({
     question,
     ...(values.continue !== undefined && { continues: values.continue.trim() }),
     workspace,
     focus: { files: (values.file ?? []).map((file) => fileRange(file, workspace, currentFolder)) },
-    ...(values.attempts !== undefined && { attempts: whole(values.attempts, '--attempts', { from: 1, to: 5 }) }),
+    ...(attempts !== undefined && { attempts }),
+    ...(values['at-once'] && { atOnce: true }),
     ...(values.rounds !== undefined && { rounds: whole(values.rounds, '--rounds', { from: 1, to: 5 }) }),
     ...(values['no-tests'] ? { testCommand: null } : { testCommand: values['test-command'] }),
     testRunner: values.runner,

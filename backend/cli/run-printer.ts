@@ -99,7 +99,7 @@ export class RunPrinter {
       case 'step.tried':
         return this.#line('', this.#dim(`  step ${event.step + 1}, tests with its change: ${triedWords(event)}`));
       case 'round.failed':
-        return this.#line('', style('red', `✗ attempt ${event.round + 1} ends: ${event.failure.message}`));
+        return this.#line('', style(event.failure.kind === 'cancelled' ? 'dim' : 'red', `✗ attempt ${event.round + 1} ends: ${event.failure.message}`));
       case 'step.skipped':
         return this.#line('', style('dim', `– step ${event.step + 1} skipped: ${event.reason}`));
       case 'answer.returned':
@@ -180,7 +180,7 @@ export class RunPrinter {
   #attempts(run: RunSnapshot): void {
     const offered = answerOf(run)?.round.index;
     for (const round of run.rounds) {
-      const how = round.verdict ? `${round.verdict.outcome}, ${passCount(round.verdict.tests).passed} of ${counted(passCount(round.verdict.tests).total, 'test')} pass` : round.failure ? 'failed' : round.answer ? 'not tested' : 'not tried';
+      const how = round.verdict ? `${round.verdict.outcome}, ${passCount(round.verdict.tests).passed} of ${counted(passCount(round.verdict.tests).total, 'test')} pass` : round.failure ? (round.failure.kind === 'cancelled' ? 'ended by another attempt' : 'failed') : round.answer ? 'not tested' : 'not tried';
       this.#line(round.index === 0 ? 'Attempts' : '', `${round.index + 1} ${how} · ${formatMoney(spentIn(round))}${round.index === offered ? ' · offered' : ''}`);
     }
   }
@@ -266,7 +266,7 @@ export class RunPrinter {
     const view = run.rounds[round]?.steps[step] as StepView;
     const figures = keptFrom === undefined ? [...formatStepSpent(view.spent), formatDuration(view.durationMs ?? 0)].join(' · ') : 'kept, not paid for again';
     const tick = finishReason === 'stopped' ? this.#terminal.style('yellow', '■') : this.#terminal.style('green', '✓');
-    this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
+    this.#line('', `${tick} ${run.request.atOnce ? `attempt ${round + 1}, ` : ''}step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
   }
 
   #verdict({ tests, notes, tools = [], sandboxed, durationMs }: Verdict): void {

@@ -168,8 +168,8 @@ const text = z.string().max(4_000_000);
 export const pageMessageSchema = z.discriminatedUnion('type', [
   /** The page listens: send it the state. Comes again after each reload. */
   z.strictObject({ type: z.literal('ready') }),
-  /** `continues`: the run under whose answer it was asked. `attempts`: how many plans may be tried. */
-  z.strictObject({ type: z.literal('solve'), question, continues: runId.optional(), attempts: z.number().int().min(1).max(5).optional() }),
+  /** `continues`: the run under whose answer it was asked. `attempts`: how many plans may be tried; `atOnce`: at the same time. */
+  z.strictObject({ type: z.literal('solve'), question, continues: runId.optional(), attempts: z.number().int().min(1).max(5).optional(), atOnce: z.boolean().optional() }),
   z.strictObject({ type: z.literal('previewContext'), question }),
   z.strictObject({ type: z.literal('cancel'), runId }),
   /** Goes on with a run that stopped, failed or was cancelled. */

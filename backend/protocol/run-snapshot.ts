@@ -421,7 +421,10 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, (step) => ({ ...step, state: 'failed', failure: event.failure })));
     case 'round.failed':
-      return inRound(next, event.round, (round) => ({ ...round, failure: event.failure, steps: round.steps.map(withoutRunningTrial) }));
+      // One that another attempt ended may have been in the middle of anything.
+      return inRound(next, event.round, (round) => ({
+        ...(event.failure.kind === 'cancelled' ? forgetUnfinished(round) : { ...round, steps: round.steps.map(withoutRunningTrial) }), failure: event.failure,
+      }));
     case 'step.trying':
       return inRound(next, event.round, (round) => inStep(round, event.step, (step) => ({ ...step, trial: { startedAt: at } })));
     case 'step.tried': {

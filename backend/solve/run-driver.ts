@@ -1,95 +1,33 @@
-import { unlessAborted } from '../common/unless-aborted.ts';
-import { planRequest } from '../conductor/plan-request.ts';
-import { readPlan } from '../conductor/plan/read-plan.ts';
-import { profileOf } from '../conductor/prompt-profile.ts';
 import { readQuestion } from '../conductor/question/read-question.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
-import type { Failure, Purpose, RunEvent, RunEventOf, VerifiedCost } from '../protocol/run-events.ts';
-import { answerText, bestAttempt, hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Verdict } from '../protocol/verdict.ts';
+import type { Failure, RunEvent, RunEventOf, VerifiedCost } from '../protocol/run-events.ts';
+import { bestAttempt, hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
-import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts';
-import type { ModelReply, ModelRequest } from '../workers/model.ts';
-import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { WorkerRecord } from '../protocol/worker-record.ts';
-import { NO_USAGE } from '../protocol/token-counts.ts';
-import type { WorkEstimate } from '../protocol/work-estimate.ts';
-import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
-import type { Patch } from '../verify/patch/patch.ts';
-import { stepsOf, type Plan, type Step } from '../workflow/plan.ts';
-import { answerPatch, changesOfAnswer } from './answer-patch.ts';
-import { withWorker } from './assigned.ts';
-import { askedQuestion, isInProject } from './asked-question.ts';
-import { editSummaries, type Checker } from './checker.ts';
-import { LimitReachedError, RunRefusedError } from './errors.ts';
-import { RunError } from './failure.ts';
-import { changeOnTop, isBuiltOn, wholeChange } from './follow-up/build-on.ts';
-import type { StepPlace } from './kept-events.ts';
+import { isInProject } from './asked-question.ts';
 import { cheapestFirst } from './attempts.ts';
-import { bestRound, conclusionOf, mayAddTests, wantedOf, worthAnotherRound } from './round.ts';
-import { planInput } from './plan-prompt.ts';
-import { isReviewDue, plannedSteps } from './plan-review.ts';
 import { BaseRun } from './base-run.ts';
-import { RunAttemptLog } from './run-calls.ts';
+import { LimitReachedError } from './errors.ts';
+import { RunError } from './failure.ts';
+import type { StepPlace } from './kept-events.ts';
+import { notAtWork, RoundDriver, type RoundDriverOptions } from './round-driver.ts';
+import { bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
 import { RunContexts } from './run-contexts.ts';
-import { secondReading, whatToReturn } from './returned-answer.ts';
 import { RunFiles, type RunFilesOptions } from './run-files.ts';
-import type { RunRecorder } from './run-recorder.ts';
-import { isHandedOn, lastingFailure, noneLeft, standInFor } from './stand-in.ts';
-import { readsMeanwhile, stepPrompt } from './step-prompt.ts';
-import { StepTrials } from './step-trials.ts';
-import { lastWords, noAnswer, stoppedOutput } from './stopped-step.ts';
-import { ONE_CALL, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
 import { judgingCommand, type JudgingCommand } from './test-command.ts';
 
-/** Calls a model for this run, with retries, limits and keys. */
-export type RunCall = (
-  worker: WorkerConfig, request: Pick<ModelRequest, 'messages'> & Partial<ModelRequest>,
-  account: { ledger: Ledger; attempts: RunAttemptLog; signal: AbortSignal },
-) => Promise<ModelReply>;
-
-export interface NoSandbox {
-  readonly reason: string;
-  /** A command line that installs what is missing, if one is known. */
-  readonly remedy: string | undefined;
-  /** The test command that would run without a sandbox. */
-  readonly command: string;
-}
-
-export interface RunDriverOptions {
-  readonly recorder: RunRecorder;
-  readonly ledger: Ledger;
-  readonly call: RunCall;
-  /** How a worker does a step; by default with one call. */
-  readonly workOf?: ((worker: WorkerConfig, place: WorkPlace) => StepWork) | undefined;
-  /**
-   * The records of the pool in this project. By them a step is given to another worker when its own fails; without it no step is: in a
-   * training, what a plan is worth follows from the workers that it names.
-   */
-  readonly standInsBy?: (() => readonly WorkerRecord[]) | undefined;
-  /** What a plan is expected to take. Without it no plan waits for a person, as in a training. */
-  readonly estimateOf?: ((run: RunSnapshot, round: number, plan: Plan) => WorkEstimate) | undefined;
+/** What a run is driven with: what its rounds are, and what they share. */
+export interface RunDriverOptions extends RoundDriverOptions {
   /** What verified answers cost in the project of a run that ends verified, with this run; undefined where nothing says so. */
   readonly verifiedCost?: ((run: RunSnapshot) => VerifiedCost | undefined) | undefined;
   /** See `RunFilesOptions`. */
   readonly taskBase?: RunFilesOptions['taskBase'];
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
-  readonly checker: Checker;
-  /** The failure to report for an error. */
-  readonly failureOf: (error: unknown) => Failure;
-  /** After this many invalid plans in one round the run fails; resuming it allows as many again. */
-  readonly planTries?: number;
   /** Runs all rounds even if the tests are green. Training needs that: the Conductor learns to keep a good answer. */
   readonly everyRound?: boolean;
   /** How long the plan waits for the tests on the code as it is; see `BASE_WAIT_MS`. */
   readonly baseWaitMs?: number | undefined;
-  /** Asks a person whether tests may run without a sandbox, and waits for an answer. */
-  readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
-  readonly signal: AbortSignal;
 }
-
-const PLAN_TRIES = 3;
 
 /**
  * Drives one run from its journalled state to its end: context, then rounds of plan, execution and verdict. Every decision follows from
@@ -102,10 +40,10 @@ export class RunDriver {
   readonly #files: RunFiles;
   /** What judges, read when the run begins. */
   #test: JudgingCommand | undefined;
-  /** The current round. */
-  #round = 0;
-  /** Those that are at work, by their index; aborted for one that a person stops. */
-  readonly #atWork = new Map<number, AbortController>();
+  /** Why the latest attempt that failed did. */
+  #failed: unknown;
+  /** By their number. */
+  readonly #rounds = new Map<number, RoundDriver>();
 
   constructor(options: RunDriverOptions) {
     this.#options = options;
@@ -140,25 +78,18 @@ export class RunDriver {
 
   /** Stops a step that is at work; it hands on what it has. @throws RunRefusedError for one that is not */
   stopStep(place: StepPlace): void {
-    const { step, stop } = this.#stepAtWork(place);
-    if (step.stopped) return;
-    this.#record({ type: 'step.stopped', ...place });
-    stop.abort(new Error('A person stopped the step.'));
+    this.#driverOf(place).stopStep(place.step);
   }
 
   /** Says something to the worker of a step, which reads it at its next turn. @throws RunRefusedError if there will be none */
   tellStep(place: StepPlace, text: string): void {
-    const { step: { index, worker, turns, stopped } } = this.#stepAtWork(place);
-    if (!readsMeanwhile(this.#run, worker)) throw new RunRefusedError(`Step ${index + 1} reads nothing while it works: stop it, or wait for its answer.`);
-    if (stopped || turns?.at(-1)?.isLast) throw new RunRefusedError(`Step ${index + 1} is at its end and reads nothing any more.`);
-    this.#record({ type: 'step.told', ...place, text });
+    this.#driverOf(place).tellStep(place.step, text);
   }
 
-  #stepAtWork({ round, step: index }: StepPlace): { step: RoundView['steps'][number]; stop: AbortController } {
-    const step = round === this.#round ? this.#view.steps[index] : undefined;
-    const stop = this.#atWork.get(index);
-    if (step && stop && (step.state === 'running' || step.state === 'pending')) return { step, stop };
-    throw new RunRefusedError(`Step ${index + 1} of round ${round + 1} is not at work.`);
+  #driverOf(place: StepPlace): RoundDriver {
+    const driver = this.#rounds.get(place.round);
+    if (!driver) throw notAtWork(place);
+    return driver;
   }
 
   #endingOf(error: unknown): RunEvent {
@@ -184,360 +115,105 @@ export class RunDriver {
     const { rounds, request } = this.#run;
     if (hasAttempts(this.#run)) return await this.#tryAttempts();
     // The parts of the last round that are done are skipped.
-    for (this.#round = Math.max(0, rounds.length - 1); this.#round < request.rounds; this.#round += 1) {
-      do await this.#plan();
-      while (!(await this.#isLetRun()));
-      if (this.#view.kept) break;
-      await this.#execute();
-      await this.#check();
-      if (!this.#options.everyRound && !worthAnotherRound(this.#view, wantedOf(this.#run))) break;
+    for (let index = Math.max(0, rounds.length - 1); index < request.rounds; index += 1) {
+      const round = this.#round(index);
+      do await round.plan();
+      while (!(await round.isLetRun()));
+      if (this.#run.rounds[index]?.kept) break;
+      await round.execute();
+      await round.check();
+      if (!this.#options.everyRound && !this.#isWorthAnother(index)) break;
     }
     const best = bestRound(this.#run.rounds);
     if (!best) throw new RunError('plan-rejected', 'The Conductor kept an answer that does not exist: ask again.');
     return { type: 'run.completed', round: best.index, ...this.#conclusion(best) };
   }
 
-  /** Tries one plan after another, the cheapest first, until the tests verify an answer or no other answer could fare better. */
+  /** The driver of a round, in place of an earlier one. */
+  #round(index: number, signal = this.#options.signal): RoundDriver {
+    const driver = new RoundDriver({ ...this.#options, signal }, { files: this.#files, contexts: this.#contexts, test: this.#test }, index);
+    this.#rounds.set(index, driver);
+    return driver;
+  }
+
+  #isWorthAnother(index: number): boolean {
+    const round = this.#run.rounds[index];
+    return !round?.answer || worthAnotherRound(round, wantedOf(this.#run));
+  }
+
+  /** Tries plans, the cheapest first or all at once, until the tests verify an answer or no other answer could fare better. */
   async #tryAttempts(): Promise<RunEvent> {
+    const { attempts: asked, atOnce } = this.#run.request;
     // Without tests nothing could choose.
-    const attempts = this.#test ? this.#run.request.attempts : 1;
-    let failed: unknown;
-    const attempt = async (round: number, act: () => Promise<void>): Promise<void> => {
-      this.#round = round;
-      if (this.#view.failure) return;
-      try {
-        await act();
-      } catch (error) {
-        // What concerns all attempts ends the run.
-        if (this.#options.signal.aborted || error instanceof JournalUnavailableError || error instanceof BudgetSpentError) throw error;
-        failed = error;
-        this.#record({ type: 'round.failed', round, failure: this.#options.failureOf(error) });
-      }
-    };
-    for (let round = 0; round < attempts; round += 1) await attempt(round, () => this.#plan());
-    for (const round of cheapestFirst(this.#run, attempts, this.#options.estimateOf)) {
-      await attempt(round, async () => {
-        if (!this.#view.answer) while (!(await this.#isLetRun())) await this.#plan();
-        await this.#execute();
-        await this.#check();
-      });
-      if (this.#view.answer && !worthAnotherRound(this.#view, wantedOf(this.#run))) break;
+    const attempts = Array.from({ length: this.#test ? asked : 1 }, (_, index) => index);
+    for (const group of atOnce ? [attempts] : attempts.map((index) => [index])) await this.#attempt(group, (round) => round.plan());
+    const order = cheapestFirst(this.#run, attempts.length, this.#options.estimateOf);
+    for (const group of groupsOf(order, this.#run)) {
+      // A person looks at one plan after another.
+      for (const index of group) await this.#attempt([index], async (round) => void (this.#run.rounds[index]?.answer || (await letRun(round))));
+      await this.#attemptUntilDecided(group);
+      if (group.some((index) => !this.#isWorthAnother(index))) break;
     }
     const best = bestAttempt(this.#run.rounds);
     if (best) return { type: 'run.completed', round: best.index, ...this.#conclusion(best) };
     // After a restart, the failures are known from the journal alone.
-    const { message = 'No attempt has an answer: ask again.' } = this.#run.rounds.findLast(({ failure }) => failure)?.failure ?? {};
-    throw failed ?? new RunError('plan-rejected', message);
+    throw this.#failed ?? new RunError('plan-rejected', this.#run.rounds.findLast(({ failure }) => failure)?.failure?.message ?? 'No attempt has an answer: ask again.');
+  }
+
+  /** Tries some attempts at the same time. The first whose answer no other could better ends the others, which are not paid any further. */
+  async #attemptUntilDecided(group: readonly number[]): Promise<void> {
+    const ended = new AbortController();
+    const isDecided = (): boolean => group.some((index) => !this.#isWorthAnother(index));
+    // After a restart, one of them may have been verified before.
+    if (!isDecided()) {
+      await this.#attempt(group, async (round, index) => {
+        await round.execute();
+        await round.check();
+        if (!this.#isWorthAnother(index)) ended.abort(new Error('Another attempt has ended the run.'));
+      }, ended.signal);
+    }
+    if (!isDecided()) return;
+    for (const index of group) {
+      const { answer, verdict, failure } = this.#run.rounds[index] ?? {};
+      if (!failure && (!answer || !verdict) && this.#isWorthAnother(index)) this.#record({ type: 'round.failed', round: index, failure: ENDED });
+    }
+  }
+
+  /**
+   * Does something for some attempts at the same time. A failure ends its attempt, unless it concerns all.
+   * @param ended aborts once another attempt has made the rest needless
+   */
+  async #attempt(group: readonly number[], act: (round: RoundDriver, index: number) => Promise<void>, ended?: AbortSignal): Promise<void> {
+    const { signal } = this.#options;
+    const one = async (index: number): Promise<void> => {
+      if (this.#run.rounds[index]?.failure) return;
+      try {
+        await act(this.#round(index, ended ? AbortSignal.any([signal, ended]) : signal), index);
+      } catch (error) {
+        // What concerns all attempts ends the run.
+        if (signal.aborted || error instanceof JournalUnavailableError || error instanceof BudgetSpentError) throw error;
+        if (ended?.aborted) return;
+        this.#failed = error;
+        this.#record({ type: 'round.failed', round: index, failure: this.#options.failureOf(error) });
+      }
+    };
+    for (let left = group; left.length > 0;) {
+      const results = await Promise.allSettled(left.map(one));
+      signal.throwIfAborted();
+      if (ended?.aborted) return;
+      const reasons = results.map((result): unknown => (result.status === 'rejected' ? result.reason : undefined));
+      const over = left.filter((_, at) => reasons[at] instanceof BudgetSpentError);
+      const [first] = reasons.filter((reason) => reason !== undefined).toSorted((a, b) => Number(a instanceof BudgetSpentError) - Number(b instanceof BudgetSpentError));
+      // What the others had reserved beyond their cost is free again.
+      if (first !== undefined && (!(first instanceof BudgetSpentError) || over.length === left.length)) throw first;
+      left = over;
+    }
   }
 
   #conclusion(round: RoundView): Omit<RunEventOf<'run.completed'>, 'type' | 'round'> {
     const conclusion = conclusionOf(round, wantedOf(this.#run));
     const verifiedCost = conclusion.outcome === 'verified' ? this.#options.verifiedCost?.(this.#run) : undefined;
     return { ...conclusion, ...(verifiedCost && { verifiedCost }) };
-  }
-
-  get #view(): RoundView {
-    return this.#run.rounds[this.#round] ?? { index: this.#round, rejections: [], kept: false, steps: [] };
-  }
-
-  async #plan(): Promise<void> {
-    const { call, ledger, signal, planTries = PLAN_TRIES } = this.#options;
-    const { worker: planner, model } = this.#run.policy;
-    if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
-    while (!this.#view.plan && !this.#view.kept) {
-      const { rejections, forgivenRejections = 0 } = this.#view;
-      const rejection = rejections.at(-1);
-      if (rejection && rejections.length - forgivenRejections >= planTries) {
-        throw new RunError(
-          'plan-rejected',
-          `The Conductor (${model}) wrote no valid plan in ${planTries} ${planTries === 1 ? 'try' : 'tries'}; the last one: ${rejection.message} ` +
-            'No worker was paid in this round. Resume the run to try again, or let another model play the Conductor.',
-        );
-      }
-      const context = await this.#contexts.current(this.#round);
-      const attempts = this.#attempts({ kind: 'plan' }, context, (...reply) => this.#planEvent(...reply));
-      await call(planner, planRequest(planner, planInput(this.#run, this.#round, this.#run.contexts[context])), { ledger, attempts, signal });
-    }
-  }
-
-  /** The event for the Conductor's text. It is parsed in the transaction that pays for it, so that no paid text is lost. */
-  #planEvent({ attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
-    const { request, pool, policy: { worker: planner } } = this.#run;
-    const { rejections, forgivenRejections = 0 } = this.#view;
-    const { planTries = PLAN_TRIES } = this.#options;
-    const revisions = hasAttempts(this.#run) ? 0 : this.#round;
-    const parsed = readPlan(reply.text, {
-      workerCount: pool.length, round: revisions, truncated: reply.finishReason === 'length',
-      question: askedQuestion(request),
-      inProject: isInProject(this.#run),
-      profile: profileOf(planner ?? { provider: 'openai' }),
-      // Told once; a call more costs money, and another text may be no better.
-      mayAskAgain: rejections.length - forgivenRejections + 1 < planTries && !rejections.some(({ reason }) => reason === 'senseless'),
-    });
-    const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
-    switch (parsed.kind) {
-      case 'plan':
-        return { type: 'plan.proposed', ...common, ...plannedSteps(parsed.plan, revisions), ...(parsed.mended && { mended: parsed.mended }) };
-      case 'keep':
-        return { type: 'plan.kept', ...common };
-      case 'rejected':
-        return { type: 'plan.rejected', ...common, ...parsed.rejection };
-    }
-  }
-
-  /** Waits for a person where the plan is to be seen first. @returns false if the person wants another plan */
-  async #isLetRun(): Promise<boolean> {
-    const { recorder, estimateOf, signal } = this.#options;
-    const { reviewPlan } = this.#run.request;
-    for (;;) {
-      const { plan, planKeptFrom, review } = this.#view;
-      if (this.#view.kept) return true;
-      if (!plan) return false;
-      // A plan that is kept from another run was let run there, if it was begun.
-      const wasLetRun = planKeptFrom !== undefined && (this.#round === this.#run.retried?.round || this.#view.steps.some(({ output }) => output !== undefined));
-      if (!reviewPlan || !estimateOf || wasLetRun || review?.state === 'approved') return true;
-      const estimate = estimateOf(this.#run, this.#round, plan);
-      if (!review && !isReviewDue(reviewPlan, estimate)) return true;
-      await unlessAborted(recorder.wait({ type: 'plan.held', round: this.#round, estimate }), signal);
-    }
-  }
-
-  async #execute(): Promise<void> {
-    const { plan, steps, answer } = this.#view;
-    if (!plan || answer) return;
-    const answerStep = plan.modelIds.length - 1;
-    const first = await this.#runSteps(plan, () => true);
-    let patch = await this.#read(first);
-    const { finishReason } = this.#view.steps[answerStep] ?? {};
-    const back = patch && finishReason !== 'stopped' && whatToReturn(patch, wantedOf(this.#run) === 'words' ? undefined : { text: first, finishReason });
-    if (patch && typeof back === 'string' && !steps[answerStep]?.returned?.isAnswered) {
-      const second = await this.#returnAnswer(plan, back);
-      if (second !== undefined) patch = secondReading(patch, (await this.#read(second)) ?? patch);
-    }
-    this.#record({
-      type: 'answer.ready',
-      round: this.#round,
-      step: answerStep,
-      edits: patch ? editSummaries(patch, { whole: isBuiltOn(this.#run) }) : [],
-      refused: patch ? patch.refused.map(({ path, reason, isForbidden }) => ({ path, reason, ...(!isForbidden && { isUnreadable: true }) })) : [],
-    });
-  }
-
-  /** The answer of a plan. Outputs that the journal has and that are kept are not asked for again. */
-  async #runSteps(plan: Plan, isKept: (step: number) => boolean): Promise<string> {
-    const finished = new Map(this.#view.steps.flatMap(({ index, output }) => (output === undefined || !isKept(index) ? [] : [[index, output] as const])));
-    const trials = new StepTrials({ ...this.#options, files: this.#files, test: this.#test, round: this.#round });
-    // Whoever reads a step waits for its trial, and meets what is wrong with it.
-    const tryLater = (index: number): void => void trials.begin(index).catch(() => {});
-    for (const index of finished.keys()) tryLater(index);
-    const result = await executePlan({
-      steps: stepsOf(plan),
-      finished,
-      signal: this.#options.signal,
-      runStep: async (step, inputs, signal) => {
-        await trials.known(step.reads);
-        const output = await this.#handedOn(step, inputs, signal);
-        tryLater(step.index);
-        return output;
-      },
-      onSkipped: (step, because, error) => {
-        if (error instanceof JournalUnavailableError) return;
-        const reason = error instanceof BudgetSpentError ? 'The budget does not hold the next call.' : `Step ${because.index + 1} failed.`;
-        this.#record({ type: 'step.skipped', round: this.#round, step: step.index, reason });
-      },
-    }).finally(() => trials.stop());
-    if (!result.ok) throw result.error;
-    return result.answer;
-  }
-
-  async #read(answer: string): Promise<Patch | undefined> {
-    const { workspace } = this.#run.request;
-    return workspace === undefined ? undefined : await this.#patchIn(answer, workspace);
-  }
-
-  /** As a patch of the workspace, with the earlier change that the run begins with. */
-  async #patchIn(answer: string, workspace: string): Promise<Patch> {
-    const begins = await this.#files.begins(workspace);
-    const read = (folder: string): Promise<Patch> => answerPatch(this.#options.checker, this.#run, this.#round, { output: answer, folder });
-    // What a step with hands changed holds the earlier change already.
-    if (changesOfAnswer(this.#run, this.#round).length === 0) return wholeChange(begins, await this.#files.read(workspace, read));
-    const patch = await this.#files.readWorkspace(workspace, read);
-    return changeOnTop(begins, patch.edits).length > 0 ? patch : { ...patch, edits: [] };
-  }
-
-  /** Gives an answer back to its worker. @returns the next one; undefined if there is none, and the first one stays */
-  async #returnAnswer(plan: Plan, text: string): Promise<string | undefined> {
-    const step = plan.modelIds.length - 1;
-    if (!this.#view.steps[step]?.returned) this.#record({ type: 'answer.returned', round: this.#round, step, text });
-    try {
-      return await this.#runSteps(plan, (index) => index !== step);
-    } catch (error) {
-      if (this.#options.signal.aborted || error instanceof JournalUnavailableError) throw error;
-      return undefined;
-    }
-  }
-
-  /** Gives a step to one worker after another, until it is done or nobody is left. */
-  async #handedOn(planned: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
-    const seen = inputs.map(({ step, output }) => ({ step: withWorker(step, this.#view), output }));
-    for (;;) {
-      const step = withWorker(planned, this.#view);
-      const { index, worker } = step;
-      const known = lastingFailure(this.#run, worker);
-      const next = known && this.#reassignment(step, known);
-      if (next) {
-        this.#record(next);
-        continue;
-      }
-      try {
-        return await this.#step(step, seen, signal);
-      } catch (error) {
-        if (this.#view.steps[index]?.worker === worker) throw noneLeft(this.#run, { round: this.#round, step: index }, error);
-      }
-    }
-  }
-
-  /** Undefined if nobody is left. An output that was given back stays its worker's. */
-  #reassignment({ index, worker }: Step, failure: Failure): RunEvent | undefined {
-    const { standInsBy } = this.#options;
-    if (!standInsBy || this.#view.steps[index]?.output !== undefined) return undefined;
-    const to = standInFor(this.#run, { round: this.#round, step: index }, failure, standInsBy());
-    return to === undefined ? undefined : { type: 'step.reassigned', round: this.#round, step: index, from: worker, to, failure };
-  }
-
-  async #step(step: Step, inputs: readonly ReadableOutput[], runSignal: AbortSignal): Promise<string> {
-    const worker = this.#run.pool[step.worker] as WorkerConfig;
-    const { call, ledger, workOf = () => ONE_CALL } = this.#options;
-    const work = workOf(worker, { run: this.#run, round: this.#round, step, files: this.#files });
-    const stop = new AbortController();
-    const signal = AbortSignal.any([runSignal, stop.signal]);
-    const startedAt = performance.now();
-    this.#atWork.set(step.index, stop);
-    try {
-      // Stopped before a crash, and not yet at its end.
-      if (this.#view.steps[step.index]?.stopped) return await this.#endStopped(step, work, startedAt, runSignal);
-      await this.#begin(step, work, signal);
-      const context = await this.#contextOf(step);
-      const messages = stepPrompt(this.#run, this.#round, step, inputs, this.#run.contexts[context]);
-      const attempts = this.#attempts({ kind: 'step', step: step.index }, context, (...reply) => this.#stepEvent(step, work, ...reply));
-      for (;;) {
-        const turns = await this.#turns(step, work, signal);
-        const reply = await call(worker, work.request(messages, turns), { ledger, attempts, signal }).catch((error: unknown) => {
-          if (signal.aborted || !work.shorten?.(error)) throw error;
-          return undefined;
-        });
-        const { state, output } = this.#view.steps[step.index] ?? {};
-        if (reply && state === 'completed') return output ?? reply.text;
-      }
-    } catch (error) {
-      if (runSignal.aborted || error instanceof JournalUnavailableError) throw error;
-      if (stop.signal.aborted) return await this.#endStopped(step, work, startedAt, runSignal);
-      if (!(error instanceof BudgetSpentError)) {
-        const failure = this.#options.failureOf(error);
-        const next = isHandedOn(error) ? this.#reassignment(step, failure) : undefined;
-        this.#record(next ?? { type: 'step.failed', round: this.#round, step: step.index, failure });
-      }
-      throw error;
-    } finally {
-      this.#atWork.delete(step.index);
-      await work.end?.();
-    }
-  }
-
-  /** The end of a step that a person stopped. @returns what it hands on. @throws RunError if it was to give the answer and has none */
-  async #endStopped({ index }: Step, work: StepWork, startedAt: number, signal: AbortSignal): Promise<string> {
-    const view = this.#view.steps[index];
-    // Its first output stays.
-    if (!view || view.output !== undefined) throw new RunError('step-stopped', `Step ${index + 1} was stopped.`);
-    const { begun, attempt } = view;
-    const words = lastWords(view);
-    const has = (await work.stopped?.(words, { begun, turns: this.#taken(index) }, signal)) ?? { output: words };
-    if (has.output === '' && index === this.#view.steps.length - 1) {
-      const error = new RunError('step-stopped', noAnswer(index));
-      this.#record({ type: 'step.failed', round: this.#round, step: index, failure: this.#options.failureOf(error) });
-      throw error;
-    }
-    const output = stoppedOutput(has.output);
-    this.#record({
-      type: 'step.completed', round: this.#round, step: index, attemptId: attempt?.attemptId ?? '', ...has, output, finishReason: 'stopped',
-      usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: performance.now() - startedAt,
-    });
-    return output;
-  }
-
-  async #begin({ index }: Step, work: StepWork, signal: AbortSignal): Promise<void> {
-    const { begun } = this.#view.steps[index] ?? {};
-    const beginning = await work.begin?.({ begun, turns: this.#taken(index) }, signal);
-    if (beginning && !begun) this.#record({ type: 'step.begun', round: this.#round, step: index, text: beginning.text, changes: [...beginning.changes] });
-  }
-
-  /** A step keeps its context: its next turn continues a conversation. */
-  async #contextOf({ index }: Step): Promise<number> {
-    const { turns = [], attempt } = this.#view.steps[index] ?? {};
-    return turns.length > 0 && attempt ? attempt.context : await this.#contexts.current(this.#round);
-  }
-
-  #stepEvent({ index }: Step, work: StepWork, { attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
-    const common = { round: this.#round, step: index, attemptId, ...sampledIn(reply), ...spent };
-    return this.#isOutput(index, work, reply)
-      ? { type: 'step.completed', ...common, output: reply.text, ...work.output?.(reply), finishReason: reply.finishReason }
-      : { type: 'step.turned', ...common, text: reply.text, ...(reply.toolCalls && { calls: [...reply.toolCalls] }), ...(reply.verbatim && { verbatim: reply.verbatim }) };
-  }
-
-  /** Whether a reply is the output of a step. What a person has said meanwhile is read first, unless the reply had to be the last. */
-  #isOutput(index: number, work: StepWork, reply: ModelReply): boolean {
-    const { turns = [], told = [], worker = 0 } = this.#view.steps[index] ?? {};
-    const isUnread = told.length > 0 && readsMeanwhile(this.#run, worker) && turns.at(-1)?.isLast !== true;
-    return work.isOutput(reply, turns) && !isUnread;
-  }
-
-  /** The journalled turns. If the last one has no observation, it is made first. */
-  async #turns({ index }: Step, work: StepWork, signal: AbortSignal): Promise<Turn[]> {
-    const last = this.#view.steps[index]?.turns?.at(-1);
-    if (last && last.observation === undefined) {
-      const { text, results, pieces = [], changes = [], isLast } = await work.observe(last.reply, signal, this.#taken(index), last.calls);
-      this.#record({
-        type: 'step.observed', round: this.#round, step: index, text, ...(results && { results: [...results] }),
-        ...(pieces.length > 0 && { pieces: [...pieces] }), ...(changes.length > 0 && { changes: [...changes] }), ...(isLast && { isLast }),
-      });
-    }
-    return this.#taken(index);
-  }
-
-  /** The turns with what was given for them. */
-  #taken(index: number): Turn[] {
-    return (this.#view.steps[index]?.turns ?? []).flatMap(({ observation, ...turn }) => (observation === undefined ? [] : [{ ...turn, observation }]));
-  }
-
-  /** Runs the project's tests on the round's answer, if it changes files and there is a test command. */
-  async #check(): Promise<void> {
-    const { checker, signal } = this.#options;
-    const { workspace } = this.#run.request;
-    const text = answerText(this.#view);
-    if (this.#view.verdict || workspace === undefined || text === undefined) return;
-    const newTests = mayAddTests(this.#run);
-    const patch = await this.#patchIn(text, workspace);
-    if (patch.edits.length === 0) return;
-    const test = this.#test;
-    if (!test) return;
-
-    const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability(test.image);
-    const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
-      ? await this.#verify({ ...this.#files.base(workspace), patch, newTests, ...test, sandboxed, signal })
-      : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
-    this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
-  }
-
-  #verify(request: Parameters<Checker['verify']>[0]): Promise<Verdict> {
-    const { command, runner, sandboxed } = request;
-    this.#record({ type: 'verify.started', round: this.#round, command, runner, sandboxed });
-    return this.#options.checker.verify(request);
-  }
-
-  #attempts(
-    purpose: Purpose, context: number, onReply: (attempt: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent) => RunEvent,
-  ): RunAttemptLog {
-    return new RunAttemptLog({ recorder: this.#options.recorder, round: this.#round, purpose, context, onReply });
   }
 
   #record(event: RunEvent): void {
@@ -551,13 +227,17 @@ function concernsTests(run: RunSnapshot): boolean {
   return wants !== 'words' || reportsFault;
 }
 
-function sampledIn({ sampled }: ModelReply): Pick<ModelReply, 'sampled'> {
-  return sampled ? { sampled } : {};
+/** An attempt that was not finished, because another one's answer cannot be bettered. */
+const ENDED: Failure = { kind: 'cancelled', message: 'Another attempt ended the run first: nothing more is paid for this one.', retryable: false };
+
+/** The attempts in the order in which they are tried; those of one group at the same time. */
+function groupsOf(order: readonly number[], { request, retried }: RunSnapshot): (readonly number[])[] {
+  if (!request.atOnce) return order.map((index) => [index]);
+  // Of a step that is asked again, its attempt comes first: another one may be verified already.
+  return retried ? [order.slice(0, 1), order.slice(1)] : [order];
 }
 
-function notRun(command: string, { reason, remedy }: { readonly reason: string; readonly remedy: string | undefined }): Verdict {
-  return {
-    verified: false, score: 0, outcome: 'infrastructure', reason, tests: [], notes: [], command, sandboxed: false, durationMs: 0,
-    ...(remedy !== undefined && { remedy }),
-  };
+/** Has a person let the plan run, or another one in its place. */
+async function letRun(round: RoundDriver): Promise<void> {
+  while (!(await round.isLetRun())) await round.plan();
 }

@@ -96,12 +96,13 @@ export class SolveCommand {
    */
   async solve(
     question: string, confirm?: boolean,
-    { inPanel = true, insertAt, continues, attempts }: {
+    { inPanel = true, insertAt, continues, attempts, atOnce }: {
       readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt']; readonly continues?: Continued; readonly attempts?: number | undefined;
+      readonly atOnce?: boolean | undefined;
     } = {},
   ): Promise<string | undefined> {
     const { connection, runs, panel, showPanel } = this.#options;
-    const prepared = await this.#request(question, { insertAt, continues, attempts });
+    const prepared = await this.#request(question, { insertAt, continues, attempts, atOnce });
     if (!prepared) return undefined;
     const { confirmContext } = prepared;
     // An empty question, or one in Restricted Mode, is sent without context: its run fails immediately with the reason.
@@ -141,7 +142,10 @@ export class SolveCommand {
 
   async #request(
     question: string,
-    { insertAt, continues, attempts }: { readonly insertAt?: RunRequestInput['insertAt'] | undefined; readonly continues?: Continued | undefined; readonly attempts?: number | undefined } = {},
+    { insertAt, continues, attempts, atOnce }: {
+      readonly insertAt?: RunRequestInput['insertAt'] | undefined; readonly continues?: Continued | undefined; readonly attempts?: number | undefined;
+      readonly atOnce?: boolean | undefined;
+    } = {},
   ): Promise<Prepared | undefined> {
     const { editor } = this.#options.lookedAt;
     const choice = continues?.workspace === undefined ? await chooseFolder(undefined, editor) : openFolderOf(continues.workspace);
@@ -153,6 +157,7 @@ export class SolveCommand {
       trusted: vscode.workspace.isTrusted,
       rounds,
       ...(attempts !== undefined && { attempts }),
+      ...(atOnce && { atOnce }),
       ...(reviewPlan && { reviewPlan }),
       ...(insertAt && { insertAt }),
       ...(continues && { continues: continues.runId }),

@@ -24,6 +24,7 @@ describe('conductor solve', () => {
   it('tries one plan unless more attempts are asked for', () => {
     expect(solveRequest(['why?'], at).request.attempts).toBe(1);
     expect(solveRequest(['why?', '--attempts', '3'], at).request.attempts).toBe(3);
+    expect(solveRequest(['why?', '--attempts', '3', '--at-once'], at).request.atOnce).toBe(true);
   });
 
   it('accepts an empty question, which becomes a run that fails with a sentence', () => {
@@ -32,6 +33,7 @@ describe('conductor solve', () => {
 
   it.each([
     [['--rounds', '99'], '--rounds takes a whole number from 1 to 5, not "99".'],
+    [['--at-once'], '--at-once tries several attempts at the same time: name their number with --attempts.'],
     [['--attempts', '6'], '--attempts takes a whole number from 1 to 5, not "6".'],
     [['--rounds', '1.5'], '--rounds takes a whole number from 1 to 5, not "1.5".'],
     [['--file', ''], '--file takes the path of a file, not "".'],

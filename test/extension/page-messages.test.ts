@@ -103,8 +103,8 @@ describe('a message of the page', () => {
   it('solves as the setting says when the page has not shown the context', async () => {
     const { asked, act } = recorded({ draft: { question: 'Another?', preview } });
     await act({ type: 'solve', question: 'Why?' });
-    await act({ type: 'solve', question: 'Why?', attempts: 3 });
-    expect(asked).toEqual([['solve', 'Why?', undefined, {}], ['solve', 'Why?', undefined, { attempts: 3 }]]);
+    await act({ type: 'solve', question: 'Why?', attempts: 3, atOnce: true });
+    expect(asked).toEqual([['solve', 'Why?', undefined, {}], ['solve', 'Why?', undefined, { attempts: 3, atOnce: true }]]);
   });
 
   it('does not show the context again when the page just has', async () => {

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JournalUnavailableError } from '../../backend/journal/errors.ts';
-import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import type { WorkEstimate } from '../../backend/protocol/work-estimate.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
@@ -135,4 +135,91 @@ it('ends the same wherever it is interrupted, and asks for nothing twice', async
     // A reply that could not be written is asked for again; nothing else is.
     expect(asked.length, `after event ${last}`).toBeLessThanOrEqual(whole.asked.length + 1);
   }
+});
+
+describe('all at once', () => {
+  const atOnce = { ...request, atOnce: true };
+  /** A call that its run breaks off, as the caller of workers does. */
+  const brokenOff = (begun: () => void) => (signal: AbortSignal): Promise<string> => new Promise((_, reject) => {
+    begun();
+    signal.addEventListener('abort', () => reject(new Error('cancelled')));
+  });
+  const nameIn = (messages: readonly string[]): string | undefined => /Your subtask: .*, (\w+)\./.exec(messages.at(-1) ?? '')?.[1];
+  /** Plans a, b and c; each step is answered by its name. */
+  const named = async (steps: Readonly<Record<string, string | ((signal: AbortSignal) => Promise<string>)>>) => {
+    const handedOut = new Set<string>();
+    const run: Awaited<ReturnType<typeof drivenRun>> = await drivenRun(Array.from({ length: 20 }, () => (signal: AbortSignal, messages: readonly string[]) => {
+      const name = nameIn(messages);
+      if (name === undefined) {
+        // A plan that could not be written is asked for again.
+        const known = snapshotOf(run.events()).rounds.flatMap(({ planText = '' }) => planText);
+        const next = ['a', 'b', 'c'].find((one) => !handedOut.has(one) && !known.includes(plan(one))) ?? '';
+        handedOut.add(next);
+        return plan(next);
+      }
+      const step = steps[name] ?? '';
+      return typeof step === 'string' ? step : step(signal);
+    }), atOnce);
+    return { ...run, handedOut };
+  };
+
+  it('tries them at the same time: the first verified one ends the others, which are paid only for what they began', async () => {
+    const all = Promise.withResolvers<void>();
+    let waiting = 0;
+    const begun = (): void => { if ((waiting += 1) === 2) all.resolve(); };
+    const { asked, drive, events } = await named({
+      a: brokenOff(begun), b: () => all.promise.then(() => answer('verified')), c: brokenOff(begun),
+    });
+    const run = await drive({ checker: checker() });
+    expect(run).toMatchObject({ state: 'completed', outcome: 'verified', answerRound: 1 });
+    // Three plans and three steps, none of them twice.
+    expect(asked).toHaveLength(6);
+    expect(run.rounds.map(({ failure }) => failure?.kind)).toEqual(['cancelled', undefined, 'cancelled']);
+    expect(run.rounds.map(({ steps }) => steps[0]?.state)).toEqual(['pending', 'completed', 'pending']);
+    expect(events().filter(({ event }) => event.type === 'step.failed' || event.type === 'step.skipped')).toEqual([]);
+    expect(events().at(-1)?.event.type).toBe('run.completed');
+  });
+
+  it('offers the best by the tests where none is verified', async () => {
+    const { drive } = await named({ a: answer('3'), b: answer('1'), c: answer('2') });
+    expect(await drive({ checker: checker() })).toMatchObject({ state: 'completed', outcome: 'not-verified', answerRound: 1 });
+  });
+
+  it('tries an attempt again that found no room beside the others, when they have ended', async () => {
+    let refused = 0;
+    const { drive } = await named({
+      a: answer('3'), b: answer('2'),
+      c: () => ((refused += 1) === 1 ? Promise.reject(new BudgetSpentError('run:r', 'The budget is spent.')) : Promise.resolve(answer('verified'))),
+    });
+    expect(await drive({ checker: checker() })).toMatchObject({ state: 'completed', outcome: 'verified', answerRound: 2 });
+    const spent = await named({ a: answer('3'), b: answer('2'), c: () => Promise.reject(new BudgetSpentError('run:r', 'The budget is spent.')) });
+    const stopped = await spent.drive({ checker: checker() });
+    expect(stopped).toMatchObject({ state: 'stopped' });
+    expect(answerOf(stopped)?.round.index).toBe(1);
+  });
+
+  it('goes on with the others where one fails', async () => {
+    const { drive } = await named({ a: () => Promise.reject(new Error('refused')), b: answer('2'), c: answer('1') });
+    const run = await drive({ checker: checker() });
+    expect(run).toMatchObject({ state: 'completed', answerRound: 2 });
+    expect(run.rounds[0]?.failure?.kind).toBe('internal');
+  });
+
+  it('ends with the same answer wherever it is interrupted, and begins nothing behind a verified one', async () => {
+    const steps = { a: answer('3'), b: answer('verified'), c: answer('2') };
+    const whole = await named(steps);
+    expect(await whole.drive({ checker: checker() })).toMatchObject({ outcome: 'verified' });
+    const count = whole.events().length;
+    expect(count).toBeGreaterThan(15);
+    for (let last = 1; last < count; last += 1) {
+      const { drive, events, handedOut } = await named(steps);
+      expect(await drive({ checker: checker(), failAfter: last }).catch((error: unknown) => error), `after event ${last}`).toBeInstanceOf(JournalUnavailableError);
+      const isVerified = events().some(({ event }) => event.type === 'verify.completed' && event.verdict.verified);
+      handedOut.clear();
+      const run = await drive({ checker: checker() });
+      expect(run, `after event ${last}`).toMatchObject({ state: 'completed', outcome: 'verified' });
+      const attempts = events().slice(last).filter(({ event }) => event.type === 'attempt.started');
+      if (isVerified) expect(attempts, `after event ${last}`).toEqual([]);
+    }
+  });
 });

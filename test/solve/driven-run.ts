@@ -40,7 +40,7 @@ export interface DrivenRun {
 
 /** @param replies one for each call; a function is called when the call is made */
 export async function drivenRun(
-  replies: readonly (string | (() => string | Promise<string>))[], { kind = 'solve', ...request }: Partial<RunRequestInput> & { kind?: RunKind } = {},
+  replies: readonly (string | ((signal: AbortSignal, messages: readonly string[]) => string | Promise<string>))[], { kind = 'solve', ...request }: Partial<RunRequestInput> & { kind?: RunKind } = {},
 ): Promise<DrivenRun> {
   const journal = Journal.open(path.join(await temporaryFolder(), 'journal.sqlite'));
   onTestFinished(() => journal.close());
@@ -61,13 +61,13 @@ export async function drivenRun(
       });
       await new RunDriver({
         recorder,
-        call: async (_worker, { messages }, { attempts, ledger }) => {
+        call: async (_worker, { messages }, { attempts, ledger, signal }) => {
           const next = replies[asked.length];
           asked.push(messages.map(({ content }) => content));
           const reserved = { usd: 0.01, tokens: 2 };
-          const attempt = { attemptId: `a${asked.length}`, worker: 'w', number: 1, reserved, reservation: ledger.reserve({ ...reserved, isFree: false }) };
+          const attempt = { attemptId: `a${asked.length}-${journal.read('r').length}`, worker: 'w', number: 1, reserved, reservation: ledger.reserve({ ...reserved, isFree: false }) };
           attempts.started(attempt);
-          const text = typeof next === 'function' ? await next() : next;
+          const text = typeof next === 'function' ? await next(signal, messages.map(({ content }) => content)) : next;
           if (text === undefined) throw new Error('The script has no more replies.');
           const reply = { text, finishReason: 'stop' as const, usage, model: 'm' };
           attempts.succeeded(attempt, reply, { usage, cost: { usd: 0.01, estimated: false }, durationMs: 1 });

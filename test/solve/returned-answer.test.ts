@@ -7,7 +7,8 @@ import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapsho
 import { budgetSchema, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import { failureOf } from '../../backend/solve/failure.ts';
-import { RunDriver, type RunCall } from '../../backend/solve/run-driver.ts';
+import type { RunCall } from '../../backend/solve/round-driver.ts';
+import { RunDriver } from '../../backend/solve/run-driver.ts';
 import { RunRecorder } from '../../backend/solve/run-recorder.ts';
 import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { BudgetSpentError } from '../../backend/workers/errors.ts';

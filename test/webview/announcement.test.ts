@@ -9,7 +9,7 @@ describe('announcementOf', () => {
     const before = script.run();
     const planned = script.plan(0, { ...PLAN, modelIds: [1], subtasks: ['Mend it.'], accessList: [[]] }).run();
     expect(announcementOf(before, planned)).toBe('Attempt 1: planning. Attempt 1: plan with 1 step.');
-    const failed = script.say({ type: 'round.failed', round: 0, failure: { kind: 'authentication', message: 'claude refused the key.' } }).run();
+    const failed = script.say({ type: 'round.failed', round: 0, failure: { kind: 'authentication', message: 'claude refused the key.', retryable: false } }).run();
     expect(announcementOf(planned, failed)).toBe('Attempt 1: failed. claude refused the key.');
   });
 

@@ -45,3 +45,30 @@ it('shows the plan that waits for a person, though a later attempt has one, too'
   expect([...panel.root.querySelectorAll('.round')].map((round) => round.querySelector('.plan-editor') !== null)).toEqual([false, true, false]);
   expect(heldPlan(run)).toEqual({ round: 1, attemptId: run.rounds[1]?.planAttempt?.attemptId });
 });
+
+it('asks for all attempts at once where that was chosen, which one attempt cannot be', () => {
+  const panel = renderPanel(stateWith());
+  const area = panel.root.querySelector('vscode-text-area') as HTMLElement & { value: string };
+  const select = panel.root.querySelector('.attempts select') as HTMLSelectElement;
+  expect(panel.root.querySelector('.attempts input')).toBeNull();
+  void act(() => {
+    area.value = 'Why?';
+    area.dispatchEvent(new Event('input', { bubbles: true }));
+    select.value = '2';
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  void act(() => (panel.root.querySelector('.attempts input') as HTMLInputElement).click());
+  panel.click('Solve');
+  expect(panel.posted.at(-1)).toEqual({ type: 'solve', question: 'Why?', attempts: 2, atOnce: true });
+});
+
+it('shows attempts that are tried at once as such, and who ended whom', () => {
+  const script = new Script({ attempts: 2 }).context().plan(0, PLAN).plan(1, PLAN)
+    .start(0, { kind: 'step', step: 0 }, 'gemini-pro').start(1, { kind: 'step', step: 0 }, 'gemini-pro');
+  const going = renderPanel(stateWith({ run: script.run() }));
+  expect(going.text()).toContain('Trying 2 attempts at once');
+  expect([...going.root.querySelectorAll('.round-title button')].map((button) => button.getAttribute('aria-expanded'))).toEqual(['true', 'true']);
+  const failure = { kind: 'cancelled', message: 'Another attempt ended the run first: nothing more is paid for this one.', retryable: false };
+  const ended = renderPanel(stateWith({ run: script.say({ type: 'round.failed', round: 0, failure }).run() }));
+  expect(titles(ended.root)[0]).toMatch(/^Attempt 1ended by another attempt/);
+});

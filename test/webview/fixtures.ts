@@ -758,6 +758,15 @@ export function attemptsRun({ goesOn = false } = {}): RunSnapshot {
     .run();
 }
 
+/** Three attempts that are tried at the same time. */
+export function attemptsAtOnceRun(): RunSnapshot {
+  const script = new Script({ attempts: 3 }).context(PIECES.slice(0, 1)).plan(0, PLAN).plan(1, PLAN).plan(2, PLAN);
+  script.step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 }).start(0, { kind: 'step', step: 1 }, 'claude');
+  script.step(1, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031 }).step(1, 1, 'claude', SECOND_OUTPUT, { ms: 6_000, usd: 0.0098 });
+  answered(script.step(1, 2, 'gpt-5', FINAL, { ms: 3_200, usd: 0.0013 }), 1).verdict(1, REGRESSED);
+  return script.start(2, { kind: 'step', step: 0 }, 'gemini-pro').run();
+}
+
 /** Three attempts for one step to choose from: the tests were run with two of them, and run with the third. */
 export function triedRun(): RunSnapshot {
   const names = FIVE.slice(0, 4);
@@ -1054,6 +1063,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'hands-stopping': () => stateWith({ run: handsRun({ isStopping: true }) }),
   'attempts': () => stateWith({ run: attemptsRun() }),
   'attempts-going-on': () => stateWith({ run: attemptsRun({ goesOn: true }) }),
+  'attempts-at-once': () => stateWith({ run: attemptsAtOnceRun() }),
   'tried': () => stateWith({ run: triedRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'held': () => stateWith({ run: heldRun() }),
