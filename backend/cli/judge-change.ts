@@ -65,6 +65,7 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
         installed: workspace,
         patch: change.patch,
         protectedEdits: 'leave out',
+        nothingFailed: 'run',
         ...test,
         ...(tests && { targets: tests }),
         ...(timeoutMs !== undefined && { timeoutMs }),

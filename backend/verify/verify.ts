@@ -30,6 +30,7 @@ import { UnusableRunError, type TestRun } from './judge/test-runs.ts';
 import { ToolVersions } from './tools/tool-versions.ts';
 import type { ToolVersion } from '../protocol/tool-version.ts';
 import type { BaseResult, Place } from '../protocol/run-events.ts';
+import { isRed } from '../protocol/test-changes.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 
 export interface VerifyOptions extends BaseTestsOptions {
@@ -39,6 +40,11 @@ export interface VerifyOptions extends BaseTestsOptions {
    * person's change these edits are left out, and the rest is judged.
    */
   readonly protectedEdits?: 'refuse' | 'leave out';
+  /**
+   * What to do where no test failed before: refuse the patch, or run the tests with it. Then it passes at most, since nothing shows that it
+   * mends anything. Refused by default.
+   */
+  readonly nothingFailed?: 'refuse' | 'run';
   /** The question asks for tests: a patch may add some. Then they run, and nothing is verified. */
   readonly newTests?: boolean;
   /** Ids of the fail-to-pass tests. By default, the tests that failed before. */
@@ -214,7 +220,7 @@ class Attempt {
       return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
     }
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
-    if (!hasFailures && chosen.checks.length === 0) return without('refused', nothingToProve(before));
+    if (!hasFailures && chosen.checks.length === 0 && this.#options.nothingFailed !== 'run') return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
 
@@ -334,7 +340,7 @@ class Attempt {
   async #judgeByChecks(stage: Stage): Promise<Judgement> {
     const checks = await this.#runChecks(stage, { compareAll: true });
     const mends = mended(checks);
-    if (!mends) return without('refused', nothingToProve(stage.before));
+    if (!mends) return this.#options.nothingFailed === 'run' ? await this.#judgeGreen(stage, checks) : without('refused', nothingToProve(stage.before));
     const after = await this.#run(stage).catch(unusable);
     if (after instanceof UnusableRunError) return without('failed', `With the change, ${lowerFirst(after.message)}`);
     const was = byId(stage.before.report);
@@ -347,6 +353,24 @@ class Attempt {
       { verified: true, score: 1, outcome: 'verified', reason: `"${mends.command}" failed before and passes, and no test was lost.`, tests: [] },
       passesAtMost('that command says so by its exit code alone'),
     );
+  }
+
+  /** No test failed before, so the tests can only show that the patch breaks something. A failure counts if a second run has it, too. */
+  async #judgeGreen(stage: Stage, checks: readonly CheckOutcome[]): Promise<Judgement> {
+    const { before } = stage;
+    const first = await this.#run(stage).catch(unusable);
+    if (first instanceof UnusableRunError) return this.#endedBy(first, before);
+    const isGreen = this.#compare(before, first, before.flaky).tests.every((test) => !isRed(test));
+    const second = isGreen ? first : await this.#run(stage).catch(unusable);
+    if (second instanceof UnusableRunError) return this.#endedBy(second, before);
+    const settled = settle(before.report, first, second);
+    const judged = this.#noteFlaky(this.#compare(before, settled, new Set([...before.flaky, ...settled.flaky])));
+    const red = judged.tests.filter(isRed).length;
+    if (red > 0) return { ...judged, reason: `No test failed before the change, and ${counted(red, 'test')} ${red === 1 ? 'does' : 'do'} not pass with it.` };
+    const breaks = broken(checks);
+    if (breaks) return { ...judged, reason: `The tests passed, but ${brokenCheck(breaks)}` };
+    const passed = judged.tests.filter(({ after }) => after === 'passed').length;
+    return { ...judged, outcome: 'passes', reason: `No test failed before the change, and ${counted(passed, 'test')} ${passed === 1 ? 'passes' : 'pass'} with it. It is not shown that they would notice a wrong change.` };
   }
 
   /** Runs the tests that the patch adds, with what else it changes. */
