@@ -8,6 +8,7 @@ import { demoCommand } from './cli/demo-command.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import { generateCommand } from './cli/generate-command.ts';
 import { gradCommand } from './cli/grad-command.ts';
+import { installCommand, uninstallCommand } from './cli/install-command.ts';
 import { logprobsCommand } from './cli/logprobs-command.ts';
 import { modelCommand } from './cli/model-command.ts';
 import { runsCommand } from './cli/runs-command.ts';
@@ -35,9 +36,12 @@ const verifyCommand: Command = async (args, given) => (await import('./cli/verif
 /** Also loaded on demand: most people never start it. */
 const mcpCommand: Command = async (args, given) => (await import('./cli/mcp-command.ts')).mcpCommand(args, given);
 
+/** The gate of agents, which has to judge as well. */
+const hookCommand: Command = async (args, given) => (await import('./cli/hook-command.ts')).hookCommand(args, given);
+
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, train: trainCommand,
-  verify: verifyCommand, mcp: mcpCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
+  verify: verifyCommand, mcp: mcpCommand, hook: hookCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;

@@ -30,7 +30,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   {
     reason: 'They start the command line, the backend or the process of the local model, again and again.',
     files: [
-      'test/cli/{command-line,generate-command,grad-command,logprobs-command,mcp-command,model-command,plan-review,run-again,run-model}.test.ts',
+      'test/cli/{command-line,generate-command,grad-command,hook-command,logprobs-command,mcp-command,model-command,plan-review,run-again,run-model}.test.ts',
       'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
       'test/server/backend-process.test.ts',
       'test/solve/{agent-run,crash-matrix,hands-run,local-run,steered-steps}.test.ts',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { LikelyCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { VerifiedChange } from '../protocol/verified-change.ts';
@@ -31,6 +32,8 @@ export interface JudgeOptions extends Pick<CommandContext, 'openVerification'> {
   readonly sandboxed: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (stage: string) => void;
+  /** Asked with the SHA-256 of a change before it is judged. If it says no, the change is refused without a run of the tests. */
+  readonly isToJudge?: ((digest: string) => Promise<boolean>) | undefined;
 }
 
 /** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
@@ -60,6 +63,7 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
     const test = await testCommand(base.folder, options, change.patch.edits.map((edit) => edit.path));
     const verdict =
       refusal(change, options) ??
+      (await unwanted(change, options)) ??
       (await verification.verifier.verify({
         base: base.folder,
         installed: workspace,
@@ -116,6 +120,12 @@ export const nothingRun = (outcome: 'refused' | 'infrastructure', reason: string
   sandboxed,
   durationMs: 0,
 });
+
+/** The verdict on a change that is not to be judged. */
+async function unwanted({ patch: { edits } }: ReadChange, options: JudgeOptions): Promise<NothingRun | undefined> {
+  const digest = createHash('sha256').update(JSON.stringify(edits.map(({ path, after }) => [path, after]))).digest('hex');
+  return (await options.isToJudge?.(digest)) === false ? nothingRun('refused', 'This change was judged before.', options) : undefined;
+}
 
 /** The verdict on a change that the tests cannot judge; undefined if they can. */
 function refusal({ patch: { edits, refused } }: ReadChange, options: JudgeOptions): NothingRun | undefined {

@@ -1,0 +1,53 @@
+import path from 'node:path';
+import * as z from 'zod';
+
+/* What agents write to the standard input of a hook when they are about to stop. */
+
+/** The form in which an agent reads the answer. */
+export type StopForm = 'decision' | 'vscode' | 'cursor';
+
+export interface StopInput {
+  readonly form: StopForm;
+  /** The conversation; the same for each stop in it. */
+  readonly session: string;
+  /** The agent's folder, absolute; undefined if it names none. */
+  readonly folder: string | undefined;
+  /** The agent goes on because a hook has blocked its stop before. */
+  readonly isContinued: boolean;
+}
+
+/**
+ * Claude Code and Codex write snake case (https://docs.claude.com/en/docs/claude-code/hooks, https://developers.openai.com/codex/hooks), VS Code and
+ * Copilot CLI camel case too (https://docs.github.com/en/copilot/reference/hooks-reference), and Cursor has fields of its own (https://cursor.com/docs/agent/hooks).
+ */
+const inputSchema = z.looseObject({
+  session_id: z.string().optional(),
+  sessionId: z.string().optional(),
+  conversation_id: z.string().optional(),
+  cwd: z.string().optional(),
+  workspace_roots: z.array(z.string()).optional(),
+  hookEventName: z.string().optional(),
+  hook_event_name: z.string().optional(),
+  stop_hook_active: z.boolean().optional(),
+  stopHookActive: z.boolean().optional(),
+  loop_count: z.number().optional(),
+});
+
+/** Undefined if the text is no input of a hook. */
+export function readStopInput(text: string): StopInput | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { data } = inputSchema.safeParse(json);
+  if (!data) return undefined;
+  const folder = data.cwd ?? data.workspace_roots?.[0];
+  return {
+    form: data.conversation_id !== undefined && data.session_id === undefined ? 'cursor' : data.hookEventName !== undefined && data.hook_event_name === undefined ? 'vscode' : 'decision',
+    session: data.session_id ?? data.sessionId ?? data.conversation_id ?? '',
+    folder: folder !== undefined && path.isAbsolute(folder) ? folder : undefined,
+    isContinued: data.stop_hook_active ?? data.stopHookActive ?? (data.loop_count ?? 0) > 0,
+  };
+}

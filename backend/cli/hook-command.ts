@@ -1,0 +1,80 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { conductorHome } from '../protocol/client/discovery.ts';
+import { readArguments, whole } from './arguments.ts';
+import type { Command, CommandContext } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { BlockedChanges } from './gate/blocked-changes.ts';
+import { decideStop, stopAnswer, type StopDecision } from './gate/stop-decision.ts';
+import { readStopInput, type StopInput } from './gate/stop-input.ts';
+import { judgeChange } from './judge-change.ts';
+import { printable } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const OPTIONS = { timeout: { type: 'string' }, command: { type: 'string' } } as const;
+
+/** What agents with hooks wait at least. */
+const DEFAULT_SECONDS = 25;
+const MAX_INPUT_BYTES = 1024 * 1024;
+
+/**
+ * `conductor hook stop`: the gate of an agent that is about to stop. Reads the agent's JSON from standard input, judges the uncommitted
+ * changes, and answers in JSON. It ends with 0 whatever it finds: an agent is kept by the answer alone, and never by a fault of the gate.
+ */
+export const hookCommand: Command = async (args, context) => {
+  const [event, ...rest] = args;
+  if (event !== 'stop') throw new UsageError('"hook" takes the event that it is called at: conductor hook stop.');
+  const { values, positionals } = readArguments(rest, OPTIONS);
+  if (positionals.length > 0) throw new UsageError(`"hook stop" takes options only (left over: ${positionals.join(' ')}).`);
+  const seconds = values.timeout === undefined ? DEFAULT_SECONDS : whole(values.timeout, '--timeout', { from: 1, to: 3_600 });
+  const input = readStopInput(await textOf(context.standardInput()));
+  if (!input) throw new UsageError('"hook stop" is called by an agent, which writes a JSON object to its standard input; conductor install AGENT sets that up.');
+  const decision = await decided(input, { seconds, command: values.command }, context);
+  if (!decision.block && decision.tell !== undefined) context.terminal.say(printable(decision.tell));
+  context.terminal.result(JSON.stringify(stopAnswer(decision, input.form)));
+  return EXIT.ok;
+};
+
+async function decided(
+  { session, folder, isContinued }: StopInput, { seconds, command }: { readonly seconds: number; readonly command: string | undefined },
+  { openVerification, currentFolder, interrupted }: CommandContext,
+): Promise<StopDecision> {
+  const limit = AbortSignal.timeout(seconds * 1_000);
+  try {
+    const workspace = await realpath(folder ?? path.resolve(currentFolder));
+    const blocked = new BlockedChanges(conductorHome(), { session, workspace });
+    let digest: string | undefined;
+    const result = await judgeChange({
+      workspace, command, openVerification, sandboxed: true,
+      signal: AbortSignal.any([interrupted, limit]),
+      onProgress: () => {},
+      isToJudge: async (of) => {
+        digest = of;
+        return !(await blocked.has(of));
+      },
+    });
+    // Nothing was changed, or the same change was told of before.
+    if (digest === undefined || (result.outcome === 'refused' && (await blocked.has(digest)))) return { block: false };
+    const decision = decideStop(result, { isContinued });
+    if (decision.block) await blocked.add(digest);
+    return decision;
+  } catch (error) {
+    interrupted.throwIfAborted();
+    if (limit.aborted) return { block: false, tell: `Conductor has not judged this change: its tests did not end within ${seconds} s. A longer limit is set with --timeout, in the hook and in the agent.` };
+    // No repository, no commit, or no tests: nothing judges here.
+    if (error instanceof UsageError) return { block: false };
+    return { block: false, tell: `Conductor has not judged this change: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function textOf(input: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_INPUT_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

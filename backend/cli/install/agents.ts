@@ -1,0 +1,122 @@
+import path from 'node:path';
+
+/* What an agent needs to know Conductor: the gate at its stop, where it has hooks, and Conductor's tools, by MCP. */
+
+/** A part of a file that an agent reads its settings from. */
+export type Placement = JsonPlacement | TextPlacement | WholePlacement;
+
+interface Placed {
+  /** Absolute. */
+  readonly file: string;
+}
+
+/** A value at a path of a JSON file; appended to the array there if the path ends with `-1`. */
+export interface JsonPlacement extends Placed {
+  readonly kind: 'json';
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+  /** What the file has to have besides, if it is new. */
+  readonly around?: Readonly<Record<string, unknown>>;
+}
+
+/** A table at the end of a TOML file. `header` is its first line; a file that has it is left as it is. */
+export interface TextPlacement extends Placed {
+  readonly kind: 'text';
+  readonly header: string;
+  readonly text: string;
+}
+
+/** A file of Conductor's own. */
+export interface WholePlacement extends Placed {
+  readonly kind: 'whole';
+  readonly text: string;
+}
+
+export interface Place {
+  /** The project, absolute. */
+  readonly workspace: string;
+  /** The home folder, absolute. */
+  readonly home: string;
+  readonly isForUser: boolean;
+}
+
+/** How Conductor's command line is started: a program and its first arguments. */
+export type Program = readonly [string, ...string[]];
+
+export interface AgentSetup {
+  readonly name: string;
+  readonly placements: (place: Place, program: Program) => readonly Placement[];
+  /** What a person has to do then. */
+  readonly then: string;
+}
+
+/** Seconds that the gate may take, and that the agent waits for it. */
+const GATE_SECONDS = 280;
+const WAIT_SECONDS = 300;
+
+const shellWord = (word: string): string => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll('\'', '\'\\\'\'')}'`);
+const gate = (program: Program): string => [...program, 'hook', 'stop', '--timeout', String(GATE_SECONDS)].map(shellWord).join(' ');
+const server = ([command, ...args]: Program): { command: string; args: string[] } => ({ command, args: [...args, 'mcp'] });
+
+/** The form of Claude Code's hooks, which Codex has, too. */
+const claudeHook = (program: Program): object => ({ hooks: [{ type: 'command', command: gate(program), timeout: WAIT_SECONDS }] });
+
+const mcpAt = (file: string, program: Program, more: object = {}): JsonPlacement => ({ kind: 'json', file, path: ['mcpServers', 'conductor'], value: { ...more, ...server(program) } });
+
+export const AGENTS: readonly AgentSetup[] = [
+  {
+    name: 'claude',
+    placements: ({ workspace, home, isForUser }, program) => [
+      { kind: 'json', file: path.join(isForUser ? home : workspace, '.claude', 'settings.json'), path: ['hooks', 'Stop', -1], value: claudeHook(program) },
+      mcpAt(isForUser ? path.join(home, '.claude.json') : path.join(workspace, '.mcp.json'), program),
+    ],
+    then: 'Claude Code asks once whether the project\'s MCP server may be used.',
+  },
+  {
+    name: 'codex',
+    placements: ({ workspace, home, isForUser }, program) => {
+      const folder = path.join(isForUser ? home : workspace, '.codex');
+      const { command, args } = server(program);
+      return [
+        { kind: 'json', file: path.join(folder, 'hooks.json'), path: ['hooks', 'Stop', -1], value: claudeHook(program) },
+        {
+          kind: 'text', file: path.join(folder, 'config.toml'), header: '[mcp_servers.conductor]',
+          text: `[mcp_servers.conductor]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\ntool_timeout_sec = 1200\n`,
+        },
+      ];
+    },
+    then: 'Codex runs the hook once you trust it with /hooks; of a project\'s folder, only where you trust the project.',
+  },
+  {
+    name: 'copilot',
+    placements: ({ workspace, home, isForUser }, program) => [
+      {
+        kind: 'whole', file: path.join(isForUser ? path.join(home, '.copilot') : path.join(workspace, '.github'), 'hooks', 'conductor.json'),
+        text: `${JSON.stringify({ version: 1, hooks: { agentStop: [{ type: 'command', bash: gate(program), timeoutSec: WAIT_SECONDS }] } }, undefined, 2)}\n`,
+      },
+      isForUser
+        ? mcpAt(path.join(home, '.copilot', 'mcp-config.json'), program, { type: 'local', tools: ['*'] })
+        : { kind: 'json', file: path.join(workspace, '.vscode', 'mcp.json'), path: ['servers', 'conductor'], value: { type: 'stdio', ...server(program) } },
+    ],
+    then: 'Copilot CLI and VS Code read the hook at their next start.',
+  },
+  {
+    name: 'cursor',
+    placements: ({ workspace, home, isForUser }, program) => {
+      const folder = path.join(isForUser ? home : workspace, '.cursor');
+      return [
+        { kind: 'json', file: path.join(folder, 'hooks.json'), path: ['hooks', 'stop', -1], value: { command: gate(program), timeout: WAIT_SECONDS }, around: { version: 1 } },
+        mcpAt(path.join(folder, 'mcp.json'), program),
+      ];
+    },
+    then: 'Cursor reads both at its next start.',
+  },
+  {
+    name: 'opencode',
+    placements: ({ workspace, home, isForUser }, program) => [{
+      kind: 'json', file: isForUser ? path.join(home, '.config', 'opencode', 'opencode.json') : path.join(workspace, 'opencode.json'),
+      path: ['mcp', 'conductor'], value: { type: 'local', command: [...program, 'mcp'], enabled: true },
+    }],
+    then: 'OpenCode has no hooks that can keep it from stopping: it has Conductor\'s tools alone.',
+  },
+];

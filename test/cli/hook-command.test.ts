@@ -1,0 +1,77 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { GitRepository } from '../verify/git-repository.ts';
+import { trySandbox } from '../verify/setup.ts';
+import { BUILT, conductorCommand } from './run-conductor.ts';
+
+/* The built command as an agent calls it. */
+
+const sandbox = await trySandbox();
+const { places, run } = conductorCommand(BUILT);
+
+const SUM = 'export const sum = (a, b) => a + b;\n';
+const TEST = 'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { sum } from "../src/sum.js";\ntest("sums", () => assert.equal(sum(1, 2), 3));\n';
+
+let project: GitRepository;
+let count = 0;
+beforeEach(async () => {
+  await mkdir(places.home, { recursive: true, mode: 0o700 });
+  project = new GitRepository(path.join(places.folder, `project-${(count += 1)}`), {
+    'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }), 'src/sum.js': SUM, 'test/sum.test.js': TEST,
+  });
+});
+
+const change = (text: string, file = 'src/sum.js'): Promise<void> => writeFile(path.join(project.folder, file), text);
+async function stop(more: object = {}, args: readonly string[] = ['--timeout', '100']): Promise<unknown> {
+  const { code, stdout } = await run(['hook', 'stop', ...args], { input: JSON.stringify({ session_id: 's', cwd: project.folder, hook_event_name: 'Stop', ...more }) });
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+describe.skipIf(!sandbox.available)(`conductor hook stop ${sandbox.note}`, { timeout: 240_000 }, () => {
+  it('keeps an agent that broke a test from stopping, once for the same change, and lets it stop when the test passes again', async () => {
+    await change('export const sum = (a, b) => a - b;\n');
+    expect(await stop()).toMatchObject({ decision: 'block', reason: expect.stringMatching(/1 test does not pass[\s\S]*test\/sum\.test\.js > sums: passed before, failed now/) });
+    expect(await stop({ stop_hook_active: true })).toEqual({});
+    await change('export const sum = (a, b) => a - b - 0;\n');
+    expect(await stop({ stop_hook_active: true })).toMatchObject({ decision: 'block' });
+    await change('export const sum = (a, b) => b + a;\n');
+    expect(await stop({ stop_hook_active: true })).toEqual({ systemMessage: expect.stringMatching(/^Conductor: passes\. No test failed before the change, and 1 test passes with it\./) });
+  });
+
+  it('says verified where a test that failed passes, and tells once of one that still fails', async () => {
+    project.commit({ 'src/sum.js': 'export const sum = (a, b) => a * b;\n' });
+    await change('export const sum = (a, b) => a * b * 1;\n');
+    expect(await stop()).toMatchObject({ decision: 'block', reason: expect.stringContaining('failed before, failed now') });
+    await change('export const sum = (a, b) => a * b * 1 * 1;\n');
+    expect(await stop({ stop_hook_active: true })).toMatchObject({ systemMessage: expect.stringContaining('still did not pass') });
+    await change(SUM);
+    expect(await stop()).toEqual({ systemMessage: expect.stringMatching(/^Conductor: verified\. 1 test that failed before passed/) });
+  });
+});
+
+describe('conductor hook stop', { timeout: 60_000 }, () => {
+  it('is out of the way where nothing was changed, where there are no tests, and outside of a repository', async () => {
+    expect(await stop()).toEqual({});
+    project.commit({ 'package.json': '{}' });
+    await rm(path.join(project.folder, 'test'), { recursive: true });
+    project.commit({ 'src/sum.js': SUM });
+    await change('export const sum = 1;\n');
+    expect(await stop()).toEqual({});
+    expect(await stop({ cwd: places.home })).toEqual({});
+  });
+
+  it('lets the agent stop where its time is over', async () => {
+    await change('export const sum = (a, b) => a - b;\n');
+    await change('import test from "node:test";\ntest("waits", () => new Promise((resolve) => setTimeout(resolve, 60_000)));\n', 'test/sum.test.js');
+    project.commit({});
+    await change('export const sum = 2;\n');
+    expect(await stop({}, ['--timeout', '2'])).toEqual({ systemMessage: expect.stringContaining('did not end within 2 s') });
+  });
+
+  it('says what it is for to somebody who calls it by hand', async () => {
+    expect(await run(['hook', 'stop'], { input: '' })).toMatchObject({ code: 2, stderr: expect.stringContaining('conductor install AGENT') });
+    expect(await run(['hook'])).toMatchObject({ code: 2, stderr: expect.stringContaining('conductor hook stop') });
+  });
+});

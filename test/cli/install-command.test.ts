@@ -1,0 +1,121 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { CommandContext } from '../../backend/cli/command.ts';
+import { installCommand, uninstallCommand } from '../../backend/cli/install-command.ts';
+import { AGENTS } from '../../backend/cli/install/agents.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+let home: string;
+let project: string;
+let said: string[];
+let answer: boolean | undefined;
+
+beforeEach(async () => {
+  home = await temporaryFolder();
+  project = path.join(home, 'project');
+  await mkdir(project);
+  said = [];
+  answer = undefined;
+});
+
+const context = (): CommandContext => ({
+  terminal: {
+    result: (text: string) => said.push(text), say: (text: string) => said.push(text),
+    ...(answer !== undefined && { ask: async () => answer === true }),
+  },
+  environment: { HOME: home, PATH: '', CONDUCTOR_HOME: path.join(home, '.conductor') },
+  currentFolder: project,
+  interrupted: new AbortController().signal,
+} as unknown as CommandContext);
+
+const install = (...args: string[]): Promise<number> => installCommand([...args, '--yes'], context());
+const uninstall = (...args: string[]): Promise<number> => uninstallCommand([...args, '--yes'], context());
+const files = async (folder = project): Promise<Record<string, string>> => {
+  const found = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  return Object.fromEntries(await Promise.all(found.sort().map(async (file) => [path.relative(folder, file), await readFile(file, 'utf8')])));
+};
+
+describe('conductor install', () => {
+  it.each(AGENTS.map(({ name }) => name))('sets up %s where there was nothing, says what it wrote, and takes all of it back', async (name) => {
+    expect(await install(name)).toBe(0);
+    const written = await files();
+    expect(Object.keys(written).length).toBeGreaterThan(0);
+    expect(Object.values(written).join('')).toContain('mcp');
+    if (name !== 'opencode') expect(Object.values(written).join('')).toContain('hook stop --timeout');
+    for (const file of Object.keys(written)) expect(said.join('\n')).toContain(path.join(project, file));
+    said = [];
+    expect(await install(name)).toBe(0);
+    expect(said).toEqual([`Nothing to do: ${name} has Conductor already.`]);
+    expect(await uninstall(name)).toBe(0);
+    expect(await files()).toEqual({});
+    expect(await readdir(project)).toEqual([]);
+  });
+
+  const SETTINGS = '{\r\n\t// mine\r\n\t"permissions": { "allow": ["Bash(ls)"], },\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\t{ "hooks": [{ "type": "command", "command": "say done" }] }\r\n\t\t]\r\n\t}\r\n}';
+
+  it('keeps comments, order, line ends and others\' hooks, and gives the file back to the byte', async () => {
+    const file = path.join(project, '.claude', 'settings.json');
+    await mkdir(path.dirname(file));
+    await writeFile(file, SETTINGS);
+    await install('claude');
+    const after = await readFile(file, 'utf8');
+    expect(after).toContain('\t// mine\r\n\t"permissions": { "allow": ["Bash(ls)"], },\r\n');
+    expect(after).toMatch(/"say done"[\s\S]*hook stop --timeout/);
+    expect(after.replaceAll('\r\n', '')).not.toContain('\n');
+    await uninstall('claude');
+    expect(await files()).toEqual({ '.claude/settings.json': SETTINGS });
+  });
+
+  it('takes back its own part alone where the file was changed since', async () => {
+    const file = path.join(project, '.claude', 'settings.json');
+    await mkdir(path.dirname(file));
+    await writeFile(file, SETTINGS);
+    await install('claude');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('// mine', '// mine, and later'));
+    await uninstall('claude');
+    const after = await readFile(file, 'utf8');
+    expect(after).toContain('// mine, and later');
+    expect(after).toContain('say done');
+    expect(after).not.toContain('hook stop');
+  });
+
+  it('adds a table to a TOML file and takes it back, with what was written behind it left alone', async () => {
+    const file = path.join(project, '.codex', 'config.toml');
+    await mkdir(path.dirname(file));
+    await writeFile(file, 'model = "x" # mine');
+    await install('codex');
+    expect(await readFile(file, 'utf8')).toMatch(/^model = "x" # mine\n\n\[mcp_servers\.conductor\]\ncommand = ".*"\nargs = \[.*"mcp"\]\n/);
+    await writeFile(file, `${await readFile(file, 'utf8')}\n[other]\na = 1\n`);
+    await uninstall('codex');
+    expect(await readFile(file, 'utf8')).toBe('model = "x" # mine\n\n[other]\na = 1\n');
+  });
+
+  it('writes to the home folder for all projects, and to a new file what the agent wants in it', async () => {
+    await install('cursor', '--user');
+    expect(JSON.parse(await readFile(path.join(home, '.cursor', 'hooks.json'), 'utf8'))).toMatchObject({ version: 1, hooks: { stop: [{ timeout: 300 }] } });
+    expect(await files()).toEqual({});
+  });
+
+  it.each([['{ "hooks": ', 'no JSON object that can be read (line 1)'], ['{ "hooks": { "Stop": {} } }', 'no array at "hooks.Stop"'], ['[]', 'no JSON object']])(
+    'changes nothing at all where a file cannot be read: %s', async (text, message) => {
+      const file = path.join(project, '.claude', 'settings.json');
+      await mkdir(path.dirname(file));
+      await writeFile(file, text);
+      await expect(install('claude')).rejects.toThrow(message);
+      expect(await files()).toEqual({ '.claude/settings.json': text });
+    });
+
+  it('shows the change and asks first; without somebody to ask it writes nothing', async () => {
+    await expect(installCommand(['claude'], context())).rejects.toThrow('--yes makes this change');
+    answer = false;
+    expect(await installCommand(['claude'], context())).toBe(1);
+    expect(said.join('\n')).toMatch(/^\+ {2}"hooks": \{$/m);
+    expect(await installCommand(['claude', '--dry-run'], context())).toBe(0);
+    expect(await files()).toEqual({});
+    answer = true;
+    expect(await installCommand(['claude'], context())).toBe(0);
+    expect(Object.keys(await files())).toEqual(['.claude/settings.json', '.mcp.json']);
+    await expect(install('emacs')).rejects.toThrow('takes one agent: claude, codex, copilot, cursor, opencode');
+  });
+});
