@@ -8,7 +8,7 @@ const ROOMS = {
   'backend/protocol': ['common'],
   'backend/server': ['protocol', 'solve', 'suggest', 'train', 'context', 'workers', 'journal', 'common'],
   'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
-  'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'protocol', 'common'],
+  'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'simulator', 'protocol', 'common'],
   'backend/hands': ['context', 'workers', 'verify', 'protocol', 'common'],
   'backend/solve': ['hands', 'context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
   'backend/suggest': ['context', 'conductor', 'solve', 'workers', 'journal', 'protocol', 'common'],
@@ -20,9 +20,9 @@ const ROOMS = {
   'backend/journal': ['protocol', 'common'],
   'backend/lm': ['common'],
   'backend/simulator': ['verify', 'common'],
-  'backend/cli': ['protocol', 'simulator', 'lm', 'verify', 'common'],
+  'backend/cli': ['protocol', 'eval', 'simulator', 'lm', 'verify', 'common'],
   'backend/lab': ['eval', 'simulator', 'train', 'conductor', 'workers', 'workflow', 'verify', 'journal', 'lm', 'protocol', 'common'],
-  'backend/wiring': ['server', 'solve', 'hands', 'train', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
+  'backend/wiring': ['server', 'eval', 'lab', 'simulator', 'solve', 'hands', 'train', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
 };
 const folder = (room) => (/^(extension|webview|backend)(\/|$)/.test(room) ? room : `backend/${room}`);
 

@@ -33,6 +33,9 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 /** Loaded on demand: verification takes longer to load than everything else together. */
 const verifyCommand: Command = async (args, given) => (await import('./cli/verify-command.ts')).verifyCommand(args, given);
 
+/** Also loaded on demand: it reads tasks of all kinds and judges them. */
+const evalCommand: Command = async (args, given) => (await import('./cli/eval-command.ts')).evalCommand(args, given);
+
 /** Also loaded on demand: most people never start it. */
 const mcpCommand: Command = async (args, given) => (await import('./cli/mcp-command.ts')).mcpCommand(args, given);
 
@@ -41,7 +44,7 @@ const hookCommand: Command = async (args, given) => (await import('./cli/hook-co
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, train: trainCommand,
-  verify: verifyCommand, mcp: mcpCommand, hook: hookCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
+  eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, hook: hookCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;
@@ -142,6 +145,12 @@ const context: CommandContext = {
   standardInput: () => process.stdin,
   writeWhole: replaceFile,
   openVerification,
+  openEvaluation: async (request) => {
+    const home = conductorHome();
+    await prepareHome(home);
+    return await (await import('./wiring/evaluation.ts')).openEvaluation(request, { home, environment: process.env });
+  },
+  conductorFolder: conductorHome(),
   deviceProbe: machineProbe(process.env),
   localSettings: async () => (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local,
   openModel: (options) => new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS }),

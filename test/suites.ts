@@ -15,11 +15,13 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     files: [
       'test/verify/{escape,honest,published,reward-hacks,container}/**/*.test.ts',
       'test/verify/runners/{cargo,go,javascript,junit,python}.test.ts',
-      'test/verify/graders/{cases-grader,reward-hacks,task-file,unittest-grader}.test.ts',
+      'test/verify/graders/{cases-grader,check-grader,reward-hacks,task-file,unittest-grader}.test.ts',
       'test/verify/{base-result,copy-pool,coverage,endurance,node-test,reached-first,sandbox,verify}.test.ts',
       'test/verify/walls/walls.test.ts',
       'test/hands/{step-copy,hostile-worker}.test.ts',
       'test/wiring/agents.test.ts',
+      'test/eval/evaluation/human-eval.test.ts',
+      'test/eval/scipy.test.ts',
       'test/cli/{secrets-in-output,train-command,verify-command}.test.ts',
       'test/train/hands-rollout.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
@@ -32,6 +34,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     files: [
       'test/cli/{command-line,generate-command,grad-command,hook-command,logprobs-command,mcp-command,model-command,plan-review,run-again,run-model}.test.ts',
       'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
+      'test/eval/evaluation/killed.test.ts',
       'test/server/backend-process.test.ts',
       'test/solve/{agent-run,crash-matrix,hands-run,local-run,steered-steps}.test.ts',
     ],

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { EvaluationRequest, OpenedEvaluation } from '../eval/evaluation/request.ts';
 import type { DeviceProbe } from '../lm/device/device-probe.ts';
 import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
@@ -43,6 +44,10 @@ export interface CommandContext {
   readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => ModelClient;
   /** The caller closes it. */
   readonly openVerification: () => Promise<Verification>;
+  /** The caller closes it. */
+  readonly openEvaluation: (request: EvaluationRequest) => Promise<OpenedEvaluation>;
+  /** Conductor's own folder (absolute). */
+  readonly conductorFolder: string;
   readonly deviceProbe: DeviceProbe;
   /** The settings of workers.json for local models. @throws an error that says what is wrong with the file */
   readonly localSettings: () => Promise<LocalSettings>;

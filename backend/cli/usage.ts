@@ -198,6 +198,24 @@ conductor train remove TRAINING
                          delete a finished training, with its checkpoints and the texts of its runs
 conductor train curves TRAINING
                          print the metrics of each step with TRL's names, one JSON object per line`,
+  eval: `conductor eval TASKS... [OPTION]...
+                         compare ways to answer tasks with your workers, by accuracy and cost; docs/eval.md.
+                         TASKS: files of published data sets or of our own form, or gym; Ctrl+C stops, the same command goes on
+  -c, --contestants LIST alone, random, reflection, majority, mixture, context, router, fusion-single, fusion-cascade,
+                         fusion-critique, conductor:WORKER; default alone,random,reflection,majority,mixture
+      --pool LIST        these workers, or "simulated" for workers that need no key
+      --best ID          the worker of contestants with one worker; default: the best in practice, or the most expensive
+      --practice FILE    tasks that a router learns from; repeatable
+      --limit N          at most N tasks of each source, drawn by the seed
+      --seeds N          independent repeats; default 1
+      --seed N           of everything that is drawn; default 1
+      --max-usd N        limit of all calls together in dollars, also those of an earlier start; default 10
+      --max-tokens N     limit of all calls together in tokens; default 20,000,000
+      --parallel N       answers under way at once; default 8
+  -o, --out DIR          the folder of results and of paid answers; default: one in Conductor's own
+      --check            say what each file was taken for, and what in it cannot be read, and call no worker
+  -y, --yes              start without asking for agreement to the cost
+      --json             print one JSON object; needs --yes`,
   grad: `conductor grad --model DIR|OWNER/NAME --adapter DIR --input FILE.json --loss TYPE --out FILE.safetensors [OPTION]...
                          write the policy gradient with respect to the adapter's tensors, and print
                          {"loss": number, "grad_norm": number}

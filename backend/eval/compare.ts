@@ -1,6 +1,7 @@
-import type { Contestant } from './contestants.ts';
+import type { Contestant } from './contestant.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { EvalTask, PlanOutcome, RunPlan } from './run-plan.ts';
+import { mapInOrder } from '../common/map-in-order.ts';
+import { gradeAnswer, type EvalTask, type ExecutePlan, type PlanOutcome } from './run-plan.ts';
 
 export interface CompareOptions<T extends EvalTask> {
   readonly contestants: readonly Contestant<T>[];
@@ -8,7 +9,7 @@ export interface CompareOptions<T extends EvalTask> {
   readonly pool: readonly WorkerConfig[];
   /** The random seed of the workers, the same for every contestant. */
   readonly seeds: readonly number[];
-  readonly runFor: (seed: number) => RunPlan;
+  readonly runFor: (seed: number) => ExecutePlan;
   /** Number of concurrent tasks. */
   readonly concurrency: number;
   readonly signal: AbortSignal;
@@ -31,23 +32,13 @@ export async function compare<T extends EvalTask>(options: CompareOptions<T>): P
     const run = runFor(seed);
     for (const [at, contestant] of contestants.entries()) {
       const row = await mapInOrder(tasks, concurrency, async (task) => {
-        const { verified, score, costUsd } = await contestant.answer(task,
-          (plan, sample) => run(task, plan, { pool, sample, signal }), seed);
+        const answered = await contestant.answer(task, (plan, sample) => run(task, plan, { pool, sample, signal }), seed);
+        const { verified, score, costUsd } = await gradeAnswer(task, answered, signal);
         return { verified, score, costUsd };
       });
       results[at]?.outcomes.push(row);
       onProgress?.((done += 1), seeds.length * contestants.length);
     }
   }
-  return results;
-}
-
-/** Maps items concurrently, with results in their order. Stops at the first failure. */
-async function mapInOrder<T, R>(items: readonly T[], concurrency: number, map: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = items.entries();
-  await Promise.all(Array.from({ length: concurrency }, async () => {
-    for (const [index, item] of queue) results[index] = await map(item);
-  }));
   return results;
 }

@@ -5,8 +5,8 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { draw } from '../train/statistics/draws.ts';
 import type { ModelAdapter } from '../workers/model.ts';
 import type { Plan } from '../workflow/plan.ts';
-import type { Contestant } from './contestants.ts';
-import type { EvalTask, PlanOutcome } from './run-plan.ts';
+import type { Contestant } from './contestant.ts';
+import { UNANSWERED, type EvalTask } from './run-plan.ts';
 
 export interface ConductorContestantOptions {
   readonly name: string;
@@ -23,9 +23,6 @@ export interface ConductorContestantOptions {
   /** Called for each sampled text with its parsed plan, or undefined where it does not parse. */
   readonly onPlan?: ((task: EvalTask, plan: Plan | undefined) => void) | undefined;
 }
-
-/** The result of a task without a valid plan. */
-const UNANSWERED: PlanOutcome = { verified: false, score: 0, costUsd: 0, answer: '' };
 
 /** A Conductor that writes one plan for each task. An invalid plan counts as a wrong answer. */
 export function conductorContestant(options: ConductorContestantOptions): Contestant {

@@ -27,6 +27,6 @@ export function runPlanOnWire(caller: Pick<WorkerCaller, 'call'>): RunPlan {
     const { reply, spent } = await caller.call(
       worker, { messages, seed: sample }, { ledger: UNLIMITED, attempts, keys: NO_KEYS, signal, onText: () => {} },
     );
-    return { text: reply.text, costUsd: failedUsd + (spent.cost.usd ?? 0) };
+    return { text: reply.text, costUsd: failedUsd + (spent.cost.usd ?? 0), usage: spent.usage, seconds: spent.durationMs / 1_000 };
   });
 }

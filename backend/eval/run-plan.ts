@@ -1,5 +1,7 @@
+import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
+import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { Grader } from '../verify/graders/grader.ts';
+import type { Grade, Grader } from '../verify/graders/grader.ts';
 import type { Plan } from '../workflow/plan.ts';
 
 /** A question and its grader. */
@@ -21,22 +23,80 @@ export interface RunPlanOptions {
   readonly signal: AbortSignal;
 }
 
-export interface PlanOutcome {
+/** What calls of workers used. */
+export interface Spent {
+  /** Dollars of all calls whose price is known. */
+  readonly costUsd: number;
+  /** Tokens of all calls. */
+  readonly usage: Usage;
+  /** Seconds until the last answer, if steps that do not read each other run at the same time. */
+  readonly seconds: number;
+}
+
+/** A step as it ran. */
+export interface StepTrace {
+  readonly worker: string;
+  readonly subtask: string;
+  /** Positions of the steps that it read. */
+  readonly reads: readonly number[];
+  readonly output: string;
+  /** True if the answer was paid for earlier, by another contestant or before a restart. */
+  readonly served: boolean;
+}
+
+/** What a plan, or several, answered. */
+export interface PlanAnswer extends Spent {
+  /** The last step's output. */
+  readonly answer: string;
+  /** The steps of each plan that ran. */
+  readonly traces: readonly (readonly StepTrace[])[];
+  /** For a Conductor: whether its text was a valid plan. */
+  readonly isPlan?: boolean;
+}
+
+export interface PlanOutcome extends PlanAnswer {
   readonly verified: boolean;
   /** 0 to 1. */
   readonly score: number;
-  /** Cost of all worker calls. */
-  readonly costUsd: number;
-  /** The last step's output. */
-  readonly answer: string;
 }
 
 /**
- * Executes a plan on a task and grades its answer. A plan may have more steps than the Conductor allows.
- * 
+ * Executes a plan on a task. A plan may have more steps than the Conductor allows.
+ *
+ * @throws PlanNotRunError if a worker failed; the signal's reason.
+ */
+export type ExecutePlan<T extends EvalTask = EvalTask> = (task: T, plan: Plan, options: RunPlanOptions) => Promise<PlanAnswer>;
+
+/**
+ * Executes a plan on a task and grades its answer.
+ *
  * @throws PlanNotRunError if a worker, the sandbox or the machine failed, so that the plan has no grade; the signal's reason.
  */
 export type RunPlan<T extends EvalTask = EvalTask> = (task: T, plan: Plan, options: RunPlanOptions) => Promise<PlanOutcome>;
+
+export const NOTHING_SPENT: Spent = { costUsd: 0, usage: NO_USAGE, seconds: 0 };
+
+/** An answer of nobody, which is wrong. */
+export const UNANSWERED: PlanAnswer = { ...NOTHING_SPENT, answer: '', traces: [] };
+
+/** The chosen answer, with what all of them used. `at once`: they ran at the same time; `in turn`: one after another. */
+export function withAll(chosen: PlanAnswer, all: readonly PlanAnswer[], how: 'at once' | 'in turn'): PlanAnswer {
+  const seconds = all.map((one) => one.seconds);
+  return {
+    answer: chosen.answer,
+    costUsd: all.reduce((sum, { costUsd }) => sum + costUsd, 0),
+    usage: all.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
+    seconds: how === 'at once' ? Math.max(0, ...seconds) : seconds.reduce((sum, one) => sum + one, 0),
+    traces: all.flatMap(({ traces }) => traces),
+  };
+}
+
+/** @throws PlanNotRunError if the machine is at fault; the signal's reason */
+export async function gradeAnswer({ id, grader }: EvalTask, answered: PlanAnswer, signal: AbortSignal): Promise<PlanOutcome & Pick<Grade, 'reason'>> {
+  const grade = await grader.grade({ answer: answered.answer, signal });
+  if (grade.outcome === 'infrastructure') throw new PlanNotRunError(id, answered.costUsd, grade.reason);
+  return { ...answered, verified: grade.verified, score: grade.score, reason: grade.reason };
+}
 
 /** The plan could not be graded. Its cost so far is not counted. */
 export class PlanNotRunError extends Error {

@@ -1,7 +1,7 @@
 import type { Estimate } from '../protocol/training.ts';
 import { estimate, mean } from '../train/statistics/statistics.ts';
 import type { ContestantResult } from './compare.ts';
-import { aloneName, BASELINES } from './contestants.ts';
+import { aloneName, BASELINES } from './contestant.ts';
 
 export interface Standing {
   readonly name: string;

@@ -37,6 +37,8 @@ async function score(options: readonly string[], ask?: (question: string) => boo
     standardInput: () => Readable.from([Buffer.from('{"sequences":[[1,2,3]],"prompt_lengths":[2]}')]),
     writeWhole: () => Promise.reject(new Error('No file is written for this.')),
     openVerification: () => Promise.reject(new Error('No verification is needed for this.')),
+    openEvaluation: () => Promise.reject(new Error('No evaluation is needed for this.')),
+    conductorFolder: path.join(folder, 'home'),
     openModel: (chosen) => new ModelClient({ ...chosen, script: MODEL_PROCESS, idleMs: 60_000 }),
     deviceProbe: withGpu,
     localSettings: async () => localSettingsSchema.parse(local),

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { ablationsFor } from '../../backend/eval/ablations.ts';
 import { compare } from '../../backend/eval/compare.ts';
-import { BASELINES, baselines, byPlan, type Contestant } from '../../backend/eval/contestants.ts';
+import { baselines } from '../../backend/eval/baselines.ts';
+import { BASELINES, byPlan, type Contestant } from '../../backend/eval/contestant.ts';
 import { bestAlone, gymReport } from '../../backend/eval/standings.ts';
 import { alone, attemptsAndJudge, planAttemptsAndJudge, planWriteCheck, SUBTASKS,
   writeAndChecks } from '../../backend/eval/plans.ts';
-import { randomPlan } from '../../backend/eval/random-plan.ts';
-import { nearestNeighbourRouter } from '../../backend/eval/router.ts';
-import type { EvalTask, PlanOutcome, RunPlan } from '../../backend/eval/run-plan.ts';
+import { randomPlan } from '../../backend/eval/contestants/random-plans.ts';
+import { nearestNeighbourRouter } from '../../backend/eval/contestants/nearest-neighbour-router.ts';
+import { UNANSWERED, type EvalTask, type ExecutePlan, type PlanOutcome } from '../../backend/eval/run-plan.ts';
 import { estimate } from '../../backend/train/statistics/statistics.ts';
 import { KeyedRandom } from '../../backend/common/keyed-random.ts';
 import { readRole } from '../../backend/simulator/roles.ts';
+import { ExactAnswerGrader } from '../../backend/verify/graders/exact-answer.ts';
 import { infrastructureGrade } from '../../backend/verify/graders/grader.ts';
 import { validatePlan } from '../../backend/workflow/validate-plan.ts';
 
@@ -18,7 +20,7 @@ const signal = new AbortController().signal;
 const task = (id: string, question = id): EvalTask => ({ id, question, context: '',
   grader: { grade: () => Promise.resolve(infrastructureGrade('unused')) } });
 const outcome = (verified: boolean, costUsd = 1, answer = ''): PlanOutcome =>
-  ({ verified, score: Number(verified), costUsd, answer });
+  ({ ...UNANSWERED, verified, score: Number(verified), costUsd, answer });
 const named = (contestants: readonly Contestant[], name: string): Contestant =>
   contestants.find((one) => one.name === name) as Contestant;
 const code = (text: string): string => `\`\`\`js\n${text}\n\`\`\``;
@@ -70,7 +72,7 @@ describe('contestants', () => {
     const answers = ['a', 'b', 'b', 'c', 'b'];
     const result = await named(five, BASELINES.majority).answer(task('x'), (_plan, sample) =>
       Promise.resolve(outcome(answers[sample] === 'b', 2, `${sample}\n${code(answers[sample] ?? '')}`)), 1);
-    expect(result).toMatchObject({ verified: true, costUsd: 10 });
+    expect(result).toMatchObject({ answer: `1\n${code('b')}`, costUsd: 10 });
   });
 
   it('let all propose and the best one aggregate', async () => {
@@ -108,8 +110,9 @@ describe('contestants', () => {
 });
 
 describe('a comparison', () => {
-  const run: RunPlan = ({ id }, { modelIds }) => Promise.resolve(outcome(Number(id) % 2 === modelIds[0], 0.001));
-  const tasks = Array.from({ length: 10 }, (_, index) => task(String(index)));
+  const run: ExecutePlan = ({ id }, { modelIds }) => Promise.resolve(outcome(false, 0.001, Number(id) % 2 === modelIds[0] ? 'right' : 'wrong'));
+  const grader = new ExactAnswerGrader({ answers: ['right'] });
+  const tasks = Array.from({ length: 10 }, (_, index) => ({ ...task(String(index)), grader }));
   const results = (contestants: readonly Contestant[]) =>
     compare({ contestants, tasks, pool: [], seeds: [1, 2], runFor: () => run, concurrency: 3, signal });
 

@@ -5,6 +5,7 @@ import { PlanNotRunError, type EvalTask } from '../../backend/eval/run-plan.ts';
 import { runPlanInProcess } from '../../backend/lab/gym/run-plan-in-process.ts';
 import { runPlanOnWire } from '../../backend/eval/run-plan-on-wire.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { knownGrader } from '../../backend/lab/gym/gym-grades.ts';
 import { TRAINING_POOL } from '../../backend/lab/gym/gym-pools.ts';
 import { GymBook, gymTasks } from '../../backend/lab/gym/gym-tasks.ts';
@@ -16,6 +17,7 @@ import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { poolOf } from './pool.ts';
 
+const REPLY = { text: '', costUsd: 0, usage: NO_USAGE, seconds: 0 };
 const tasks = gymTasks({ seed: 31, split: 'train', count: 12 });
 const judged: EvalTask[] = tasks.map((task) => ({ ...task, context: '', grader: knownGrader(task) }));
 const rule = gymRule(new GymBook(tasks));
@@ -33,7 +35,7 @@ describe('a plan of the gym', () => {
         for (const [index, task] of judged.entries()) {
           const wired = await onWire(task, plan, { pool, sample: index, signal });
           const quick = await inProcess(task, plan, { pool, sample: index, signal });
-          expect(wired).toEqual({ ...quick, costUsd: expect.closeTo(quick.costUsd, 9) as number });
+          expect(wired).toEqual({ ...quick, seconds: expect.any(Number), costUsd: expect.closeTo(quick.costUsd, 9) as number });
         }
       }
     } finally {
@@ -56,13 +58,13 @@ describe('a plan of the gym', () => {
     const failing = planRunner(() => Promise.reject(new Error('The server is down.')));
     await expect(failing(task, alone(0), { pool, sample: 0, signal })).rejects.toThrow(PlanNotRunError);
     const unjudged = { ...task, grader: { grade: () => Promise.resolve(infrastructureGrade('There is no sandbox.')) } };
-    const working = planRunner(() => Promise.resolve({ text: 'x', costUsd: 0.5 }));
+    const working = planRunner(() => Promise.resolve({ ...REPLY, text: 'x', costUsd: 0.5 }));
     await expect(working(unjudged, alone(0), { pool, sample: 0, signal })).rejects.toMatchObject({ name: 'PlanNotRunError',
       costUsd: 0.5 });
   });
 
   it('costs the sum of its steps, and ends with the last step', async () => {
-    const run = planRunner(({ id }) => Promise.resolve({ text: id, costUsd: 1 }));
+    const run = planRunner(({ id }) => Promise.resolve({ ...REPLY, text: id, costUsd: 1 }));
     const pool = poolOf(TRAINING_POOL);
     expect(await run(judged[0] as EvalTask, planWriteCheck(0, 1, 2), { pool, sample: 0, signal })).toMatchObject({ costUsd: 3,
       answer: 'sim-clover' });

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BASELINES, isAlone } from '../../eval/contestants.ts';
+import { BASELINES, isAlone } from '../../eval/contestant.ts';
 import { drawLearning } from '../gym/draw-learning.ts';
 import { BEST_ALONE, standingsTable, withVariantsApart } from '../../eval/standings.ts';
 import { gymStandings, poolsTable, readGymResult } from '../gym/gym-result.ts';

@@ -8,7 +8,7 @@ import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
 import { ablationsFor } from '../../eval/ablations.ts';
 import { compare, type ContestantResult } from '../../eval/compare.ts';
 import { changedPlans, conductorContestant } from '../../eval/conductor-contestant.ts';
-import type { Contestant } from '../../eval/contestants.ts';
+import type { Contestant } from '../../eval/contestant.ts';
 import { GymArena } from '../gym/gym-arena.ts';
 import { gymContestants } from '../gym/gym-contestants.ts';
 import { percent } from '../../eval/standings.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { estimate, mean } from '../../train/statistics/statistics.ts';
 import type { ContestantResult } from '../../eval/compare.ts';
-import { isAlone } from '../../eval/contestants.ts';
+import { isAlone } from '../../eval/contestant.ts';
 import { BEST_ALONE, percent, type Standing } from '../../eval/standings.ts';
 import { planEntrySchema } from './plan-diary.ts';
 

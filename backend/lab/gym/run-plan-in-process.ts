@@ -1,3 +1,4 @@
+import { NO_USAGE } from '../../protocol/token-counts.ts';
 import type { SimulatedWorker } from '../../simulator/pool.ts';
 import { countTokens } from '../../simulator/simulated-model.ts';
 import type { WorkerRule } from '../../simulator/worker-model.ts';
@@ -21,6 +22,6 @@ export function runPlanInProcess({ seed, workers, rule }: InProcessOptions): Run
     const inputTokens = messages.reduce((sum, { content }) => sum + countTokens(content), 0);
     const { inputPerMillion, outputPerMillion } = worker.price;
     const costUsd = (inputTokens * inputPerMillion + countTokens(text) * outputPerMillion) / 1e6;
-    return Promise.resolve({ text, costUsd });
+    return Promise.resolve({ text, costUsd, usage: { ...NO_USAGE, uncachedInput: inputTokens, output: countTokens(text) }, seconds: 0 });
   });
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compare, type ContestantResult } from '../../../backend/eval/compare.ts';
-import { BASELINES } from '../../../backend/eval/contestants.ts';
+import { BASELINES } from '../../../backend/eval/contestant.ts';
 import { gymContestants, type GymContestants, type GymEvalTask } from '../../../backend/lab/gym/gym-contestants.ts';
 import { bestAlone } from '../../../backend/eval/standings.ts';
 import { alone, attemptsAndJudge, planWriteCheck } from '../../../backend/eval/plans.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BASELINES } from '../../../backend/eval/contestants.ts';
+import { BASELINES } from '../../../backend/eval/contestant.ts';
 import { drawLearning, writerShares } from '../../../backend/lab/gym/draw-learning.ts';
 import { BEST_ALONE, standingsTable, withVariantsApart } from '../../../backend/eval/standings.ts';
 import { CONDUCTOR, type GymResult, gymResultSchema, gymStandings, poolsTable, type TriedContestant } from '../../../backend/lab/gym/gym-result.ts';

@@ -173,7 +173,7 @@ describe('published data sets', () => {
       metadata: '{"func_name": "add"}',
     };
     const [task] = await tasksOf(lines(row));
-    expect(task?.grader).toEqual({ kind: 'cases', function: 'add', cases: [1, 2].map(() => ({ input: '[1]\n2', output: '3' })) });
+    expect(task?.grader).toEqual({ kind: 'cases', function: 'add', visible: 1, cases: [1, 2].map(() => ({ input: '[1]\n2', output: '3' })) });
     expect(task?.question).toContain('class Solution');
     await expect(tasksOf(lines({ ...row, metadata: '{}' }))).rejects.toThrow('stdin');
   });

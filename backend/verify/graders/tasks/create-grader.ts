@@ -1,4 +1,5 @@
 import { CasesGrader, DEFAULT_CASE_LIMITS, type TestCase } from '../code/cases-grader.ts';
+import { CheckGrader, DEFAULT_CHECK_LIMITS } from '../code/check-grader.ts';
 import type { ProgramLimits, ProgramSandbox } from '../code/program-sandbox.ts';
 import { DEFAULT_UNITTEST_LIMITS, UnittestGrader } from '../code/unittest-grader.ts';
 import { ExactAnswerGrader } from '../exact-answer.ts';
@@ -21,6 +22,10 @@ export function createGrader(spec: GraderSpec, { programs, comparer }: GraderToo
       const { language, runAllCases, function: functionName } = spec;
       const limits = limitsOf(spec, DEFAULT_CASE_LIMITS);
       return new CasesGrader({ cases: () => allCases(spec), functionName, language, runAllCases, limits }, programs);
+    }
+    case 'check': {
+      const { prelude, test } = spec;
+      return new CheckGrader({ prelude, test, limits: limitsOf(spec, DEFAULT_CHECK_LIMITS) }, programs);
     }
     case 'unittest': {
       const { test, className, prelude, modules } = spec;

@@ -24,6 +24,18 @@ export const graderSpecSchema = z.discriminatedUnion('kind', [
     function: z.string().regex(FUNCTION_NAME, 'is not a function name').optional(),
     language: z.enum(['python', 'javascript']).optional(),
     runAllCases: z.boolean().optional(),
+    /** How many cases, from the first, the question itself shows. */
+    visible: z.number().int().min(0).optional(),
+    ...limits,
+  }),
+  z.strictObject({
+    kind: z.literal('check'),
+    /** Comes before the answer's Python program. */
+    prelude: text.default(''),
+    /** Python that raises an exception if the program is wrong. */
+    test: text,
+    /** Expressions or assertions that the question itself shows. */
+    visible: z.array(z.string().max(10_000)).max(100).optional(),
     ...limits,
   }),
   z.strictObject({
@@ -62,6 +74,8 @@ export interface Task {
   readonly id: string;
   readonly question: string;
   readonly grader: GraderSpec;
+  /** A right answer, where the data set has a program; other answers follow from the grader. */
+  readonly reference?: string | undefined;
   /** The form of its line: our own, or that of a published data set. */
   readonly form: string;
   /** The line number, from 1. */

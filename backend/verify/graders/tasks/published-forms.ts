@@ -10,13 +10,15 @@ export class RowError extends Error {
   override readonly name = 'RowError';
 }
 
-export type TaskBody = Pick<Task, 'id' | 'question' | 'grader'>;
+export type TaskBody = Pick<Task, 'id' | 'question' | 'grader' | 'reference'>;
 
 /** The form in which a data set is published. */
 export interface PublishedForm {
   readonly name: string;
   /** A row with all of these fields is of this form. */
   readonly fields: readonly string[];
+  /** If several data sets have these fields: the form of this row. */
+  formOf?(row: unknown): Pick<PublishedForm, 'name'>;
   /** `seed` changes the order of choices if the form does not fix it. Throws a ZodError or a `RowError`. */
   toTask(row: unknown, seed: number): TaskBody;
 }
@@ -76,6 +78,7 @@ const liveCodeBench: PublishedForm = {
         cases: [...publicCases, ...privateCases].map(({ input, output }) => ({ input, output })),
         ...(isPacked && { packedCases: found.private_test_cases }),
         ...(functionName && { function: functionName }),
+        visible: publicCases.length,
       },
     };
   },
@@ -255,5 +258,138 @@ const rlpr: PublishedForm = {
   },
 };
 
-/** Forms are tried in this order. */
-export const PUBLISHED_FORMS: readonly PublishedForm[] = [liveCodeBench, bigCodeBench, gpqa, mmluTable, mmlu, rlpr, math];
+const humanEvalSchema = z.object({ task_id: identifier, prompt: text, test: text, entry_point: z.string().regex(/^\w+$/), canonical_solution: z.string().optional() });
+
+/**
+ * HumanEval, and HumanEval+ as on Hugging Face (`evalplus/humanevalplus`). The program is that of OpenAI's harness (`execution.py`): prompt,
+ * completion, tests, and the call of `check`.
+ */
+const humanEval: PublishedForm = {
+  name: 'HumanEval',
+  fields: ['task_id', 'prompt', 'test', 'entry_point'],
+  toTask(row) {
+    const { task_id: id, prompt, test, entry_point: name, canonical_solution: solution } = humanEvalSchema.parse(row);
+    return {
+      id,
+      question: `Complete this Python function.\n\n\`\`\`python\n${prompt.trimEnd()}\n\`\`\`\n\n${WHOLE_FUNCTION}`,
+      grader: { kind: 'check', prelude: prompt, test: `${test}\ncheck(${name})`, visible: docstringExamples(prompt) },
+      ...(solution !== undefined && { reference: fenced(prompt + solution) }),
+    };
+  },
+};
+
+const fenced = (program: string): string => `\`\`\`python\n${program.trimEnd()}\n\`\`\``;
+
+const WHOLE_FUNCTION = 'End with the whole function, with its imports, in one fenced code block.';
+
+/** The expressions of the examples in a docstring, as `doctest` marks them. */
+const docstringExamples = (prompt: string): string[] => [...prompt.matchAll(/^[ \t]*>>>[ \t]*(\S.*)$/gm)].map(([, expression = '']) => expression);
+
+const mbppSchema = z.object({
+  task_id: identifier,
+  text: z.string().optional(),
+  prompt: z.string().optional(),
+  test_list: z.array(z.string()).min(1),
+  code: z.string().optional(),
+  test_setup_code: z.string().nullish(),
+  test_imports: z.array(z.string()).nullish(),
+  /** MBPP+: all checks as one program. */
+  test: z.string().optional(),
+});
+
+/** MBPP, its sanitized form, and MBPP+ (`evalplus/mbppplus`). The question shows the assertions, as in the paper of MBPP (arXiv 2108.07732). */
+const mbpp: PublishedForm = {
+  name: 'MBPP',
+  fields: ['task_id', 'test_list'],
+  toTask(row) {
+    const found = mbppSchema.parse(row);
+    const asked = found.prompt ?? found.text;
+    if (!asked) throw new RowError('it has neither "text" nor "prompt"');
+    const before = [...(found.test_imports ?? []), found.test_setup_code ?? ''].filter((line) => line !== '').join('\n');
+    return {
+      id: `mbpp/${found.task_id}`,
+      question: `${asked.trim()}\n\nYour Python code must pass these tests:\n\n\`\`\`python\n${found.test_list.join('\n')}\n\`\`\`\n\n${WHOLE_FUNCTION}`,
+      grader: {
+        kind: 'check', prelude: '', visible: found.test_list,
+        test: found.test ?? [before, ...found.test_list].join('\n'),
+      },
+      ...(found.code !== undefined && { reference: fenced(found.code) }),
+    };
+  },
+};
+
+const mmluProSchema = z.object({
+  question: text,
+  options: z.array(z.string()).min(2).max(26),
+  answer_index: z.number().int().nonnegative().optional(),
+  answer: z.string().optional(),
+  question_id: identifier.optional(),
+});
+
+/** MMLU-Pro (`TIGER-Lab/MMLU-Pro`): up to ten options. */
+const mmluPro: PublishedForm = {
+  name: 'MMLU-Pro',
+  fields: ['question', 'options', 'answer'],
+  toTask(row) {
+    const { question, options, answer_index: index, answer, question_id: id } = mmluProSchema.parse(row);
+    const right = index ?? (answer !== undefined && /^[A-Za-z]$/.test(answer) ? positionOf(answer) : undefined);
+    if (right === undefined) throw new RowError('answer is not a letter');
+    return choiceTask(`mmlu-pro/${id ?? idOf(question, ...options)}`, question, options, right);
+  },
+};
+
+const gsm8kSchema = z.object({ question: text, answer: z.string().regex(/####\s*\S/) });
+
+/** GSM8K: the result is after "####" (arXiv 2110.14168). */
+const gsm8k: PublishedForm = {
+  name: 'GSM8K',
+  fields: ['question', 'answer'],
+  toTask(row) {
+    const { question, answer } = gsm8kSchema.parse(row);
+    const result = answer.slice(answer.lastIndexOf('####') + 4).trim().replaceAll(',', '');
+    return { id: `gsm8k/${idOf(question)}`, question: `${question}\n\n${FINAL_RESULT}`, grader: { kind: 'math', answer: result } };
+  },
+};
+
+/** A question and its result, such as AIME 2025 in OpenCompass's form (`opencompass/AIME2025`). */
+const questionAndAnswer: PublishedForm = {
+  name: 'AIME',
+  fields: ['question', 'answer'],
+  toTask(row) {
+    const { question, answer } = z.object({ question: text, answer: z.union([text, z.number()]).transform(String) }).parse(row);
+    return { id: `aime/${idOf(question)}`, question: `${question}\n\n${FINAL_RESULT}`, grader: { kind: 'math', answer: answer.trim() } };
+  },
+};
+
+/** GSM8K and AIME have the same fields: only GSM8K's answers contain "####". */
+const byQuestion: PublishedForm = {
+  name: 'GSM8K or AIME',
+  fields: ['question', 'answer'],
+  formOf: (row) => (gsm8kSchema.safeParse(row).success ? gsm8k : questionAndAnswer),
+  toTask: (row, seed) => (gsm8kSchema.safeParse(row).success ? gsm8k : questionAndAnswer).toTask(row, seed),
+};
+
+/** AIME 2024 as a table with capitals (`Maxwell-Jia/AIME_2024`). */
+const aimeTable: PublishedForm = {
+  name: 'AIME',
+  fields: ['Problem', 'Answer'],
+  toTask(row) {
+    const { ID, Problem, Answer } = z.object({ ID: identifier.optional(), Problem: text, Answer: z.union([text, z.number()]).transform(String) }).parse(row);
+    return { id: `aime/${ID ?? idOf(Problem)}`, question: `${Problem}\n\n${FINAL_RESULT}`, grader: { kind: 'math', answer: Answer.trim() } };
+  },
+};
+
+/** DeepMath-103K (`zwhe99/DeepMath-103K`). */
+const deepMath: PublishedForm = {
+  name: 'DeepMath',
+  fields: ['question', 'final_answer'],
+  toTask(row) {
+    const { question, final_answer: answer } = z.object({ question: text, final_answer: z.union([text, z.number()]).transform(String) }).parse(row);
+    return { id: `deepmath/${idOf(question)}`, question: `${question}\n\n${FINAL_RESULT}`, grader: { kind: 'math', answer } };
+  },
+};
+
+/** Forms are tried in this order: those with fewer fields come after those that have the same and more. */
+export const PUBLISHED_FORMS: readonly PublishedForm[] = [
+  liveCodeBench, bigCodeBench, gpqa, mmluTable, mmlu, mmluPro, humanEval, mbpp, rlpr, deepMath, byQuestion, aimeTable, math,
+];

@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { parse, CsvError } from 'csv-parse';
 import * as z from 'zod';
 import { graderSpecSchema, type Task } from './grader-spec.ts';
@@ -53,13 +55,50 @@ export async function* readTasks(file: string, { seed = 0 }: ReadTasksOptions = 
   }
 }
 
+/** What a file of tasks holds. */
+export interface TaskFileCheck {
+  /** Number of readable tasks by form. */
+  readonly forms: ReadonlyMap<string, number>;
+  /** Sentences about rows that cannot be read; at most `MAX_PROBLEMS`. */
+  readonly problems: readonly string[];
+  /** Number of rows that cannot be read. */
+  readonly unreadable: number;
+}
+
+const MAX_PROBLEMS = 20;
+
+/** Reads all rows of a file and says what each was taken for, and what cannot be read and why. @throws an error of the file system */
+export async function checkTaskFile(file: string): Promise<TaskFileCheck> {
+  const forms = new Map<string, number>();
+  const problems: string[] = [];
+  let unreadable = 0;
+  const note = (error: unknown): void => {
+    if (!(error instanceof TaskFileError)) throw error;
+    unreadable += 1;
+    if (problems.length < MAX_PROBLEMS) problems.push(error.message);
+  };
+  try {
+    for await (const { line, row } of rowsOf(file)) {
+      try {
+        const { form } = toTask(file, line, row, 0);
+        forms.set(form, (forms.get(form) ?? 0) + 1);
+      } catch (error) {
+        note(error);
+      }
+    }
+  } catch (error) {
+    note(error);
+  }
+  return { forms, problems, unreadable };
+}
+
 interface Row {
   readonly line: number;
   readonly row: unknown;
 }
 
 function rowsOf(file: string): AsyncGenerator<Row> {
-  switch (path.extname(file).toLowerCase()) {
+  switch (path.extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
       return csvRows(file);
     case '.parquet':
@@ -75,10 +114,23 @@ function rowsOf(file: string): AsyncGenerator<Row> {
   }
 }
 
+/** Errors of zlib have such codes. */
+const isUnpackingError = (error: unknown): error is Error => error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+
+/** The file's bytes; those of a `.gz` are unpacked. */
+function contentsOf(file: string): Readable {
+  const source = createReadStream(file);
+  if (!/\.gz$/i.test(file)) return source;
+  const unpacked = createGunzip();
+  // pipeline() hands the errors of either to the reader of the second.
+  pipeline(source, unpacked, () => undefined);
+  return unpacked;
+}
+
 async function* jsonRows(file: string): AsyncGenerator<Row> {
   let line = 0;
   try {
-    for await (const text of linesOf(createReadStream(file), MAX_LINE_BYTES)) {
+    for await (const text of linesOf(contentsOf(file), MAX_LINE_BYTES)) {
       line += 1;
       if (text.trim() === '') continue;
       if (text.trimStart().startsWith('[')) {
@@ -92,6 +144,7 @@ async function* jsonRows(file: string): AsyncGenerator<Row> {
     }
   } catch (error) {
     if (error instanceof LineTooLongError) throw new TaskFileError(file, line + 1, error.message);
+    if (isUnpackingError(error)) throw new TaskFileError(file, undefined, `this cannot be unpacked: ${error.message}.`, { cause: error });
     throw error;
   }
 }
@@ -105,7 +158,7 @@ function parseLine(file: string, line: number, text: string): unknown {
 }
 
 async function* csvRows(file: string): AsyncGenerator<Row> {
-  const source = createReadStream(file);
+  const source = contentsOf(file);
   const parser = parse({ columns: true, bom: true, info: true, skip_empty_lines: true, max_record_size: MAX_LINE_BYTES });
   source.once('error', (error) => parser.destroy(error));
   try {
@@ -143,7 +196,7 @@ function toTask(file: string, line: number, row: unknown, seed: number): Task {
       const known = Object.keys(fields.data).slice(0, 20).join(', ');
       throw new RowError(`it has no "grader", and its fields (${known}) are those of no data set that is known here`);
     }
-    return { ...checked(form.toTask(row, seed)), form: form.name, line };
+    return { ...checked(form.toTask(row, seed)), form: form.formOf?.(row).name ?? form.name, line };
   } catch (error) {
     if (error instanceof RowError) throw new TaskFileError(file, line, `${error.message}.`);
     if (error instanceof z.ZodError) throw new TaskFileError(file, line, firstIssue(error), { cause: error });

@@ -1,5 +1,5 @@
-import { alone } from './plans.ts';
-import { byPlan, BASELINES, type Contestant } from './contestants.ts';
+import { FUNCTION_SHAPES } from '../plans.ts';
+import { byPlan, BASELINES, type Contestant } from '../contestant.ts';
 
 /** The scores of each single worker on a training task. */
 export interface RoutedExample {
@@ -14,7 +14,7 @@ const NEIGHBOURS = 10;
 /**
  * Routes a question to the worker with the best scores on the most similar training questions, by cosine similarity of TF-IDF vectors.
  */
-export function nearestNeighbourRouter(examples: readonly RoutedExample[]): Contestant {
+export function nearestNeighbourRouter(examples: readonly RoutedExample[], shapes = FUNCTION_SHAPES): Contestant {
   const space = new WordSpace(examples.map(({ question }) => question));
   const vectors = examples.map(({ question, scores }) => ({ vector: space.vectorOf(question), scores }));
   return byPlan(BASELINES.router, ({ question }) => {
@@ -25,7 +25,7 @@ export function nearestNeighbourRouter(examples: readonly RoutedExample[]): Cont
       .slice(0, NEIGHBOURS);
     const totals = (nearest[0]?.scores ?? [0]).map((_, worker) =>
       nearest.reduce((sum, { scores }) => sum + (scores[worker] ?? 0), 0));
-    return alone(totals.indexOf(Math.max(...totals)));
+    return shapes.alone(totals.indexOf(Math.max(...totals)));
   });
 }
 

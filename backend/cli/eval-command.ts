@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { counted } from '../common/counted.ts';
+import { EvaluationBudgetError } from '../eval/evaluation/evaluation-file.ts';
+import { CONTESTANTS, type ContestantName } from '../eval/evaluation/line-up.ts';
+import type { EvaluationRequest } from '../eval/evaluation/request.ts';
+import { resultRows, resultsTable, type EvaluationResults } from '../eval/evaluation/results.ts';
+import { formatTokens, formatUsd } from '../protocol/figures.ts';
+import { checkTaskFile } from '../verify/graders/tasks/task-file.ts';
+import { positive, readArguments, whole } from './arguments.ts';
+import type { Command, CommandContext } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { ProgressPrinter } from './progress-printer.ts';
+import { jsonText, printable } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const OPTIONS = {
+  'contestants': { type: 'string', short: 'c', multiple: true },
+  'pool': { type: 'string', multiple: true },
+  'best': { type: 'string' },
+  'practice': { type: 'string', multiple: true },
+  'limit': { type: 'string' },
+  'seeds': { type: 'string' },
+  'seed': { type: 'string' },
+  'max-usd': { type: 'string' },
+  'max-tokens': { type: 'string' },
+  'parallel': { type: 'string' },
+  'out': { type: 'string', short: 'o' },
+  'check': { type: 'boolean' },
+  'json': { type: 'boolean' },
+  'yes': { type: 'boolean', short: 'y' },
+} as const;
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+
+const DEFAULT_CONTESTANTS = 'alone,random,reflection,majority,mixture';
+const SIMULATED = 'simulated';
+const CONDUCTOR = 'conductor:';
+
+/** `conductor eval TASKS…`: compares ways to answer tasks with the workers, by accuracy and cost. */
+export const evalCommand: Command = async (args, context) => {
+  const { values, positionals } = readArguments(args, OPTIONS);
+  if (positionals.length === 0) throw new UsageError('Name the tasks: conductor eval FILE.jsonl, or conductor eval gym.');
+  if (values.check) return await check(positionals, values, context);
+  return await run(positionals, values, context);
+};
+
+/** Says what each file was taken for, and what in it cannot be read and why. */
+async function check(files: readonly string[], { json }: Values, { terminal, currentFolder }: CommandContext): Promise<number> {
+  const checked = [];
+  for (const name of files) {
+    const file = await existing(path.resolve(currentFolder, name));
+    const { forms, problems, unreadable } = await checkTaskFile(file);
+    checked.push({ file, forms: Object.fromEntries(forms), unreadable, problems });
+  }
+  if (json) terminal.result(jsonText(checked, 2));
+  for (const { file, forms, unreadable, problems } of json ? [] : checked) {
+    const read = Object.entries(forms).map(([form, count]) => `${counted(count, 'task')} of ${form === 'conductor' ? 'our own form' : form}`).join(', ');
+    terminal.result(printable(`${file}: ${read === '' ? 'no tasks' : read}${unreadable > 0 ? `, ${counted(unreadable, 'row')} that cannot be read:` : ''}`));
+    for (const problem of problems) terminal.result(printable(`  ${problem}`));
+    if (unreadable > problems.length) terminal.result(`  … and ${unreadable - problems.length} more.`);
+  }
+  return checked.some(({ unreadable, forms }) => unreadable > 0 || Object.keys(forms).length === 0) ? EXIT.failed : EXIT.ok;
+}
+
+async function run(tasks: readonly string[], values: Values, context: CommandContext): Promise<number> {
+  const { terminal, interrupted, interruptMeans } = context;
+  const request = await requestOf(tasks, values, context);
+  const { evaluation, pool, tasks: sources, close } = await context.openEvaluation(request);
+  const progress = new ProgressPrinter(terminal);
+  try {
+    const estimate = await evaluation.estimate(interrupted);
+    const taken = sources.map(({ name, tasks: count, forms }) => `${name}: ${counted(count, 'task')} (${Object.keys(forms).join(', ')})`).join('; ');
+    const unpriced = estimate.unpriced.length === 0 ? '' : `, without those of ${estimate.unpriced.join(', ')}, whose price is not known`;
+    terminal.say(printable(`${taken}. Workers: ${pool.join(', ')}.${request.simulated ? ' They are simulated: the figures show nothing about real models.' : ''}`));
+    terminal.say(printable(`About ${estimate.calls} calls for about ${formatUsd(estimate.usd)}${unpriced}; at most ${formatUsd(request.budget.usd)} and ${formatTokens(request.budget.tokens)} tokens.`));
+    const { calls, usd, lost } = evaluation.spent;
+    if (calls > 0) terminal.say(`${calls} calls for ${formatUsd(usd)} were paid before; their answers are not paid for again.`);
+    if (lost > 0) terminal.say(`${counted(lost, 'call')} of these ended with a killed process: they may be billed, count with the most that they can cost, and are asked again.`);
+    if (!values.yes && !request.simulated && (values.json || !(await terminal.ask?.('Start?', interrupted)))) {
+      throw new UsageError('The evaluation was not started. To agree to the cost without a question, use --yes.');
+    }
+    interruptMeans('Stopping');
+    let shown = 0;
+    const { results } = await evaluation.run(interrupted, ({ done, all, spent, samples }) => {
+      progress.tell({ label: samples.length === 0 ? 'Practising' : 'Evaluating', fraction: done / all, detail: `${done} of ${all}, ${formatUsd(spent.usd)} spent` });
+      // The table as it fills, at each quarter.
+      const quarter = Math.floor((4 * done) / all);
+      if (samples.length > 0 && quarter > shown && quarter < 4 && !values.json) {
+        shown = quarter;
+        terminal.say(`${resultsTable(resultRows(samples))}\n`);
+      }
+    });
+    progress.end();
+    if (values.json) terminal.result(jsonText(results, 2));
+    else printResults(results, request.folder, context);
+    return EXIT.ok;
+  } catch (error) {
+    progress.end();
+    if (error instanceof EvaluationBudgetError) {
+      terminal.say(printable(error.message));
+      return EXIT.stopped;
+    }
+    if (!(error instanceof UsageError)) terminal.say(`The same command goes on where this one stopped${values.out === undefined ? '' : ` (${printable(request.folder)})`}.`);
+    throw error;
+  } finally {
+    progress.end();
+    await close();
+  }
+}
+
+function printResults(results: EvaluationResults, folder: string, { terminal }: CommandContext): void {
+  const { tasks, seeds, simulated, best, spent, contestants } = results;
+  if (simulated) terminal.result('Simulation: workers with made-up skills and prices. It shows nothing about real models.\n');
+  terminal.result(`${counted(tasks, 'task')}, ${counted(seeds, 'seed')}; 95 % intervals by the bootstrap over tasks and seeds. The best worker (${best.why}): ${printable(best.worker)}.\n`);
+  terminal.result(printable(resultsTable(contestants)));
+  terminal.result(`\n${counted(spent.paid, 'call')} paid, ${spent.served} served from answers that were paid for before; ${formatUsd(spent.usd)} in all.`);
+  terminal.say(printable(`Written: ${folder}`));
+}
+
+/** @throws UsageError */
+async function requestOf(tasks: readonly string[], values: Values, { currentFolder, conductorFolder }: CommandContext): Promise<EvaluationRequest> {
+  const listed = (texts: readonly string[] | undefined): string[] => (texts ?? []).flatMap((text) => text.split(',')).map((text) => text.trim()).filter((text) => text !== '');
+  const named = listed(values.contestants ?? [DEFAULT_CONTESTANTS]);
+  const planners = [...new Set(named.filter((name) => name.startsWith(CONDUCTOR)).map((name) => name.slice(CONDUCTOR.length)))];
+  const contestants = [...new Set(named.filter((name) => !name.startsWith(CONDUCTOR)))].map(contestantOf);
+  if (named.length === 0) throw new UsageError('--contestants names at least one.');
+  const practice = await Promise.all((values.practice ?? []).map((file) => existing(path.resolve(currentFolder, file))));
+  if (contestants.includes('router') && practice.length === 0) throw new UsageError('The router learns from tasks that are not in the evaluation: --practice FILE.');
+  const pool = listed(values.pool);
+  const isSimulated = pool.includes(SIMULATED);
+  const count = (text: string | undefined, option: string, byDefault: number, to = 1_000_000_000): number =>
+    (text === undefined ? byDefault : whole(text, option, { from: option === '--seed' ? 0 : 1, to }));
+  const sources = await Promise.all(tasks.map(async (name) => (name === 'gym' ? name : await existing(path.resolve(currentFolder, name)))));
+  const seed = count(values.seed, '--seed', 1);
+  const limit = values.limit === undefined ? undefined : count(values.limit, '--limit', 1);
+  // Answers are kept by question, so other contestants and more seeds use the same folder.
+  const name = createHash('sha256').update(JSON.stringify([sources, isSimulated ? seed : null, limit])).digest('hex').slice(0, 12);
+  return {
+    sources, practice, contestants, planners, seed, limit,
+    pool: pool.length === 0 || isSimulated ? undefined : pool,
+    simulated: isSimulated,
+    best: values.best,
+    seeds: count(values.seeds, '--seeds', 1, 100),
+    budget: {
+      usd: values['max-usd'] === undefined ? 10 : positive(values['max-usd'], '--max-usd'),
+      tokens: count(values['max-tokens'], '--max-tokens', 20_000_000, Number.MAX_SAFE_INTEGER),
+    },
+    folder: values.out === undefined ? path.join(conductorFolder, 'evaluations', name) : path.resolve(currentFolder, values.out),
+    concurrency: count(values.parallel, '--parallel', 8, 64),
+  };
+}
+
+function contestantOf(name: string): ContestantName {
+  if (Object.hasOwn(CONTESTANTS, name)) return name as ContestantName;
+  throw new UsageError(`There is no contestant "${name}"; there are ${Object.keys(CONTESTANTS).join(', ')}, and conductor:WORKER.`);
+}
+
+/** @throws UsageError */
+async function existing(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw new UsageError(`There is no file ${file}.`);
+  return file;
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { shuffled } from '../../train/statistics/draws.ts';
+import { createGrader, type GraderTools } from '../../verify/graders/tasks/create-grader.ts';
+import type { GraderSpec, Task } from '../../verify/graders/tasks/grader-spec.ts';
+import { readTasks } from '../../verify/graders/tasks/task-file.ts';
+import type { FiledTask } from './evaluate.ts';
+
+/** A task of a file. */
+export interface SpecifiedTask extends FiledTask {
+  readonly spec: GraderSpec;
+  readonly form: string;
+  /** A right answer, where the file has one. */
+  readonly reference: string | undefined;
+}
+
+export interface ReadFileTasksOptions {
+  readonly tools: GraderTools;
+  /** At most this many tasks, drawn by the seed; all by default. */
+  readonly limit?: number | undefined;
+  readonly seed: number;
+}
+
+/** The tasks of a file, in the form of one of the data sets that are known or in our own. @throws TaskFileError, an error of the file system */
+export async function readFileTasks(file: string, { tools, limit, seed }: ReadFileTasksOptions): Promise<SpecifiedTask[]> {
+  const tasks: Task[] = [];
+  for await (const task of readTasks(file)) tasks.push(task);
+  const chosen = limit === undefined || limit >= tasks.length ? tasks : shuffled(tasks, seed, 'limit', file.split(/[/\\]/).at(-1) ?? '').slice(0, limit);
+  return chosen.map(({ id, question, grader: spec, form, reference }) => ({
+    id, question, context: '', spec, form, reference,
+    grader: createGrader(spec, tools),
+    fingerprint: createHash('sha256').update(JSON.stringify([question, spec])).digest('hex'),
+  }));
+}

@@ -1,0 +1,39 @@
+import type { KnownAnswers } from '../../simulator/known-answers.ts';
+import { letterOf } from '../../verify/graders/multiple-choice.ts';
+import type { SpecifiedTask } from './file-tasks.ts';
+
+/** A right answer and wrong ones, for simulated workers. Undefined if the task has no answer that can be told. */
+export function knownAnswersOf({ spec, reference }: Pick<SpecifiedTask, 'spec' | 'reference'>): KnownAnswers | undefined {
+  switch (spec.kind) {
+    case 'choice': {
+      const right = typeof spec.answer === 'number' ? spec.answer : spec.answer.toUpperCase().charCodeAt(0) - 65;
+      const [first, ...rest] = spec.choices.map((_, position) => position).filter((position) => position !== right).map((position) => `Answer: ${letterOf(position)}`);
+      return first === undefined ? undefined : { right: `Answer: ${letterOf(right)}`, wrong: [first, ...rest] };
+    }
+    case 'math': {
+      const value = Number(spec.answer);
+      const [one, other] = Number.isFinite(value) ? [value + 1, value - 2] : ['0', '-1'];
+      return { right: `\\boxed{${spec.answer}}`, wrong: [`\\boxed{${one}}`, `\\boxed{${other}}`] };
+    }
+    case 'exact': {
+      const [answer] = typeof spec.answer === 'string' ? [spec.answer] : spec.answer;
+      return { right: `Answer: ${answer}`, wrong: ['Answer: none of these', 'Answer: it cannot be said'] };
+    }
+    case 'check':
+      return reference === undefined ? undefined : { right: reference, wrong: wrongPrograms(reference) };
+    case 'cases':
+    case 'unittest':
+      return undefined;
+  }
+}
+
+/** Programs with a mistake: nothing is returned, or the function ends with an error. */
+function wrongPrograms(program: string): [string, string] {
+  const isFunction = /^(\s*)return\b.*$/gm;
+  const withoutResult = program.replaceAll(isFunction, '$1return None');
+  const lines = program.split('\n');
+  const last = lines.findLastIndex((line) => /^\s+\S/.test(line));
+  const indent = /^\s*/.exec(lines[last] ?? '')?.[0] ?? '    ';
+  const failing = lines.toSpliced(last, 1, `${indent}raise NotImplementedError`).join('\n');
+  return [withoutResult === program ? failing : withoutResult, failing];
+}

@@ -1,0 +1,173 @@
+import path from 'node:path';
+import { replaceFile } from '../../common/replace-file.ts';
+import { VERSION } from '../../protocol/product-version.ts';
+import type { Price, WorkerConfig } from '../../protocol/worker-config.ts';
+import { mean } from '../../train/statistics/statistics.ts';
+import type { WorkerCaller } from '../../workers/call-worker.ts';
+import type { KeySource } from '../../workers/key-source.ts';
+import type { RoutedExample } from '../contestants/nearest-neighbour-router.ts';
+import type { Contestant } from '../contestant.ts';
+import { workerAlone } from '../contestants/worker-alone.ts';
+import { QUESTION_SHAPES } from '../plans.ts';
+import type { EvalTask } from '../run-plan.ts';
+import type { SameAnswer } from '../voting.ts';
+import { evaluate, type FiledTask } from './evaluate.ts';
+import { EvaluationFile, type EvaluationBudget, type EvaluationSpending } from './evaluation-file.ts';
+import { lineUp, type ContestantName, type PlannerChoice } from './line-up.ts';
+import { PaidCalls, type AskModel } from './paid-calls.ts';
+import { rehearse, type EvaluationEstimate } from './rehearse.ts';
+import { resultRows, resultsSchema, type EvaluationResults } from './results.ts';
+import type { Sample } from './sample.ts';
+
+/** Where tasks came from. */
+export interface TaskSource {
+  readonly name: string;
+  readonly tasks: readonly FiledTask[];
+  /** Number of tasks by form. */
+  readonly forms: Readonly<Record<string, number>>;
+}
+
+export interface EvaluationOptions {
+  readonly sources: readonly TaskSource[];
+  /** Tasks that routers learn from, and that tell which worker is the best. */
+  readonly practice: readonly FiledTask[];
+  readonly contestants: readonly ContestantName[];
+  readonly planners: readonly PlannerChoice[];
+  /** By ordinal. */
+  readonly pool: readonly WorkerConfig[];
+  /** Id of the worker that contestants with one worker use; by default the best in practice, or the most expensive. */
+  readonly best?: string | undefined;
+  readonly seeds: number;
+  readonly budget: EvaluationBudget;
+  /** Folder (absolute) of what was paid for and of the results. */
+  readonly folder: string;
+  readonly concurrency: number;
+  readonly caller: Pick<WorkerCaller, 'call'>;
+  readonly keys: KeySource;
+  readonly priceOf: (worker: WorkerConfig) => Price | undefined;
+  readonly sameFor: (task: EvalTask, signal: AbortSignal) => SameAnswer;
+  readonly simulation?: string | undefined;
+}
+
+export interface EvaluationProgress {
+  readonly done: number;
+  readonly all: number;
+  readonly spent: EvaluationSpending;
+  readonly samples: readonly Sample[];
+}
+
+/** One evaluation: its estimate, its run, its results on disk. Close it at the end. */
+export class Evaluation {
+  readonly #options: EvaluationOptions;
+  readonly #file: EvaluationFile;
+  readonly #calls: PaidCalls;
+
+  /** @throws EvaluationFileError */
+  constructor(options: EvaluationOptions) {
+    this.#options = options;
+    this.#file = new EvaluationFile(path.join(options.folder, 'evaluation.sqlite'), options.budget);
+    const { caller, keys, simulation } = options;
+    this.#calls = new PaidCalls({ file: this.#file, caller, keys, simulation });
+  }
+
+  get spent(): EvaluationSpending {
+    return this.#file.spent;
+  }
+
+  /** What all calls would cost if none was paid for yet. @throws the signal's reason */
+  async estimate(signal: AbortSignal): Promise<EvaluationEstimate> {
+    const { pool, practice, seeds, priceOf } = this.#options;
+    const { best } = this.#best([]);
+    const tasks = this.#tasks;
+    const main = await rehearse({
+      tasks, pool, seeds, signal, priceOf,
+      contestants: (ask) => this.#lineUp(ask, best, [], () => () => Promise.resolve(true), signal),
+    });
+    if (practice.length === 0) return main;
+    const before = await rehearse({ tasks: practice, pool, seeds: 1, signal, priceOf, contestants: () => this.#singles });
+    return { calls: main.calls + before.calls, usd: main.usd + before.usd, unpriced: [...new Set([...main.unpriced, ...before.unpriced])] };
+  }
+
+  /**
+   * Runs what was not run yet, and writes `results.json` and `samples.jsonl`.
+   * @throws EvaluationBudgetError, WorkerError, PlanNotRunError; the signal's reason. What was paid for is kept.
+   */
+  async run(signal: AbortSignal, onProgress: (progress: EvaluationProgress) => void): Promise<{ readonly results: EvaluationResults; readonly samples: readonly Sample[] }> {
+    const { pool, practice, seeds, concurrency, simulation, sources, folder, priceOf, sameFor } = this.#options;
+    const shared = { pool, file: this.#file, simulation, concurrency, ask: this.#calls.ask, signal };
+    const practised = practice.length === 0 ? [] : await evaluate({
+      ...shared, tasks: practice, contestants: this.#singles, seeds: 1,
+      onSample: (_sample, done, all) => onProgress({ done, all, spent: this.spent, samples: [] }),
+    });
+    const examples = practice.map(({ id, question }): RoutedExample => ({
+      question, scores: this.#singles.map(({ name }) => practised.find((sample) => sample.task === id && sample.contestant === name)?.score ?? 0),
+    }));
+    const { best, why } = this.#best(examples);
+    const gathered: Sample[] = [];
+    const samples = await evaluate({
+      ...shared, tasks: this.#tasks, seeds,
+      contestants: this.#lineUp(this.#calls.ask, best, examples, (task) => sameFor(task, signal), signal),
+      onSample: (sample, done, all) => {
+        gathered.push(sample);
+        onProgress({ done, all, spent: this.spent, samples: gathered });
+      },
+    });
+    const results = resultsSchema.parse({
+      version: 1,
+      conductor: VERSION,
+      at: new Date().toISOString(),
+      simulated: pool.some(({ simulated }) => simulated),
+      sources: sources.map(({ name, tasks, forms }) => ({ name, tasks: tasks.length, forms })),
+      tasks: this.#tasks.length,
+      seeds,
+      pool: pool.map((worker) => {
+        const price = priceOf(worker);
+        return { id: worker.id, provider: worker.provider, model: worker.model, ...(price && { inputPerMillion: price.inputPerMillion, outputPerMillion: price.outputPerMillion }) };
+      }),
+      best: { worker: pool[best]?.id ?? '', why },
+      spent: { ...this.spent, ...this.#calls.counts },
+      contestants: resultRows(samples),
+      samples: samples.map(({ contestant, task, seed, verified, score, costUsd }) => ({ contestant, task, seed, verified, score, costUsd })),
+    } satisfies EvaluationResults);
+    await replaceFile(path.join(folder, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
+    await replaceFile(path.join(folder, 'samples.jsonl'), samples.map((sample) => `${JSON.stringify(sample)}\n`).join(''));
+    return { results, samples };
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  get #tasks(): FiledTask[] {
+    return this.#options.sources.flatMap(({ tasks }) => tasks);
+  }
+
+  get #singles(): Contestant[] {
+    return this.#options.pool.map(({ id }, worker) => workerAlone(worker, id, QUESTION_SHAPES));
+  }
+
+  #lineUp(ask: AskModel, best: number, examples: readonly RoutedExample[], sameFor: (task: EvalTask) => SameAnswer, signal: AbortSignal): Contestant[] {
+    const { contestants: names, planners, pool } = this.#options;
+    return lineUp({ names, planners, pool, best, cheapest: this.#cheapest, ask, sameFor, examples, signal });
+  }
+
+  /** The ordinal of the best worker, which must not be known from the tasks of the evaluation. */
+  #best(examples: readonly RoutedExample[]): { readonly best: number; readonly why: string } {
+    const { best: chosen, pool } = this.#options;
+    if (chosen !== undefined) return { best: pool.findIndex(({ id }) => id === chosen), why: 'chosen' };
+    if (examples.length > 0) {
+      const scores = pool.map((_, worker) => mean(examples.map((example) => example.scores[worker] ?? 0)));
+      return { best: scores.indexOf(Math.max(...scores)), why: 'best in practice' };
+    }
+    const costs = pool.map((worker) => costOfTokens(this.#options.priceOf(worker)) ?? -1);
+    return { best: costs.indexOf(Math.max(...costs)), why: 'most expensive' };
+  }
+
+  get #cheapest(): number {
+    const costs = this.#options.pool.map((worker) => costOfTokens(this.#options.priceOf(worker)) ?? Infinity);
+    return costs.indexOf(Math.min(...costs));
+  }
+}
+
+/** Dollars for a million tokens each of input and output. */
+const costOfTokens = (price: Price | undefined): number | undefined => price && price.inputPerMillion + price.outputPerMillion;

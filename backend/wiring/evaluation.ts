@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PlannerChoice } from '../eval/evaluation/line-up.ts';
+import { Evaluation, type TaskSource } from '../eval/evaluation/open-evaluation.ts';
+import { EvaluationRequestError, type EvaluationRequest, type OpenedEvaluation } from '../eval/evaluation/request.ts';
+import { readFileTasks, type SpecifiedTask } from '../eval/evaluation/file-tasks.ts';
+import { knownAnswersOf } from '../eval/evaluation/known-answers.ts';
+import type { FiledTask } from '../eval/evaluation/evaluate.ts';
+import type { EvalTask } from '../eval/run-plan.ts';
+import { byKey, type SameAnswer } from '../eval/voting.ts';
+import { GymGrades } from '../lab/gym/gym-grades.ts';
+import { TRAINING_POOL } from '../lab/gym/gym-pools.ts';
+import { GymBook, gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
+import { gymRule } from '../lab/gym/gym-worker.ts';
+import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
+import { knownAnswersRule } from '../simulator/known-answers.ts';
+import { SimulatorServer } from '../simulator/server.ts';
+import { answerCode } from '../verify/graders/answer-code.ts';
+import { ProgramSandbox } from '../verify/graders/code/program-sandbox.ts';
+import { MathComparer } from '../verify/graders/math/math-comparer.ts';
+import { sameAnswerFor } from '../verify/graders/tasks/same-answer.ts';
+import { WorkerCaller } from '../workers/call-worker.ts';
+import { WorkerError } from '../workers/errors.ts';
+import type { KeySource } from '../workers/key-source.ts';
+import { loadPrices } from '../workers/limits/prices.ts';
+import { ProviderLimits } from '../workers/limits/provider-limits.ts';
+import { loadWorkersFile } from '../workers/workers-file.ts';
+import { findBundledModel } from './bundled-model.ts';
+import { modelParts } from './models.ts';
+import { openVerificationParts } from './verification.ts';
+
+/* Wires an evaluation: tasks, graders, workers, and for a simulated pool their server. */
+
+/** The bundle is in the same folder as the command line's; the source is in its own folder. */
+const MATH_PROCESS = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../verify/graders/math/math-process.ts' : './math-process.mjs', import.meta.url),
+);
+
+export interface EvaluationWiring {
+  /** Conductor's own folder. */
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Number of tasks of the gym, unless a limit says otherwise. */
+const GYM_TASKS = 60;
+
+/** @throws EvaluationRequestError, TaskFileError, ConfigFileError, EvaluationFileError. The caller closes it. */
+export async function openEvaluation(request: EvaluationRequest, { home, environment }: EvaluationWiring): Promise<OpenedEvaluation> {
+  const closing: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of closing.toReversed()) await step();
+  };
+  try {
+    const verification = await openVerificationParts(home);
+    closing.push(() => verification.close());
+    const { sandbox, folders } = verification;
+    const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: {} });
+    closing.push(() => comparer.close());
+    const tools = { programs: new ProgramSandbox({ sandbox, folders, hidden: [home, ...request.sources, ...request.practice].filter((file) => path.isAbsolute(file)) }), comparer };
+    const gym = request.sources.includes('gym') ? gymTasks({ seed: request.seed, split: 'held-out', count: request.limit ?? GYM_TASKS }) : [];
+    const grades = new GymGrades(tools.programs);
+    const specified = new Map<string, SpecifiedTask>();
+    const read = async (file: string): Promise<SpecifiedTask[]> => {
+      const tasks = await readFileTasks(file, { tools, limit: request.limit, seed: request.seed });
+      for (const task of tasks) specified.set(task.id, task);
+      return tasks;
+    };
+    const sources: TaskSource[] = [];
+    for (const name of request.sources) sources.push(name === 'gym' ? gymSource(gym, grades) : fileSource(name, await read(name)));
+    const practice = (await Promise.all(request.practice.map(read))).flat();
+    refuseShared(sources.flatMap(({ tasks }) => tasks), practice);
+
+    const workersFile = await loadWorkersFile(path.join(home, 'workers.json'));
+    const server = request.simulated ? await simulate(request.seed, gym, [...specified.values()]) : undefined;
+    if (server) closing.push(() => server.close());
+    const all = server ? server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) : workersFile.workers;
+    const pool = poolOf(all, request.pool, server !== undefined);
+    const limits = new ProviderLimits({ workers: all });
+    const prices = await loadPrices(path.join(home, 'prices.json'));
+    const bundled = findBundledModel();
+    const models = modelParts({
+      home, loadWorkers: () => Promise.resolve(workersFile), bundled, confirmCuda: () => Promise.resolve(false), log: () => {},
+    });
+    closing.push(() => models.close());
+    const planners = request.planners.map((choice): PlannerChoice => {
+      const [id = '', part] = choice.split('/');
+      const found = server?.conductor().id === id ? workerConfigSchema.parse(server.conductor())
+        : id === BUNDLED_MODEL ? (workersFile.workers.find((worker) => worker.id === id) ?? bundled?.conductor) : all.find((worker) => worker.id === id);
+      if (!found) throw new EvaluationRequestError(`There is no worker "${id}" that could plan; there are ${[...all.map((worker) => worker.id), BUNDLED_MODEL].join(', ')}.`);
+      if (part === 'base') return { name: `Conductor ${id} without its adapter`, planner: { ...found, adapter: undefined } };
+      if (part !== undefined) throw new EvaluationRequestError(`"${choice}" is not known: write ${id}, or ${id}/base for it without its adapter.`);
+      return { name: `Conductor ${id}`, planner: found };
+    });
+    if (request.best !== undefined && !pool.some(({ id }) => id === request.best)) {
+      throw new EvaluationRequestError(`The worker "${request.best}" of --best is not in the pool (${pool.map(({ id }) => id).join(', ')}).`);
+    }
+    const sameFor = (task: EvalTask, signal: AbortSignal): SameAnswer => {
+      const spec = specified.get(task.id)?.spec;
+      return spec ? sameAnswerFor(spec, tools, signal) : sameGymCode;
+    };
+    const simulation = server && `simulation ${request.seed}`;
+    const evaluation = new Evaluation({
+      sources, practice, contestants: request.contestants, planners, pool, best: request.best, seeds: request.seeds, budget: request.budget,
+      folder: request.folder, concurrency: request.concurrency,
+      caller: new WorkerCaller({ limits, prices, localModel: models.localModel }),
+      keys: environmentKeys(environment),
+      priceOf: (worker) => prices.of(worker),
+      sameFor, simulation,
+    });
+    closing.push(() => evaluation.close());
+    return { evaluation, pool: pool.map(({ id }) => id), tasks: sources.map(({ name, tasks, forms }) => ({ name, tasks: tasks.length, forms })), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function fileSource(file: string, tasks: readonly SpecifiedTask[]): TaskSource {
+  const forms: Record<string, number> = {};
+  for (const { form } of tasks) forms[form] = (forms[form] ?? 0) + 1;
+  return { name: path.basename(file), tasks, forms };
+}
+
+function gymSource(gym: readonly GymTask[], grades: GymGrades): TaskSource {
+  const tasks = gym.map((task): FiledTask => ({
+    id: task.id, question: task.question, context: '', grader: grades.graderOf(task),
+    fingerprint: createHash('sha256').update(JSON.stringify([task.question, task.cases, task.judge])).digest('hex'),
+  }));
+  return { name: 'gym', tasks, forms: { gym: tasks.length } };
+}
+
+/** @throws EvaluationRequestError if what a router learns from is in the evaluation, or two tasks have one id */
+function refuseShared(tasks: readonly FiledTask[], practice: readonly FiledTask[]): void {
+  const seen = new Set<string>();
+  for (const { id } of tasks) {
+    if (seen.has(id)) throw new EvaluationRequestError(`The task "${id}" is given twice: name each file once.`);
+    seen.add(id);
+  }
+  const asked = new Set(tasks.map(({ question }) => question));
+  const shared = practice.find(({ id, question }) => seen.has(id) || asked.has(question));
+  if (shared) throw new EvaluationRequestError(`The task "${shared.id}" is in the evaluation and in --practice, which would teach a router the answers: use other tasks for practice.`);
+}
+
+/** @throws EvaluationRequestError */
+function poolOf(all: readonly WorkerConfig[], wanted: readonly string[] | undefined, isSimulated: boolean): WorkerConfig[] {
+  const usable = all.filter((worker) => worker.enabled && !worker.agent);
+  const missing = wanted?.find((id) => !usable.some((worker) => worker.id === id));
+  if (missing !== undefined) {
+    const why = all.find(({ id }) => id === missing)?.agent ? 'is an agent, and agents work in projects' : 'is not among the enabled workers';
+    throw new EvaluationRequestError(`"${missing}" ${why}; there are ${usable.map(({ id }) => id).join(', ') || 'none'}.`);
+  }
+  const pool = wanted ? wanted.map((id) => usable.find((worker) => worker.id === id) as WorkerConfig) : usable;
+  if (pool.length === 0) throw new EvaluationRequestError('There is no worker to evaluate: conductor worker add. Or try simulated ones: --pool simulated.');
+  return isSimulated ? pool : pool.filter(({ simulated }) => !simulated || wanted !== undefined);
+}
+
+/** Simulated workers that know the gym and the given files by hidden skill. */
+async function simulate(seed: number, gym: readonly GymTask[], tasks: readonly SpecifiedTask[]): Promise<SimulatorServer> {
+  const book = new GymBook(gym);
+  const known = new Map(tasks.flatMap((task) => {
+    const answers = knownAnswersOf(task);
+    return answers ? [[task.question.trim(), answers] as const] : [];
+  }));
+  const gymAnswers = (question: string): { right: string; wrong: [string, ...string[]] } | undefined => {
+    const task = book.find(question);
+    const [first, ...rest] = task?.wrong.map(({ source }) => source) ?? [];
+    return task && first !== undefined ? { right: task.source, wrong: [first, ...rest] } : undefined;
+  };
+  const ofGym = gymRule(book);
+  const ofFiles = knownAnswersRule((question) => known.get(question.trim()) ?? gymAnswers(question));
+  return await SimulatorServer.start({
+    seed, latency: 0, workers: TRAINING_POOL,
+    rule: (character, asked) => {
+      const text = asked.messages.map(({ content }) => content).join('\n');
+      const isVerdict = text.includes('ACCEPT or ESCALATE');
+      const isGym = !isVerdict && gym.some(({ question }) => text.includes(question));
+      return isGym ? ofGym(character, asked) : ofFiles(character, asked);
+    },
+  });
+}
+
+const sameGymCode = byKey((answer) => answerCode(answer, 'javascript') ?? answer.trim());
+
+function environmentKeys(environment: Readonly<Record<string, string | undefined>>): KeySource {
+  return {
+    get: (name) => {
+      const value = environment[name];
+      return value ? Promise.resolve(value) : Promise.reject(new WorkerError({ kind: 'missing-key', message: `The environment variable ${name} is not set.` }));
+    },
+    forget: () => {},
+  };
+}

@@ -1,0 +1,13 @@
+import { workerConfigSchema, type WorkerConfig } from '../../../backend/protocol/worker-config.ts';
+import type { FiledTask } from '../../../backend/eval/evaluation/evaluate.ts';
+import { ExactAnswerGrader } from '../../../backend/verify/graders/exact-answer.ts';
+
+/** Tasks whose right answer is "right", judged without a process. */
+export const exactTasks = (count: number): FiledTask[] => Array.from({ length: count }, (_, index) => ({
+  id: `task ${index}`, question: `What is question ${index}?`, context: '', fingerprint: String(index),
+  grader: new ExactAnswerGrader({ answers: ['right'] }),
+}));
+
+export const workerNamed = (id: string, baseUrl: string): WorkerConfig => workerConfigSchema.parse({
+  id, provider: 'openai-compatible', model: id, baseUrl, concurrency: 4, maxOutputTokens: 100, price: { inputPerMillion: 1, outputPerMillion: 1 },
+});
