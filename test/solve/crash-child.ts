@@ -17,6 +17,7 @@ import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { RunFolders } from '../../backend/verify/files/run-folder.ts';
 import { Sandbox } from '../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../backend/verify/verify.ts';
+import { agentRunner } from '../../backend/wiring/agents.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
@@ -26,11 +27,13 @@ import { NO_ADAPTER } from '../support/no-adapter.ts';
 /*
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
  * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `before:N` when its transaction is about
- * to begin. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. With `review` as the
- * sixth, somebody looks at each plan: wants another one of the first, and gives the last step of the second to another worker.
+ * to begin. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. The sixth is JSON: what
+ * somebody does meanwhile. With `review`, this person looks at each plan: wants another one of the first, and gives the last step of the second to
+ * another worker. With `tell`, the worker of the first step is told that; with `stop`, the second step is stopped at its second turn.
  */
 
-const [home = '', workspace = '', question = '', kill = '', retried = '', review = ''] = process.argv.slice(2);
+const [home = '', workspace = '', question = '', kill = '', retried = '', more = '{}'] = process.argv.slice(2);
+const { review, tell, stop } = JSON.parse(more) as { review?: boolean; tell?: string; stop?: boolean };
 const [moment, at] = kill.split(':');
 const isKillPoint = (seq: number, { type }: RunEvent): boolean => at === String(seq) || at === type;
 const die = (): never => {
@@ -73,7 +76,10 @@ const runs = new RunManager({
     model: () => Promise.reject(new Error('no client')),
     changed: () => clientConnects.promise,
   },
-  caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
+  caller: new WorkerCaller({
+    limits: new ProviderLimits(), prices,
+    runAgent: agentRunner({ sandbox, folders, searchPath: process.env.PATH ?? '', homeFolder: path.join(home, 'person') }),
+  }),
   checker: {
     findTestCommands,
     runnerOf: async (test, folder) => (await chooseRunner(test, folder))?.runner.name,
@@ -121,10 +127,23 @@ runs.resumeUnfinished();
 const [latest] = runs.list({ limit: 1 });
 const [runId, round, step] = retried.split(':');
 if (runId && latest?.runId === runId) await runs.retry(runId, { round: Number(round), step: Number(step) });
-else if (!latest) await runs.start(runRequestSchema.parse({ question, workspace, ...(review === 'review' && { reviewPlan: 'always' }) }));
+else if (!latest) await runs.start(runRequestSchema.parse({ question, workspace, ...(review && { reviewPlan: 'always' }) }));
 else if (isOver(latest.state)) done.resolve();
+
+/** What somebody does with the steps, once: whoever comes back after a crash sees what was done already. */
+function steer(): void {
+  const run = runs.list({ limit: 1 }).map((one) => runs.snapshot(one.runId))[0];
+  const [first, second] = run?.rounds[0]?.steps ?? [];
+  if (!run || isOver(run.state)) return;
+  const wasTold = first?.told !== undefined || first?.turns?.some(({ told }) => told);
+  if (tell !== undefined && first?.state === 'running' && !wasTold) runs.tellStep(run.runId, { round: 0, step: 0 }, tell);
+  const isAsked = second?.state === 'running' && second.turns?.length === 1 && second.turns[0]?.observation !== undefined && second.attempt?.ended === false;
+  if (stop && isAsked && !second.stopped) runs.stopStep(run.runId, { round: 0, step: 1 });
+}
+
 // Nothing else may be left to do, and the process must not end for that reason.
-const alive = setInterval(() => {}, 60_000);
+const isSteered = tell !== undefined || stop === true;
+const alive = setInterval(isSteered ? steer : () => {}, isSteered ? 50 : 60_000);
 await done.promise;
 clearInterval(alive);
 await runs.close();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,8 +27,8 @@ interface Scenario {
   readonly workspace: string;
   /** Content of workers.json for a home folder of this name. */
   readonly workers: (home: string) => unknown;
-  /** Somebody looks at each plan, and changes it. */
-  readonly isReviewed?: boolean;
+  /** What somebody does meanwhile; see the child. */
+  readonly more?: { readonly review?: boolean; readonly tell?: string; readonly stop?: boolean };
 }
 
 let folder: string;
@@ -70,7 +70,7 @@ beforeAll(async () => {
   for (const [name, lastWorker] of Object.entries(lastWorkers)) {
     const workers = (home: string): unknown => scriptedWorkers(`${name}-${home}`, lastWorker);
     scenarios.set(name, {
-      name, question: name === 'refused' ? ' ' : 'The constant a is wrong, please mend it.', workspace: empty, workers, isReviewed: name === 'reviewed',
+      name, question: name === 'refused' ? ' ' : 'The constant a is wrong, please mend it.', workspace: empty, workers, ...(name === 'reviewed' && { more: { review: true } }),
     });
   }
   const small = path.join(folder, 'small');
@@ -79,6 +79,15 @@ beforeAll(async () => {
   scenarios.set('hands', {
     name: 'hands', question: 'The constant a is wrong, please mend it.', workspace: small,
     workers: (home) => scriptedWorkers(`hands-${home}`, { hands: 'tools' }, { hands: 'fenced' }),
+  });
+  for (const [name, more] of [['told', { tell: 'Use two.' }], ['stopped step', { stop: true }]] as const) {
+    scenarios.set(name, {
+      name, question: 'The constant a is wrong, please mend it.', workspace: small, more,
+      workers: (home) => scriptedWorkers(`${name}-${home}`, { hands: 'tools' }, { hands: 'fenced' }),
+    });
+  }
+  scenarios.set('agent', {
+    name: 'agent', question: 'The constant a is wrong, please mend it.', workspace: small, workers: (home) => scriptedWorkers(`agent-${home}`, {}, AGENT),
   });
   const tested = path.join(folder, 'tested');
   await mkdir(path.join(tested, 'src'), { recursive: true });
@@ -94,6 +103,15 @@ afterAll(async () => {
   await Promise.all([simulator.close(), scripted.close()]);
   await rm(folder, { recursive: true, force: true });
 });
+
+/** A simulated agent that mends the constant. */
+const AGENT = {
+  provider: 'acp', model: 'default', baseUrl: undefined, maxOutputTokens: undefined,
+  agent: {
+    command: ['/bin/sh', '-c', 'exec "$FAKE_NODE" "$HOME/fake-agent.ts" "$@"', 'fake-agent', 'edit', 'src/a.js', '= 1', '= 2'],
+    home: ['fake-agent.ts'], env: { FAKE_NODE: process.execPath }, minutes: 1, stepTokens: 500,
+  },
+};
 
 function scriptedWorkers(prefix: string, lastWorker: object, firstWorker: object = {}): unknown {
   const worker = { provider: 'openai-compatible', baseUrl: scripted.baseUrl, maxOutputTokens: 500 };
@@ -112,7 +130,7 @@ function scriptedWorkers(prefix: string, lastWorker: object, firstWorker: object
  */
 function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
   const [scenario = '', who] = model.split(/-.* /);
-  if (scenario === 'hands' && who !== 'planner') return handsScript(who ?? '', messages.filter(({ role }) => role === 'assistant').length, text);
+  if (['hands', 'told', 'stopped step'].includes(scenario) && who !== 'planner') return handsScript(who ?? '', messages.filter(({ role }) => role === 'assistant').length, text, scenario);
   if (who === 'planner') {
     if (scenario === 'no plan') return 'I would ask somebody.';
     if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503, retryAfter: 0 };
@@ -130,15 +148,15 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
 }
 
 /** What a worker with hands does in its n-th turn. Its last words hold what it saw, so that another copy after a kill is noticed. */
-function handsScript(who: string, turn: number, text: string): ScriptedAnswer {
+function handsScript(who: string, turn: number, text: string, scenario: string): ScriptedAnswer {
   const seen = [...text.matchAll(/\[saw [^\]]*\]/g)].join(' ');
   if (who === 'first') {
     return [
       '```edit src/a.js\n<<<<<<< SEARCH\nexport const a = 1;\n=======\nexport const a = 2;\n>>>>>>> REPLACE\n```',
       '```run\necho "export const b = 1;" > src/b.js; echo "[saw $(cat src/a.js src/b.js)]"\n```',
-      `Mended: ${seen}`,
-    ][turn] ?? '';
+    ][turn] ?? `Mended: ${seen}${scenario === 'told' ? ` Told: ${text.includes('Use two.')}` : ''}`;
   }
+  if (scenario === 'stopped step' && turn === 1) return { begin: '', rest: new Promise(() => {}) };
   const look = { name: 'run', arguments: { command: 'echo "[saw $(cat src/*.js)]"; rm -f src/b.js' } };
   return [{ calls: [look, { name: 'read', arguments: { path: 'src/a.js' } }] }, { calls: [look] }, `Looked: ${seen}`][turn] ?? '';
 }
@@ -147,12 +165,14 @@ async function newHome(scenario: Scenario, name: string): Promise<string> {
   const home = path.join(folder, `${scenario.name}-${name}`);
   await mkdir(home, { recursive: true });
   await writeFile(path.join(home, 'workers.json'), JSON.stringify(scenario.workers(name)));
+  await mkdir(path.join(home, 'person'));
+  await copyFile(new URL('../workers/acp/fake-agent.ts', import.meta.url), path.join(home, 'person/fake-agent.ts'));
   return home;
 }
 
 /** Runs the child to its end. @returns the signal that ended it, if one did. */
-async function backend({ workspace, question, isReviewed }: Scenario, home: string, kill = '', retried = ''): Promise<NodeJS.Signals | null> {
-  const started = spawn(process.execPath, [child, home, workspace, question, kill, retried, isReviewed ? 'review' : ''], { stdio: ['ignore', 'inherit', 'pipe'] });
+async function backend({ workspace, question, more = {} }: Scenario, home: string, kill = '', retried = ''): Promise<NodeJS.Signals | null> {
+  const started = spawn(process.execPath, [child, home, workspace, question, kill, retried, JSON.stringify(more)], { stdio: ['ignore', 'inherit', 'pipe'] });
   const said: Buffer[] = [];
   started.stderr.on('data', (data: Buffer) => said.push(data));
   const [code, signal] = (await once(started, 'close')) as [number | null, NodeJS.Signals | null];
@@ -173,7 +193,7 @@ function eventsIn(home: string): StoredEvent[] {
 }
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent',
 ])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
@@ -182,6 +202,9 @@ it.each([
   const expected = outcomeOf(undisturbed);
   if (name === 'tries') expect(expected.answer).toMatch(/^0\/1 1\/0\n/);
   if (name === 'reviewed') expect(expected.rounds[0]).toMatchObject({ workers: [1, 1], plan: { modelIds: [1, 1] } });
+  if (name === 'told') expect(expected.rounds[0]?.outputs[0]).toContain('Told: true');
+  if (name === 'stopped step') expect(expected.rounds[0]?.outputs[1]).toMatch(/^A person stopped this step/);
+  if (name === 'agent') expect(expected.rounds[0]?.outputs[0]).toContain('+export const a = 2;');
   if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 
   const types = new Set(undisturbed.map(({ event }) => event.type));
