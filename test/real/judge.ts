@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { openVerificationParts, type VerificationParts } from '../../backend/wiring/verification.ts';
 import { readHead, writeHead } from '../../backend/verify/git/git-head.ts';
 import { parseDiffFile } from '../../backend/verify/patch/diff-file.ts';
+import { ID_SEPARATOR } from '../../backend/verify/runners/test-report.ts';
 import type { FoundTests } from '../../backend/verify/runners/find-tests.ts';
 import type { JudgedPatch } from './result.ts';
 
@@ -19,8 +20,10 @@ export class Judge implements AsyncDisposable {
     return new Judge(await openVerificationParts(home));
   }
 
+  /** `redAnyway`: names of tests that are red with the fix, too. If there are any, the other tests that fail are named, as a person would by `--test`. */
   async judge(
-    workspace: string, diff: string, { what, test: { command, runner }, signal }: { readonly what: string; readonly test: FoundTests; readonly signal: AbortSignal },
+    workspace: string, diff: string,
+    { what, test: { command, runner }, redAnyway, signal }: { readonly what: string; readonly test: FoundTests; readonly redAnyway: ReadonlySet<string>; readonly signal: AbortSignal },
   ): Promise<JudgedPatch> {
     const started = performance.now();
     const folder = await this.#parts.folders.create();
@@ -28,9 +31,10 @@ export class Judge implements AsyncDisposable {
       const head = await readHead(workspace, signal);
       const base = await writeHead(head, folder.workspace, signal);
       const { patch } = await parseDiffFile(diff, base.folder, head);
-      const { outcome, reason } = await this.#parts.verifier.verify({
-        base: base.folder, installed: workspace, patch, protectedEdits: 'leave out', command, runner, signal,
-      });
+      const options = { base: base.folder, installed: workspace, command, runner, signal };
+      const failing = redAnyway.size > 0 ? (await this.#parts.verifier.testBase(options)).failing.map(({ id }) => id) : [];
+      const targets = failing.filter((id) => ![...redAnyway].some((name) => id.endsWith(name.replaceAll('::', ID_SEPARATOR))));
+      const { outcome, reason } = await this.#parts.verifier.verify({ ...options, patch, protectedEdits: 'leave out', targets });
       return { what, outcome, reason, seconds: (performance.now() - started) / 1_000 };
     } finally {
       await folder.remove();

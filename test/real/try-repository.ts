@@ -102,7 +102,7 @@ class Attempt {
       return not(`the bare command is not green with it: ${run.exitCode === null ? 'it did not end in time' : lastSaid(run)}`);
     }
     const patches = (await wrongPatches(this.#workspace)).slice(0, this.#trial.wrongPatches);
-    const honest = await this.#judge(test, 'the fix');
+    const honest = await this.#judge(test, 'the fix', red);
     const wrong: JudgedPatch[] = [];
     try {
       for (const patch of patches) {
@@ -127,11 +127,11 @@ class Attempt {
     if (on === 'fix') await applyFix(this.#workspace);
     await write(this.#workspace, texts);
     const failed = failedTests(await this.#bare(test), test.runner);
-    return failed && areAllIn(failed, red) ? undefined : await this.#judge(test, what);
+    return failed && areAllIn(failed, red) ? undefined : await this.#judge(test, what, red);
   }
 
-  async #judge(test: FoundTests, what: string): Promise<JudgedPatch> {
-    const judged = await this.#trial.judge.judge(this.#workspace.folder, await difference(this.#workspace), { what, test, signal: this.#signal });
+  async #judge(test: FoundTests, what: string, redAnyway: ReadonlySet<string>): Promise<JudgedPatch> {
+    const judged = await this.#trial.judge.judge(this.#workspace.folder, await difference(this.#workspace), { what, test, redAnyway, signal: this.#signal });
     this.#trial.tell(`  ${what}: ${judged.outcome}, ${judged.seconds.toFixed(1)} s: ${judged.reason}`);
     return judged;
   }
