@@ -27,7 +27,8 @@ Only fixes that the bare command tells from their parent are judged: where it is
 breaks none, or where it cannot be installed, nothing is known of the verdict. So these figures are no share of all fixes.
 
 "Verdict" is the time of the first verdict on the honest fix: two runs of the tests before it, three with it. "Bare" is the time of one run of the
-command by hand, the second one. "Red anyway" counts tests that the bare command fails with the fix and without it.
+command by hand, the second one; go answers that from its cache of test results and runs nothing. "Red anyway" counts tests that the bare command
+fails with the fix and without it. Where there are some, the others that failed are named, as by \`--test\`.
 
 | project | fix | measured | language | runner | honest fix | wrong: tried / verified | verdict | bare | red anyway |
 |---|---|---|---|---|---|---|---|---|---|
