@@ -21,6 +21,8 @@ export interface JudgeOptions extends Pick<CommandContext, 'openVerification'> {
   readonly workspace: string;
   /** Judged instead of the uncommitted changes. */
   readonly diff?: string | undefined;
+  /** The commit to judge against, instead of the last one. */
+  readonly base?: string | undefined;
   /** Found in the last commit where it is absent. */
   readonly command?: string | undefined;
   readonly runner?: string | undefined;
@@ -55,7 +57,7 @@ export async function judgeChange(options: JudgeOptions): Promise<VerifyResult> 
 async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
   const { workspace, diff, tests, timeoutMs, sandboxed, signal, onProgress } = options;
   onProgress('reading the last commit');
-  const head = await readHead(workspace, signal);
+  const head = await readHead(workspace, signal, options.base);
   const verification = await options.openVerification();
   try {
     const base = await writeHead(head, await verification.newFolder(), signal);
@@ -135,7 +137,8 @@ function refusal({ patch: { edits, refused } }: ReadChange, options: JudgeOption
   if (edits.length > 0) return undefined;
   return nothingRun(
     'refused',
-    options.diff === undefined ? 'There is no uncommitted change to judge.' : 'The diff has no change to judge.',
+    options.diff !== undefined ? 'The diff has no change to judge.'
+      : options.base === undefined ? 'There is no uncommitted change to judge.' : `There is no change to judge: the files are as in ${options.base}.`,
     options,
   );
 }

@@ -106,6 +106,7 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
                          test the uncommitted changes, or a diff, on top of the last commit
   -w, --workspace DIR    the project, in a Git repository; default: the current folder
       --patch FILE.diff  test this diff instead; - is standard input
+      --base COMMIT      judge on top of this commit instead of the last one, such as origin/main
       --command CMD      the test command; default: detected in the last commit
       --runner NAME      the test runner whose report is read, of the given or detected command
       --reports GLOB     the JUnit files that your command writes
@@ -117,6 +118,8 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --list             print the detected test commands, the likeliest first, and run no tests
       --json             print one JSON object
   -o, --out FILE         also write that object to a file; where there is no verdict, with the reason
+      --junit FILE       also write a JUnit report, whose first test is the verdict
+      --sarif FILE       also write a SARIF log, with a result for each test that counts against the change
                          Exit codes: 0 verified or passes, 1 failed or refused, 2 wrong usage, 4 not verifiable`,
   mcp: `conductor mcp [OPTION]...
                          serve the Model Context Protocol on standard input and output, for agents and editors

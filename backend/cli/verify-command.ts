@@ -1,8 +1,9 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { TEST_RUNNERS } from '../protocol/test-runners.ts';
+import { prefixOf } from '../verify/git/git-head.ts';
 import { MAX_DIFF_BYTES } from '../verify/patch/diff-file.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
@@ -11,6 +12,8 @@ import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { judgeChange, likelyText, nothingRun, type VerifyResult } from './judge-change.ts';
 import { ProgressPrinter } from './progress-printer.ts';
+import { junitReport } from './reports/junit-report.ts';
+import { sarifReport } from './reports/sarif-report.ts';
 import { allPrintable, jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { verdictLines } from './verdict-lines.ts';
@@ -18,6 +21,7 @@ import { verdictLines } from './verdict-lines.ts';
 const OPTIONS = {
   workspace: { type: 'string', short: 'w' },
   patch: { type: 'string' },
+  base: { type: 'string' },
   command: { type: 'string' },
   runner: { type: 'string' },
   reports: { type: 'string' },
@@ -29,13 +33,15 @@ const OPTIONS = {
   list: { type: 'boolean' },
   json: { type: 'boolean' },
   out: { type: 'string', short: 'o' },
+  junit: { type: 'string' },
+  sarif: { type: 'string' },
 } as const;
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 const EXIT_OF = { verified: EXIT.ok, passes: EXIT.ok, failed: EXIT.failed, refused: EXIT.failed, infrastructure: EXIT.infrastructure } as const;
 
-/** `conductor verify`: runs the project's tests on a diff, or on the uncommitted changes, on top of the last commit. */
+/** `conductor verify`: runs the project's tests on a diff, or on the uncommitted changes, on top of the last commit or of `--base`. */
 export const verifyCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (positionals.length > 0)
@@ -47,7 +53,7 @@ export const verifyCommand: Command = async (args, context) => {
 
   const progress = new ProgressPrinter(terminal);
   const write = async (result: VerifyResult): Promise<void> => {
-    if (values.out !== undefined) await context.writeWhole(path.resolve(currentFolder, values.out), `${jsonText(result, 2)}\n`);
+    for (const [name, text] of await reportsOf(result, { workspace, signal: context.interrupted, values })) await context.writeWhole(path.resolve(currentFolder, name), text);
   };
   const sandboxed = values['no-sandbox'] !== true;
   const judged = async (): Promise<VerifyResult> => judgeChange({
@@ -67,11 +73,29 @@ export const verifyCommand: Command = async (args, context) => {
   return values['require-verified'] && result.outcome === 'passes' ? EXIT.failed : EXIT_OF[result.outcome];
 };
 
+/** The files to write, and what is in each. */
+async function reportsOf(
+  result: VerifyResult, { workspace, signal, values }: { readonly workspace: string; readonly signal: AbortSignal; readonly values: Values },
+): Promise<[name: string, text: string][]> {
+  const texts: [string, string][] = [];
+  if (values.out !== undefined) texts.push([values.out, `${jsonText(result, 2)}\n`]);
+  if (values.junit !== undefined) texts.push([values.junit, junitReport(result, { requireVerified: values['require-verified'] === true })]);
+  if (values.sarif !== undefined) {
+    // Without a repository there is no verdict either, and the report says so.
+    const prefix = await prefixOf(workspace, signal).catch(() => '');
+    const isThere = (name: string): boolean => !path.isAbsolute(name) && existsSync(path.join(workspace, name));
+    texts.push([values.sarif, `${jsonText(sarifReport(result, { prefix, isThere }), 2)}\n`]);
+  }
+  return texts;
+}
+
 /** @throws UsageError */
 function checkValues(values: Values): void {
   const { command, runner, reports, patch, test = [] } = values;
   if (command?.trim() === '') throw new UsageError('--command takes a command, such as "npm test".');
-  if (values.out === '') throw new UsageError('--out takes a file.');
+  for (const name of ['out', 'junit', 'sarif'] as const)
+    if (values[name] === '') throw new UsageError(`--${name} takes a file.`);
+  if (values.base?.trim() === '') throw new UsageError('--base takes a commit, such as origin/main.');
   if (patch === '') throw new UsageError('--patch takes a file, or - for standard input.');
   if (reports !== undefined && command === undefined)
     throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');

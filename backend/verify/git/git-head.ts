@@ -45,16 +45,18 @@ export interface GitHead {
 }
 
 /**
- * Lists the last commit's files of `workspace` (absolute, without symbolic links). @throws NoHeadError, GitError, the signal's
- * reason
+ * Lists the last commit's files of `workspace` (absolute, without symbolic links), or those of another commit `revision`, such as
+ * `origin/main`. @throws NoHeadError, GitError, the signal's reason
  */
-export async function readHead(workspace: string, signal: AbortSignal): Promise<GitHead> {
+export async function readHead(workspace: string, signal: AbortSignal, revision = 'HEAD'): Promise<GitHead> {
   const prefix = await prefixOf(workspace, signal);
-  const commit = await runGit(workspace, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], { signal }).catch(
+  const commit = await runGit(workspace, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`], { signal }).catch(
     (error: unknown) => {
       throw error instanceof GitError && error.said === ''
         ? new NoHeadError(
-            `The repository of ${workspace} has no commit yet, so there is nothing to judge against: commit the project first.`,
+            revision === 'HEAD'
+              ? `The repository of ${workspace} has no commit yet, so there is nothing to judge against: commit the project first.`
+              : `The repository of ${workspace} has no commit ${revision}. A shallow clone may lack it: fetch it first.`,
           )
         : error;
     },
@@ -69,7 +71,8 @@ export async function readHead(workspace: string, signal: AbortSignal): Promise<
   return { workspace, commit: id, prefix, ...head };
 }
 
-async function prefixOf(workspace: string, signal: AbortSignal): Promise<string> {
+/** The workspace within its repository, such as `packages/a/`; empty for the whole of it. @throws as `readHead` */
+export async function prefixOf(workspace: string, signal: AbortSignal): Promise<string> {
   const answer = await runGit(workspace, ['rev-parse', '--is-inside-work-tree', '--show-prefix'], { signal }).catch(
     (error: unknown) => {
       throw error instanceof GitError && error.said.includes('not a git repository')
