@@ -27,8 +27,8 @@ interface Scenario {
   readonly workspace: string;
   /** Content of workers.json for a home folder of this name. */
   readonly workers: (home: string) => unknown;
-  /** What somebody does meanwhile; see the child. */
-  readonly more?: { readonly review?: boolean; readonly tell?: string; readonly stop?: boolean };
+  /** Fields of the request, and what somebody does meanwhile; see the child. */
+  readonly more?: { readonly request?: object; readonly review?: boolean; readonly tell?: string; readonly stop?: boolean };
 }
 
 let folder: string;
@@ -97,6 +97,11 @@ beforeAll(async () => {
   scenarios.set('tries', {
     name: 'tries', question: 'The constant a is wrong, please mend it.', workspace: tested, workers: (home) => scriptedWorkers(`tries-${home}`, {}),
   });
+  for (const [name, request] of [['attempts', { attempts: 2 }], ['at once', { attempts: 2, atOnce: true }]] as const) {
+    scenarios.set(name, {
+      name, question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request }, workers: (home) => scriptedWorkers(`${name}-${home}`, {}),
+    });
+  }
 });
 
 afterAll(async () => {
@@ -136,6 +141,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503, retryAfter: 0 };
     if (text.includes('wants another one')) return 'model_id = [1, 0]\nsubtasks = ["Think.", "Answer."]\naccess_list = [[], [0]]';
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
+    if (scenario === 'attempts' || scenario === 'at once') return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]';
     if (scenario === 'tries') return 'model_id = [0, 1, 0]\nsubtasks = ["Mend a.", "Mend a, too.", "Answer."]\naccess_list = [[], [], [0, 1]]';
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
   }
@@ -144,6 +150,8 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     const told = [...text.matchAll(/<tests_with_this_change>\n(\d+) tests? passed, (\d+) failed/g)].map(([, passed, failed]) => `${passed}/${failed}`).join(' ');
     return `${told}\n\`\`\`js src/a.js\nexport const a = ${who === 'second' || told !== '' ? 2 : 3};\n\`\`\``;
   }
+  // None is verified, so that both are tried to their end.
+  if (scenario === 'attempts' || scenario === 'at once') return 'Here:\n```js src/a.js\nexport const a = 3;\n```';
   return scenario === 'fails' && (who === 'second' || text.includes('Answer.')) ? { status: 403 } : `What ${who} says.`;
 }
 
@@ -193,7 +201,7 @@ function eventsIn(home: string): StoredEvent[] {
 }
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent', 'attempts', 'at once',
 ])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
@@ -205,6 +213,7 @@ it.each([
   if (name === 'told') expect(expected.rounds[0]?.outputs[0]).toContain('Told: true');
   if (name === 'stopped step') expect(expected.rounds[0]?.outputs[1]).toMatch(/^A person stopped this step/);
   if (name === 'agent') expect(expected.rounds[0]?.outputs[0]).toContain('+export const a = 2;');
+  if (scenario.more?.request) expect(expected.rounds.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
   if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 
   const types = new Set(undisturbed.map(({ event }) => event.type));
