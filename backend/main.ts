@@ -9,6 +9,9 @@ import { StepCopies } from './hands/step-copies.ts';
 import { IndexFolder } from './context/symbols/index-folder.ts';
 import { SymbolIndexes } from './context/symbols/symbol-indexes.ts';
 import { redactText } from './common/secrets/secrets.ts';
+import { ClientTools } from './converse/client-tools.ts';
+import { Converser } from './converse/converser.ts';
+import { spokenStep } from './converse/spoken-step.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
@@ -103,6 +106,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
 
   const hands = { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) };
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
+  const clientTools = new ClientTools();
   const runs = new RunManager({
     journal,
     clients,
@@ -121,6 +125,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     },
     gatherContext: (request) => context.gather(request),
     supply: (request) => context.supply(request),
+    spoken: (place) => spokenStep(place, clientTools),
     hands,
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
@@ -210,6 +215,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     pool,
     trainings,
     suggestions,
+    conversations: new Converser({ runs, tools: clientTools, loadWorkers }),
     models: models.access,
     health: new BackendHealth({
       backendVersion: VERSION,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { conversationSchema, converseRequestSchema, converseResultSchema, converseTextSchema } from './conversation.ts';
 import { earlierSchema } from './earlier.ts';
 import { foundServersSchema, listedModelsSchema, namedServerSchema } from './found-servers.ts';
 import { AGENT_NAMES } from './known-agents.ts';
@@ -344,6 +345,13 @@ export const clientRequests = {
   'suggest/outcome': { params: suggestOutcomeSchema, result: z.object({}) },
   /** Forgets all such counts. */
   'suggest/forget': { params: z.object({}), result: z.object({}) },
+  /**
+   * The next turn of a conversation that the client holds. A person's message begins a run; what the client's tools returned goes to the same
+   * speaker. Text streams as notifications. Cancelling cancels the run; the same request again takes it up without paying again.
+   */
+  'converse/turn': { params: converseRequestSchema, result: converseResultSchema },
+  /** About how many tokens a request holds. Costs nothing. */
+  'converse/count': { params: conversationSchema.pick({ messages: true, tools: true }), result: z.object({ tokens: z.number().int().nonnegative() }) },
   /** Whether a training could start. Starts nothing and costs nothing. */
   'training/check': {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
@@ -395,6 +403,8 @@ export const backendNotifications = {
   'training/removed': trainingRef,
   /** To the client that asked for the suggestion. */
   'suggest/text': suggestTextSchema,
+  /** To the client that asked for the turn. */
+  'converse/text': converseTextSchema,
   'model/status': localModelStatusSchema,
   'model/pullProgress': pullProgressSchema,
 } as const;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { conversationSchema } from './conversation.ts';
 import { DEVICES } from './devices.ts';
 import { earlierSchema } from './earlier.ts';
 import { editSummarySchema } from './edit-summary.ts';
@@ -168,6 +169,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     request: runRequestSchema,
     /** What it continues from; absent if it continues from nothing. */
     earlier: earlierSchema.optional(),
+    /** The conversation in which another program asks; the last step then speaks there, with that program's tools. */
+    conversation: conversationSchema.optional(),
     /** Absent in runs of an earlier version, and in trainings. */
     asks: asksSchema.optional(),
     /** The workers on offer, in the order of their ordinals. */

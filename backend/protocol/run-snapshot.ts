@@ -1,6 +1,7 @@
 import type {
   Asks, BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent, Tried, VerifiedCost,
 } from './run-events.ts';
+import type { Conversation } from './conversation.ts';
 import type { Earlier } from './earlier.ts';
 import type { FileChange } from './file-change.ts';
 import type { PlanMend } from './plan-mend.ts';
@@ -213,6 +214,8 @@ export interface RunSnapshot {
   readonly request: RunRequest;
   /** What it continues from, if it continues from anything. */
   readonly earlier?: Earlier;
+  /** The conversation of another program in which it speaks. */
+  readonly conversation?: Conversation;
   /** What the question asks for; absent in runs of an earlier version. */
   readonly asks?: Asks;
   readonly pool: readonly WorkerConfig[];
@@ -277,12 +280,13 @@ export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
 }
 
 function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
-  const { kind, parentId, retried, taskId, seed, request, earlier, asks, pool, policy, budget, records } = event;
+  const { kind, parentId, retried, taskId, seed, request, earlier, conversation, asks, pool, policy, budget, records } = event;
   return {
     runId, seq, kind, request, pool, policy, budget,
     ...(parentId !== undefined && { parentId }),
     ...(retried && { retried }),
     ...(earlier && { earlier }),
+    ...(conversation && { conversation }),
     ...(asks && { asks }),
     ...(records && { records }),
     ...(taskId !== undefined && { taskId }),

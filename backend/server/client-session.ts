@@ -4,11 +4,13 @@ import { CLOSE_CODES, type MessageSocket } from '../protocol/socket-connection.t
 import { backendContract, TypedConnection, type RequestHandler, type RequestHandlers } from '../protocol/typed-connection.ts';
 import { compatibility, PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { RunService } from '../solve/run-service.ts';
+import type { ConversationService } from '../converse/converser.ts';
 import type { SuggestionService } from '../suggest/suggester.ts';
 import type { ClientRegistry, ConnectedClient } from './client-registry.ts';
 import { explainError } from './explain-error.ts';
 import { backendHandlers } from './handlers/backend-handlers.ts';
 import { contextHandlers } from './handlers/context-handlers.ts';
+import { converseHandlers } from './handlers/converse-handlers.ts';
 import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
 import { suggestHandlers } from './handlers/suggest-handlers.ts';
@@ -41,6 +43,7 @@ export interface SessionDependencies {
   readonly models: ModelsAccess;
   readonly trainings: TrainingService;
   readonly suggestions: SuggestionService;
+  readonly conversations: ConversationService;
   readonly clients: ClientRegistry;
   readonly health: HealthSource;
   readonly stop: () => void;
@@ -114,7 +117,7 @@ export class ClientSession {
       const message = 'This connection is already initialized.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, models, trainings, suggestions, clients, health } = this.#dependencies;
+    const { runs, pool, models, trainings, suggestions, conversations, clients, health } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -132,6 +135,7 @@ export class ClientSession {
       ...contextHandlers(runs.questions),
       ...trainingHandlers(trainings, trainingFeed),
       ...workersHandlers(pool),
+      ...converseHandlers(conversations, (text) => connection.notify('converse/text', text)),
       ...suggestHandlers(suggestions, (text) => connection.notify('suggest/text', text)),
       ...modelsHandlers({ models, pool, notifyProgress: (progress) => connection.notify('model/pullProgress', progress) }),
     });

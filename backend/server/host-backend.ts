@@ -3,6 +3,7 @@ import { prepareHome, removeRecord, writeRecord } from '../protocol/client/disco
 import type { RequestError } from '../protocol/request-error.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { RunService } from '../solve/run-service.ts';
+import type { ConversationService } from '../converse/converser.ts';
 import type { SuggestionService } from '../suggest/suggester.ts';
 import { BackendServer } from './backend-server.ts';
 import { ClientRegistry } from './client-registry.ts';
@@ -20,6 +21,7 @@ export interface BackendParts {
   readonly models: ModelsAccess;
   readonly trainings: TrainingService;
   readonly suggestions: SuggestionService;
+  readonly conversations: ConversationService;
   readonly health: HealthSource;
   /** Resumes unfinished work of the previous backend. Called when clients can connect. */
   resume?(): void;
@@ -61,7 +63,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, pool, models, trainings, suggestions, health } = parts;
+  const { runs, pool, models, trainings, suggestions, conversations, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
@@ -75,7 +77,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool, models, trainings, suggestions, clients, health, token, stop, log,
+    runs, pool, models, trainings, suggestions, conversations, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });

@@ -22,6 +22,7 @@ import { dayScope, RunLedger, runScope } from './run-ledger.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { RunListener } from './run-service.ts';
 import { handsOf } from './step-prompt.ts';
+import { ONE_CALL, type StepWork, type WorkPlace } from './step-work.ts';
 import { workWithHands, type HandsParts } from './work-with-hands.ts';
 import { workWithNeeds, type Supply } from './work-with-needs.ts';
 import { workerRecords } from './worker-records.ts';
@@ -35,6 +36,8 @@ export interface ActiveRunsOptions {
   readonly supply: Supply;
   /** Private copies for workers with hands; absent where there are none to be had. */
   readonly hands?: Omit<HandsParts, 'checker'> | undefined;
+  /** How the last step speaks in a conversation of another program. Without it no such run begins. */
+  readonly spoken?: ((place: WorkPlace) => StepWork) | undefined;
   readonly baseWaitMs?: number | undefined;
   /** Starts a simulated worker again that an earlier process began a demonstration with. */
   readonly awakenSimulated?: ((worker: WorkerConfig) => Promise<void>) | undefined;
@@ -243,8 +246,8 @@ export class ActiveRuns {
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, keySource: KeySourceOptions): RunDriver {
-    const { journal, clients, caller, checker, gatherContext, supply, hands, baseWaitMs, awakenSimulated } = this.#options;
-    const { runId, request: { workspace } } = recorder.snapshot;
+    const { journal, clients, caller, checker, gatherContext, supply, hands, spoken, baseWaitMs, awakenSimulated } = this.#options;
+    const { runId, request: { workspace }, conversation } = recorder.snapshot;
     const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (name) => recorder.waiting('secret', waitingForKey(name, 'conductor runs resume')) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
       if (worker.simulated) await awakenSimulated?.(worker);
@@ -263,6 +266,7 @@ export class ActiveRuns {
       ...(workspace !== undefined && {
         workOf: (_worker, place) => (hands && handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : workWithNeeds(workspace, supply, place.files)),
       }),
+      ...(conversation && { workOf: (_worker, place) => (spoken && isLastStep(place) ? spoken(place) : ONE_CALL) }),
       standInsBy: () => (workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool)),
       checker,
       failureOf: (error) => this.failureOf(error),
@@ -283,4 +287,9 @@ export class ActiveRuns {
       signal,
     });
   }
+}
+
+/** Whether the step gives the answer. */
+function isLastStep({ run, round, step }: WorkPlace): boolean {
+  return step.index + 1 === run.rounds[round]?.steps.length;
 }

@@ -14,7 +14,9 @@ export type RunFailureKind =
   | 'workspace'
   | 'plan-rejected'
   | 'step-stopped'
-  | 'no-suggestion';
+  | 'no-suggestion'
+  /** Another program asked, and does not say what its tools returned. */
+  | 'client-gone';
 
 /** The run cannot continue. The message is one sentence that says what happened and what to do. */
 export class RunError extends Error {

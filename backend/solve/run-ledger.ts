@@ -1,13 +1,15 @@
+import type { Account } from '../protocol/conversation.ts';
 import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
 import { unpricedTokensFor, usdForUnpriced } from '../protocol/budget-limits.ts';
 import { formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Budget, BudgetLimit, StopLimit } from '../protocol/worker-config.ts';
 import type { Asked, Ledger, Reservation } from '../workers/limits/ledger.ts';
+import { BudgetSpentError } from '../workers/errors.ts';
 import { LimitReachedError } from './errors.ts';
 
 export interface RunLedgerOptions {
-  readonly run: Pick<RunSnapshot, 'runId' | 'budget'>;
+  readonly run: Pick<RunSnapshot, 'runId' | 'budget' | 'conversation'>;
   readonly budget: JournalBudget;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -41,7 +43,9 @@ export class RunLedger implements Ledger {
   #scopes({ usd }: Asked): BudgetScope[] {
     const { run: { runId, budget: limits }, now, training } = this.#options;
     const run = runScope(runId, limits);
-    if (!training) return [run, dayScope(limits, now())];
+    const { account } = this.#options.run.conversation ?? {};
+    const ofAccount = account ? [accountScope(account), ...(usd === undefined ? [unpricedScope(accountScope(account))] : [])] : [];
+    if (!training) return [run, dayScope(limits, now()), ...ofAccount];
     return [run, training, ...(usd === undefined ? [unpricedScope(training)] : [])];
   }
 }
@@ -49,6 +53,11 @@ export class RunLedger implements Ledger {
 /** The scope of a run's own limits. */
 export function runScope(runId: string, { runUsd, runTokens }: Pick<Budget, 'runUsd' | 'runTokens'>): BudgetScope {
   return { name: `run:${runId}`, limitUsd: runUsd, limitTokens: runTokens };
+}
+
+/** The scope of everything that the conversations of an account have cost. */
+export function accountScope({ id, maxUsd }: Pick<Account, 'id' | 'maxUsd'>): BudgetScope {
+  return { name: `key:${id}`, limitUsd: maxUsd };
 }
 
 /** The scope of the limits of a day. @param at a time of that day, in milliseconds since 1970 */
@@ -63,8 +72,8 @@ export function localDay(at: number): string {
 }
 
 function refusal(
-  { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>, { training }: RunLedgerOptions,
-): LimitReachedError {
+  { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>, { training, run }: RunLedgerOptions,
+): BudgetSpentError {
   const amount = (value: number): string => (unit === 'usd' ? formatUsd(value) : `${formatTokens(value)} tokens`);
   const aside = reserved > 0 ? ` and ${amount(reserved)} set aside for calls under way` : '';
   const over = `does not hold the next call, which may take ${amount(asked)}: ${amount(spent)} are spent${aside}.`;
@@ -73,6 +82,10 @@ function refusal(
     new LimitReachedError({
       limit: stopLimit, needed: atLeast, reserved, scope, message: `The budget of ${whose} ${over} Resume the ${training ? 'training' : 'run'} with a higher limit.`,
     });
+  const { account } = run.conversation ?? {};
+  if (account && scope.startsWith('key:')) {
+    return new BudgetSpentError(scope, `The limit of the key "${account.name}" (${formatUsd(account.maxUsd ?? 0)}) ${over}`);
+  }
   if (training && scope === training.name) return refused(unit, `this training (${amount(limit)})`);
   if (training && scope === unpricedScope(training).name) {
     return refused('usd', `this training (${formatUsd(training.limitUsd ?? 0)}, which is ${amount(limit)} where no price is known)`, usdForUnpriced(needed));

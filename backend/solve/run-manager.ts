@@ -6,6 +6,8 @@ import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunSummary } from '../protocol/methods.ts';
 import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import type { Conversation } from '../protocol/conversation.ts';
+import { NO_USAGE } from '../protocol/token-counts.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
@@ -23,7 +25,7 @@ import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { readEarlier } from './follow-up/read-earlier.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import type { Cast, CastSources } from './run-pool.ts';
-import { approval, checkedPlan, waitingPlan, type PlanDecision } from './plan-review.ts';
+import { approval, checkedPlan, plannedSteps, waitingPlan, type PlanDecision } from './plan-review.ts';
 import { planningRecords } from './planning-records.ts';
 import { RunReader } from './run-reader.ts';
 import type { Supply } from './work-with-needs.ts';
@@ -40,6 +42,8 @@ export interface RunManagerOptions {
   readonly supply: Supply;
   /** Private copies for workers with hands; absent where there are none to be had. */
   readonly hands?: ActiveRunsOptions['hands'];
+  /** How the last step speaks in a conversation of another program. */
+  readonly spoken?: ActiveRunsOptions['spoken'];
   /** How long a plan waits for the tests on the code as it is; see `BASE_WAIT_MS`. */
   readonly baseWaitMs?: number | undefined;
   /** Reads workers.json. @throws with a sentence that names the file and the field. */
@@ -70,7 +74,7 @@ export interface Demonstration {
 }
 
 /** The origin of a run that repeats another one, or continues from one. */
-interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried' | 'records' | 'earlier'> {
+interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried' | 'records' | 'earlier' | 'conversation'> {
   readonly kept?: readonly RunEvent[];
 }
 
@@ -86,11 +90,11 @@ export class RunManager implements RunService {
   readonly #toCancel = new Set<string>();
 
   constructor(options: RunManagerOptions) {
-    const { journal, clients, caller, checker, gatherContext, supply, hands, baseWaitMs, awakenSimulated, holder, log, now = Date.now } = options;
+    const { journal, clients, caller, checker, gatherContext, supply, hands, spoken, baseWaitMs, awakenSimulated, holder, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
     this.#active = new ActiveRuns({
-      journal, clients, caller, checker, gatherContext, supply, hands, baseWaitMs, awakenSimulated, holder, log, now,
+      journal, clients, caller, checker, gatherContext, supply, hands, spoken, baseWaitMs, awakenSimulated, holder, log, now,
       onStalled: (runId, isCancelled) => {
         if (isCancelled) this.#toCancel.add(runId);
         this.#resumeLater();
@@ -101,6 +105,11 @@ export class RunManager implements RunService {
 
   start(request: RunRequest): Promise<string> {
     return this.#start(request, this.#options.loadWorkers);
+  }
+
+  async converse(request: RunRequest, conversation: Conversation, { isPlanned }: { readonly isPlanned: boolean }): Promise<string> {
+    const cast = await this.#cast(request, this.#options.loadWorkers);
+    return this.#begin(request, cast, { conversation, kept: isPlanned ? [] : [givenPlan()] });
   }
 
   async demonstrate(): Promise<string> {
@@ -309,4 +318,10 @@ export class RunManager implements RunService {
       hasHands: async () => hands !== undefined && request.workspace !== undefined && (await checker.sandboxAvailability(request.testImage)).available, bundledConductor: () => this.#options.bundledConductor, recordOf: planningRecords(this.#options.journal),
     });
   }
+}
+
+/** The plan of a run whose only worker was named: nobody is asked for one. */
+function givenPlan(): RunEventOf<'plan.proposed'> {
+  const plan = { modelIds: [0], subtasks: ['Answer.'], accessList: [[]] };
+  return { type: 'plan.proposed', round: 0, attemptId: '', text: '', ...plannedSteps(plan, 0), usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: 0 };
 }

@@ -1,3 +1,4 @@
+import type { Conversation } from '../protocol/conversation.ts';
 import type { Earlier } from '../protocol/earlier.ts';
 import type { FileEdit, ModelMessage, RunFileFormat, RunSummary } from '../protocol/methods.ts';
 import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
@@ -74,6 +75,11 @@ export interface RunService {
   readonly questions: RunQuestions;
   /** Resolves with the run's id as soon as `run.accepted` is committed. */
   start(request: RunRequest): Promise<string>;
+  /**
+   * Starts a run whose last step speaks in a conversation of another program.
+   * @param isPlanned false where the request names one worker, which answers without a plan
+   */
+  converse(request: RunRequest, conversation: Conversation, how: { readonly isPlanned: boolean }): Promise<string>;
   /** Starts a run about a sample project with simulated workers. @throws RunRefusedError once there is a worker. */
   demonstrate(): Promise<string>;
   cancel(runId: string): void;

@@ -1,14 +1,16 @@
 import { redactText } from '../../common/secrets/secrets.ts';
-import type { EarlierChange } from '../../protocol/earlier.ts';
+import type { EarlierChange, Exchange } from '../../protocol/earlier.ts';
 import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
 import type { EarlierTold } from '../../workflow/earlier-told.ts';
+import { exchangesOf } from './told-conversation.ts';
 import { clipExchanges, clipMiddle, EARLIER_TOKENS } from './clip-exchanges.ts';
 
 /** Tokens of a change that is shown as text, because it does not fit any more. */
 const LOST_TOKENS = 2_000;
 
 /** What a model is told of the conversation; undefined if the run continues from nothing. @param tokens at most so many for the exchanges */
-export function toldEarlier({ earlier }: Pick<RunSnapshot, 'earlier'>, tokens = EARLIER_TOKENS): EarlierTold | undefined {
+export function toldEarlier({ earlier, conversation }: Pick<RunSnapshot, 'earlier' | 'conversation'>, tokens = EARLIER_TOKENS): EarlierTold | undefined {
+  if (conversation) return toldConversation(exchangesOf(conversation), tokens);
   if (!earlier) return undefined;
   const exchanges = clipExchanges(earlier.exchanges, tokens);
   const told = exchanges.filter(({ isTold }) => isTold);
@@ -18,6 +20,12 @@ export function toldEarlier({ earlier }: Pick<RunSnapshot, 'earlier'>, tokens = 
     ...(earlier.change && { note: NOTES[earlier.change.state] }),
     ...(earlier.change?.state === 'lost' && { lostChange: clipMiddle(redactText(diffOf(earlier.change)), Math.min(LOST_TOKENS, tokens)) }),
   };
+}
+
+function toldConversation(all: readonly Exchange[], tokens: number): EarlierTold | undefined {
+  if (all.length === 0) return undefined;
+  const told = clipExchanges(all, tokens).filter(({ isTold }) => isTold);
+  return { exchanges: told.map(({ question, result, answer }) => ({ question, result, answer })), leftOut: all.length - told.length };
 }
 
 const NOTES = {

@@ -7,6 +7,7 @@ import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts
 import { hostBackend } from '../../../backend/server/host-backend.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { NO_MODELS } from '../support/no-models.ts';
+import { NO_CONVERSATIONS } from '../support/no-conversations.ts';
 import { NO_SUGGESTIONS } from '../support/no-suggestions.ts';
 import { NO_TRAININGS } from '../support/no-trainings.ts';
 
@@ -41,6 +42,7 @@ const ended = await hostBackend({
     models: NO_MODELS,
     trainings: NO_TRAININGS,
     suggestions: NO_SUGGESTIONS,
+    conversations: NO_CONVERSATIONS,
     health: new BackendHealth({
       backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }), look: () => Promise.reject(new Error('not here')),
     }),

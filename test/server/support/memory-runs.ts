@@ -68,6 +68,10 @@ export class MemoryRuns implements RunService {
     return Promise.resolve(runId);
   }
 
+  converse(): Promise<string> {
+    return Promise.reject(new Error('not needed here'));
+  }
+
   demonstrate(): Promise<string> {
     return this.start(runRequestSchema.parse({ question: 'What is shown?' }));
   }

@@ -11,6 +11,7 @@ import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts
 import { nextPlanner } from '../../../backend/solve/run-pool.ts';
 import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
+import { NO_CONVERSATIONS } from './no-conversations.ts';
 import { NO_MODELS } from './no-models.ts';
 import { NO_SUGGESTIONS } from './no-suggestions.ts';
 import { NO_TRAININGS } from './no-trainings.ts';
@@ -63,6 +64,7 @@ export async function serve(
     models: NO_MODELS,
     trainings: NO_TRAININGS,
     suggestions: NO_SUGGESTIONS,
+    conversations: NO_CONVERSATIONS,
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH), details: () => Promise.reject(new Error('not here')) },
     stop: () => stopped.resolve(),
     explain: () => undefined,

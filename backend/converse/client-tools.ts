@@ -1,0 +1,95 @@
+import type { SpokenMessage } from '../protocol/conversation.ts';
+import { RunError } from '../solve/failure.ts';
+import type { Observation } from '../solve/step-work.ts';
+
+/** An agent may wait for a person's permission before it runs a tool. After this time nobody is expected to come back. */
+const WAIT_MS = 60 * 60_000;
+
+interface Waiting {
+  readonly runId: string;
+  readonly session: string;
+  readonly ids: readonly string[];
+  readonly came: PromiseWithResolvers<Observation>;
+}
+
+export interface ClientToolsOptions {
+  readonly waitMs?: number;
+}
+
+/**
+ * Runs that wait for what the client's tools return. The client is known by the session and the ids of the calls, so that a run finds its client
+ * again after the backend has been started anew.
+ */
+export class ClientTools {
+  readonly #waitMs: number;
+  /** By the run. */
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #messages = new Map<string, readonly SpokenMessage[]>();
+
+  constructor({ waitMs = WAIT_MS }: ClientToolsOptions = {}) {
+    this.#waitMs = waitMs;
+  }
+
+  /** Results of these calls are about to be wanted by the run, or already are. */
+  expect(runId: string, session: string, ids: readonly string[]): void {
+    this.#expected(runId, session, ids);
+  }
+
+  /** Waits for the results of a run's calls. @throws RunError `client-gone` if none come in time, or the signal's reason */
+  async results(runId: string, session: string, ids: readonly string[], signal: AbortSignal): Promise<Observation> {
+    signal.throwIfAborted();
+    const { came } = this.#expected(runId, session, ids);
+    const stop = (): void => came.reject(signal.reason);
+    const late = setTimeout(() => came.reject(new RunError('client-gone', 'The program that asked did not say what its tools returned: ask again there.')), this.#waitMs);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await came.promise;
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener('abort', stop);
+      this.#waiting.delete(runId);
+    }
+  }
+
+  #expected(runId: string, session: string, ids: readonly string[]): Waiting {
+    const known = this.#waiting.get(runId);
+    if (known && known.ids.join('\n') === ids.join('\n')) return known;
+    const waiting: Waiting = { runId, session, ids, came: Promise.withResolvers<Observation>() };
+    // Whoever waits for it comes later.
+    waiting.came.promise.catch(() => {});
+    this.#waiting.set(runId, waiting);
+    return waiting;
+  }
+
+  /** The run of the session that waits for results which are in the messages; undefined if none does. */
+  waitingFor(session: string, messages: readonly SpokenMessage[]): string | undefined {
+    const given = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])));
+    const found = [...this.#waiting.values()].findLast((one) => one.session === session && one.ids.every((id) => given.has(id)));
+    return found?.runId;
+  }
+
+  /** Gives a run what its calls returned, and the messages that its speaker is sent next. */
+  deliver(runId: string, messages: readonly SpokenMessage[]): void {
+    const waiting = this.#waiting.get(runId);
+    if (!waiting) return;
+    this.#messages.set(runId, messages);
+    const textOf = (id: string): string => messages.findLast((message) => message.role === 'tool' && message.callId === id)?.content ?? '';
+    waiting.came.resolve({ text: '', results: waiting.ids.map((callId) => ({ callId, text: textOf(callId) })) });
+  }
+
+  /** Runs of the session that wait for their client. */
+  waitingIn(session: string): string[] {
+    return [...this.#waiting.values()].flatMap((one) => (one.session === session ? [one.runId] : []));
+  }
+
+  /** The client's messages as it sent them last; undefined before it has sent results in this process. */
+  latest(runId: string): readonly SpokenMessage[] | undefined {
+    return this.#messages.get(runId);
+  }
+
+  /** The run is over. */
+  forget(runId: string): void {
+    this.#waiting.delete(runId);
+    this.#messages.delete(runId);
+  }
+}

@@ -1,0 +1,274 @@
+import { CONDUCTOR_MODEL, type Conversation, type ConverseRequest, type ConverseResult } from '../protocol/conversation.ts';
+import type { RunEvent, StoredEvent } from '../protocol/run-events.ts';
+import { runRequestSchema, type RunRequest } from '../protocol/run-request.ts';
+import { isOver, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
+import type { Usage } from '../protocol/usage.ts';
+import type { WorkersFile } from '../protocol/worker-config.ts';
+import { RunError } from '../solve/failure.ts';
+import type { RunListener, RunService } from '../solve/run-service.ts';
+import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
+import type { ClientTools } from './client-tools.ts';
+import { TurnError } from './turn-error.ts';
+import { requestKey, sessionKey } from './session-key.ts';
+
+export interface ConverserOptions {
+  readonly runs: Pick<RunService, 'converse' | 'resume' | 'cancel' | 'snapshot' | 'listen'>;
+  /** The same that the runs' last steps wait at. */
+  readonly tools: ClientTools;
+  readonly loadWorkers: () => Promise<WorkersFile>;
+}
+
+export interface TurnOptions {
+  /** Aborted when the client is gone: the run is cancelled. The same request again takes it up, and pays for nothing twice. */
+  readonly signal: AbortSignal;
+  /** Called with each piece of the speaker's text, in order. */
+  readonly onText: (text: string) => void;
+}
+
+/** Everything that a client can ask about conversations. */
+export type ConversationService = Pick<Converser, 'turn' | 'count'>;
+
+/** Requests of which it is remembered which run answers them. */
+const REMEMBERED = 500;
+/** The longest question of a run. The speaker is sent the client's messages, which are not clipped. */
+const MAX_QUESTION = 30_000;
+/** Said where an attempt broke off after some of its text was sent, and another one begins. */
+const BEGINS_AGAIN = '\n\n[The model was interrupted and begins again.]\n\n';
+
+/**
+ * Turns of conversations that other programs hold. A person's message is a run: the Conductor plans, the steps before the last advise in private,
+ * and the last step's worker speaks, with the program's tools. The results of tools go to the same run.
+ */
+export class Converser {
+  readonly #options: ConverserOptions;
+  /** The run that a request began or continued, oldest first. */
+  readonly #runOf = new Map<string, string>();
+  /** Runs that a client follows. */
+  readonly #followed = new Map<string, number>();
+
+  constructor(options: ConverserOptions) {
+    this.#options = options;
+  }
+
+  /** About how many tokens a request holds, rather more than less. */
+  count({ messages, tools }: Pick<Conversation, 'messages' | 'tools'>): number {
+    return estimateInputTokens({ messages, tools });
+  }
+
+  /**
+   * The next turn: a person's message, or what the client's tools returned.
+   * @throws TurnError, RunError, ConfigFileError: each with a sentence for people
+   */
+  async turn(request: ConverseRequest, { signal, onText }: TurnOptions): Promise<ConverseResult> {
+    const { runs, tools } = this.#options;
+    signal.throwIfAborted();
+    const key = requestKey(request);
+    const session = sessionKey(request);
+    const waiting = hasResultsLast(request) ? tools.waitingFor(session, request.messages) : undefined;
+    if (waiting !== undefined) {
+      this.#remember(key, waiting);
+      return await this.#follow(waiting, { signal, onText }, { isAnswered: true, start: () => tools.deliver(waiting, request.messages) });
+    }
+    const before = this.#runOf.get(key);
+    if (before !== undefined && !this.#followed.has(before) && isUnfinished(runs, before)) {
+      return await this.#follow(before, { signal, onText }, { start: () => runs.resume(before) });
+    }
+    // The person says something else meanwhile, so nobody will answer what the speaker asked for.
+    for (const runId of tools.waitingIn(session)) {
+      if ((runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
+    }
+    const runId = await this.#begin(request);
+    this.#remember(key, runId);
+    return await this.#follow(runId, { signal, onText }, { start: () => {} });
+  }
+
+  async #begin({ requestId: _requestId, model, ...conversation }: ConverseRequest): Promise<string> {
+    const isPlanned = model === CONDUCTOR_MODEL;
+    if (!isPlanned) {
+      const { workers } = await this.#options.loadWorkers();
+      const worker = workers.find(({ id, enabled }) => id === model && enabled);
+      if (!worker) throw new RunError('unknown-worker', `There is no worker "${model}". The models are ${[CONDUCTOR_MODEL, ...workers.filter(({ enabled }) => enabled).map(({ id }) => id)].join(', ')}.`);
+    }
+    return await this.#options.runs.converse(runRequest(conversation, isPlanned ? undefined : model), conversation, { isPlanned });
+  }
+
+  #remember(key: string, runId: string): void {
+    this.#runOf.delete(key);
+    this.#runOf.set(key, runId);
+    const [oldest] = this.#runOf.keys();
+    if (this.#runOf.size > REMEMBERED && oldest !== undefined) this.#runOf.delete(oldest);
+  }
+
+  /** @param start lets the run go on; what happens then is followed. @param isAnswered the last turn's calls are answered by `start` */
+  async #follow(
+    runId: string, { signal, onText }: TurnOptions, { start, isAnswered = false }: { readonly start: () => unknown; readonly isAnswered?: boolean },
+  ): Promise<ConverseResult> {
+    const { runs, tools } = this.#options;
+    const session = sessionKey(conversationOf(runs.snapshot(runId)));
+    const followed = new FollowedTurn(() => runs.snapshot(runId), { onText, isAnswered });
+    const stop = runs.listen(followed.listener(runId));
+    const gone = (): void => {
+      followed.fail(signal.reason);
+      runs.cancel(runId);
+    };
+    this.#followed.set(runId, (this.#followed.get(runId) ?? 0) + 1);
+    signal.addEventListener('abort', gone, { once: true });
+    try {
+      if (signal.aborted) gone();
+      else await start();
+      followed.look();
+      const result = await followed.result;
+      if (result.calls.length > 0) tools.expect(runId, session, result.calls.map(({ id }) => id));
+      return result;
+    } finally {
+      signal.removeEventListener('abort', gone);
+      stop();
+      const others = (this.#followed.get(runId) ?? 1) - 1;
+      if (others > 0) this.#followed.set(runId, others);
+      else this.#followed.delete(runId);
+      if (isOver(runs.snapshot(runId).state) || signal.aborted) tools.forget(runId);
+    }
+  }
+}
+
+/** One turn of the speaker, from the state of its run when the client asked for it. */
+class FollowedTurn {
+  readonly #snapshot: () => RunSnapshot;
+  readonly #onText: (text: string) => void;
+  readonly #turnsBefore: number;
+  readonly #usdBefore: number;
+  readonly #unpricedBefore: number;
+  readonly #end = Promise.withResolvers<ConverseResult>();
+  #speaker: Usage = NO_USAGE;
+  #others: Usage = NO_USAGE;
+  #hasStarted = false;
+  #attempt: string | undefined;
+  /** Of the attempt. */
+  #sent = '';
+  /** Of the turn. */
+  #text = '';
+
+  constructor(snapshot: () => RunSnapshot, { onText, isAnswered }: { readonly onText: (text: string) => void; readonly isAnswered: boolean }) {
+    this.#snapshot = snapshot;
+    this.#onText = onText;
+    const run = snapshot();
+    const { turns = [] } = speakerOf(run) ?? {};
+    // Calls that nobody answered are given again to a client that asks again.
+    this.#turnsBefore = isAnswered ? turns.length : turns.filter(({ observation }) => observation !== undefined).length;
+    this.#usdBefore = run.spent.usd;
+    this.#unpricedBefore = run.spent.unpricedTokens;
+    // Whoever waits for it comes later.
+    this.#end.promise.catch(() => {});
+  }
+
+  get result(): Promise<ConverseResult> {
+    return this.#end.promise;
+  }
+
+  fail(reason: unknown): void {
+    this.#end.reject(reason);
+  }
+
+  listener(runId: string): RunListener {
+    return {
+      onEvent: (stored: StoredEvent) => { if (stored.runId === runId) this.#take(stored.event); },
+      onText: (text) => { if (text.runId === runId && text.purpose.kind === 'step') this.#stream(speakerOf(this.#snapshot())); },
+      onChanged: () => {},
+      onRemoved: (removed) => { if (removed === runId) this.fail(new TurnError('run-removed', 'The run of this conversation was removed: ask again.')); },
+    };
+  }
+
+  /** Looks at the run as it stands, with what happened before anybody listened. */
+  look(): void {
+    this.#hasStarted = true;
+    this.#settle();
+  }
+
+  #take(event: RunEvent): void {
+    if ('usage' in event) {
+      const last = (speakerOf(this.#snapshot())?.index ?? -1);
+      const isSpeaker = (event.type === 'step.turned' || event.type === 'step.completed') && event.step === last;
+      if (isSpeaker) this.#speaker = event.usage;
+      else this.#others = addUsage(this.#others, event.usage);
+    }
+    if (this.#hasStarted) this.#settle();
+  }
+
+  #settle(): void {
+    const run = this.#snapshot();
+    const step = speakerOf(run);
+    const turn = step?.turns?.at(-1);
+    this.#stream(step);
+    if (step?.output !== undefined) return this.#finish(run, step, { text: step.output, calls: [] });
+    if (turn && (step?.turns?.length ?? 0) > this.#turnsBefore && turn.observation === undefined) return this.#finish(run, step as StepView, { text: turn.reply, calls: [...(turn.calls ?? [])] });
+    if (isOver(run.state)) this.fail(errorOf(run));
+  }
+
+  #finish(run: RunSnapshot, step: StepView, { text, calls }: Pick<ConverseResult, 'text' | 'calls'>): void {
+    this.#say(text.startsWith(this.#sent) ? text.slice(this.#sent.length) : `${BEGINS_AGAIN}${text}`);
+    this.#sent = text;
+    const { finishReason = 'stop' } = step;
+    const isUnpriced = run.spent.unpricedTokens > this.#unpricedBefore;
+    this.#end.resolve({
+      runId: run.runId, worker: run.pool[step.worker]?.id ?? '', text: this.#text, calls, finishReason: finishReason === 'stopped' ? 'stop' : finishReason,
+      usage: this.#speaker, orchestration: this.#others,
+      cost: { ...(!isUnpriced && { usd: Math.max(0, run.spent.usd - this.#usdBefore) }), estimated: this.#speaker.estimated || this.#others.estimated },
+    });
+  }
+
+  #stream(step: StepView | undefined): void {
+    const { attempt } = step ?? {};
+    if (!attempt || attempt.ended || attempt.text === '') return;
+    if (this.#attempt !== attempt.attemptId) {
+      if (this.#sent !== '') this.#say(BEGINS_AGAIN);
+      this.#attempt = attempt.attemptId;
+      this.#sent = '';
+    }
+    this.#say(attempt.text.slice(this.#sent.length));
+    this.#sent = attempt.text;
+  }
+
+  #say(text: string): void {
+    if (text === '') return;
+    this.#text += text;
+    this.#onText(text);
+  }
+}
+
+/** The step that speaks; undefined before there is a plan. */
+function speakerOf({ rounds }: RunSnapshot): StepView | undefined {
+  return rounds[0]?.steps.at(-1);
+}
+
+function conversationOf({ runId, conversation }: RunSnapshot): Conversation {
+  if (!conversation) throw new TurnError('failed', `Run "${runId}" is no conversation.`);
+  return conversation;
+}
+
+function hasResultsLast({ messages }: Pick<Conversation, 'messages'>): boolean {
+  const spoken = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages.slice(spoken + 1).some(({ role }) => role === 'tool');
+}
+
+/** Whether a run was left before it gave what its client asked for. One that runs has lost its client a moment ago, or waits for its tools. */
+function isUnfinished(runs: Pick<RunService, 'snapshot'>, runId: string): boolean {
+  try {
+    const run = runs.snapshot(runId);
+    return (run.state === 'running' || run.state === 'cancelled' || run.state === 'failed') && speakerOf(run)?.output === undefined && run.pool.length > 0;
+  } catch {
+    // It was removed.
+    return false;
+  }
+}
+
+function errorOf({ state, failure, message = 'The run ended without an answer: ask again.' }: RunSnapshot): TurnError {
+  const kind = state === 'stopped' ? 'budget-spent' : state === 'cancelled' ? 'run-cancelled' : failure?.kind ?? 'failed';
+  return new TurnError(kind, failure?.message ?? message);
+}
+
+function runRequest({ messages }: Conversation, worker: string | undefined): RunRequest {
+  const question = messages.findLast(({ role }) => role === 'user')?.content.trim() || 'Go on.';
+  const clipped = question.length <= MAX_QUESTION ? question : `${question.slice(0, MAX_QUESTION / 2)}\n[…]\n${question.slice(-MAX_QUESTION / 2)}`;
+  return runRequestSchema.parse({ question: clipped, rounds: 1, testCommand: null, ...(worker !== undefined && { workers: [worker], conductor: worker }) });
+}

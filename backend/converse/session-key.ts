@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import type { ConverseRequest, Conversation } from '../protocol/conversation.ts';
+
+type Told = Pick<Conversation, 'messages' | 'account' | 'session'>;
+
+/**
+ * What tells conversations apart: whose key it is, the client's own session if it names one, and the first message of the person. Agents run
+ * subagents in one session of theirs, each with a beginning of its own.
+ */
+export function sessionKey({ account, session = '', messages }: Told): string {
+  const beginning = messages.find(({ role }) => role === 'user')?.content ?? '';
+  return digest([account?.id ?? '', session, beginning]);
+}
+
+/** The same for a request that is sent again. */
+export function requestKey({ account, session = '', messages, model, tools }: Told & Pick<ConverseRequest, 'model' | 'tools'>): string {
+  return digest([account?.id ?? '', session, model, messages, tools]);
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+}

@@ -1,0 +1,82 @@
+import * as z from 'zod';
+import { toolCallSchema } from './tool-calls.ts';
+import { costSchema, usageSchema } from './usage.ts';
+import { workerConfigSchema } from './worker-config.ts';
+
+/*
+ * A turn of a conversation that another program holds: an agent, an editor, a chat. It brings its messages and its tools, and runs the tools
+ * itself.
+ */
+
+/** The model that plans. Every other name is the id of a worker, which is asked without a plan. */
+export const CONDUCTOR_MODEL = 'conductor';
+
+export const spokenMessageSchema = z.discriminatedUnion('role', [
+  z.object({ role: z.enum(['system', 'user']), content: z.string() }),
+  z.object({ role: z.literal('assistant'), content: z.string(), toolCalls: z.array(toolCallSchema).max(1_000).optional() }),
+  /** `callId`: the id of a call in an earlier message. */
+  z.object({ role: z.literal('tool'), callId: z.string().min(1), content: z.string() }),
+]);
+export type SpokenMessage = z.infer<typeof spokenMessageSchema>;
+
+export const offeredToolSchema = z.object({
+  name: z.string().min(1).max(128),
+  description: z.string(),
+  /** A JSON schema of type `object`. */
+  parameters: z.record(z.string(), z.unknown()),
+});
+export type OfferedTool = z.infer<typeof offeredToolSchema>;
+
+/** Whose money a conversation costs: a program, by its key. */
+export const accountSchema = z.object({
+  /** Unique, also after another key of the same name. */
+  id: z.string().min(1).max(64),
+  name: z.string().min(1).max(64),
+  /** What all its calls together may cost, in dollars; without a known price, tokens are counted instead. No limit when absent. */
+  maxUsd: z.number().positive().optional(),
+});
+export type Account = z.infer<typeof accountSchema>;
+
+/** What a run is told of a conversation, from the client's request with a person's message. */
+export const conversationSchema = z.object({
+  messages: z.array(spokenMessageSchema).min(1).max(10_000),
+  tools: z.array(offeredToolSchema).max(1_000).default([]),
+  account: accountSchema.optional(),
+  /** The client's own name for its session; the beginning of the conversation tells sessions apart when absent. */
+  session: z.string().min(1).max(200).optional(),
+  maxOutputTokens: z.number().int().min(1).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  reasoningEffort: workerConfigSchema.shape.reasoningEffort,
+});
+export type Conversation = z.infer<typeof conversationSchema>;
+
+export const converseRequestSchema = conversationSchema.extend({
+  /** Chosen by the client; streamed text carries it. */
+  requestId: z.string().min(1).max(64),
+  /** `conductor`, or the id of a worker. */
+  model: z.string().min(1).max(64),
+});
+export type ConverseRequest = z.infer<typeof converseRequestSchema>;
+
+export const converseResultSchema = z.object({
+  runId: z.string(),
+  /** Id of the worker that spoke. */
+  worker: z.string(),
+  /** All text of the turn, as streamed. */
+  text: z.string(),
+  /** The tools that the speaker asks for. The client runs them and sends what they return with its next request. */
+  calls: z.array(toolCallSchema),
+  finishReason: z.enum(['stop', 'length', 'content-filter']),
+  /** Of the speaker's call. */
+  usage: usageSchema,
+  /** Of everything else that was called for this turn: the plan, the steps that advise, and calls that failed. */
+  orchestration: usageSchema,
+  /** Of all of it. */
+  cost: costSchema,
+});
+export type ConverseResult = z.infer<typeof converseResultSchema>;
+
+/** The next piece of the text. */
+export const converseTextSchema = z.object({ requestId: z.string(), text: z.string() });
+export type ConverseText = z.infer<typeof converseTextSchema>;

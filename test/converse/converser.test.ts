@@ -1,0 +1,215 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ClientTools } from '../../backend/converse/client-tools.ts';
+import { Converser } from '../../backend/converse/converser.ts';
+import { sessionKey } from '../../backend/converse/session-key.ts';
+import { spokenStep } from '../../backend/converse/spoken-step.ts';
+import { Journal } from '../../backend/journal/journal.ts';
+import { holderName } from '../../backend/journal/leases.ts';
+import type { ConverseRequest, ConverseResult, SpokenMessage } from '../../backend/protocol/conversation.ts';
+import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { RunManager } from '../../backend/solve/run-manager.ts';
+import { WorkerCaller } from '../../backend/workers/call-worker.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
+import { NO_ADAPTER } from '../support/no-adapter.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+
+/* Conversations on a real journal, with workers behind a real wire. The test is the program that holds the conversation. */
+
+const PLAN = 'model_id = [0, 1]\nsubtasks = ["Find the cause.", "Mend it with the tools."]\naccess_list = [[], [0]]';
+const READ = { name: 'read', description: 'Reads a file', parameters: { type: 'object', properties: { path: { type: 'string' } } } };
+
+let folder: string;
+let server: ScriptedServer;
+let script: (request: ScriptedRequest) => ScriptedAnswer;
+let workers: WorkersFile;
+const open: { close(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'conductor-converse-'));
+  script = ({ model }) => (model === 'planner' ? PLAN : model === 'first' ? 'The bound is off by one.' : 'Mended.');
+  server = await ScriptedServer.start((request) => script(request));
+  const worker = { provider: 'openai-compatible', baseUrl: server.baseUrl, maxOutputTokens: 1_000, price: { inputPerMillion: 1, outputPerMillion: 1 } };
+  workers = workersFileSchema.parse({
+    version: 1, conductor: 'planner',
+    workers: [{ ...worker, id: 'first', model: 'first' }, { ...worker, id: 'second', model: 'second' }, { ...worker, id: 'planner', model: 'planner', enabled: false }],
+  });
+});
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const prices = await loadPrices();
+
+async function started({ waitMs = 60_000 } = {}) {
+  const journal = Journal.open(path.join(folder, 'journal.sqlite'));
+  const tools = new ClientTools({ waitMs });
+  const problems: string[] = [];
+  const runs = new RunManager({
+    journal, caller: new WorkerCaller({ limits: new ProviderLimits(), prices, delay: async () => {} }), adapterVersion: NO_ADAPTER, holder: holderName(),
+    clients: { secret: async () => null, confirm: async () => undefined, model: () => Promise.reject(new Error('no models')), changed: () => new Promise(() => {}) },
+    checker: {
+      findTestCommands: async () => [], runnerOf: async () => undefined, sandboxAvailability: async () => ({ available: false }),
+      parsePatch: () => Promise.reject(new Error('no project')), verify: () => Promise.reject(new Error('no project')),
+    },
+    supply: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }), gatherContext: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
+    spoken: (place) => spokenStep(place, tools), loadWorkers: async () => workers, priced: (worker) => worker, log: (problem) => problems.push(problem),
+  });
+  const close = async (): Promise<void> => {
+    await runs.close();
+    journal.close();
+    expect(problems).toEqual([]);
+  };
+  open.push({ close });
+  runs.resumeUnfinished();
+  return { journal, runs, tools, converser: new Converser({ runs, tools, loadWorkers: async () => workers }), close: async () => { open.pop(); await close(); } };
+}
+
+let requests = 0;
+function asked(messages: SpokenMessage[], more: Partial<ConverseRequest> = {}): ConverseRequest {
+  requests += 1;
+  return { requestId: `r${requests}`, model: 'conductor', messages, tools: [], ...more };
+}
+const user = (content: string): SpokenMessage => ({ role: 'user', content });
+const spoke = ({ text, calls }: ConverseResult): SpokenMessage => ({ role: 'assistant', content: text, toolCalls: calls });
+const returned = ({ calls }: ConverseResult, texts: readonly string[]): SpokenMessage[] => calls.map(({ id }, index) => ({ role: 'tool', callId: id, content: texts[index] ?? '' }));
+const never = new AbortController().signal;
+const quietly = { signal: never, onText: () => {} };
+
+/** Asks for two files at once and then for none. */
+const twoCalls = ({ model, messages }: ScriptedRequest): ScriptedAnswer => {
+  if (model !== 'second') return model === 'planner' ? PLAN : 'The bound is off by one.';
+  return messages.some(({ role }) => role === 'tool') ? 'Mended.' : { text: 'I look.', calls: [{ name: 'read', arguments: { path: 'a' } }, { name: 'read', arguments: { path: 'b' } }] };
+};
+
+describe('a conversation without tools', () => {
+  it('is planned, and the last step speaks: streamed, with what the others cost apart', async () => {
+    const { converser, runs } = await started();
+    const pieces: string[] = [];
+    const system: SpokenMessage = { role: 'system', content: 'Be brief.' };
+    const result = await converser.turn(asked([system, user('Mend it')]), { signal: never, onText: (text) => pieces.push(text) });
+    expect(result).toMatchObject({ worker: 'second', text: 'Mended.', calls: [], finishReason: 'stop', usage: { output: 20 }, orchestration: { output: 40 } });
+    expect(result.cost.usd).toBeCloseTo(3 * 120 / 1_000_000);
+    expect(pieces.join('')).toBe('Mended.');
+    const [speaker] = server.of('second');
+    expect(speaker?.messages[0]).toMatchObject({ role: 'system', content: 'Be brief.' });
+    expect(speaker?.messages[1]?.content).toMatch(/^Mend it\n\n<notes_of_colleagues>[^]*The bound is off by one\.[^]*Your part: Mend it with the tools\.$/);
+    await vi.waitFor(() => expect(runs.snapshot(result.runId)).toMatchObject({ state: 'completed', request: { question: 'Mend it' } }));
+  });
+
+  it('tells the steps that advise what was said before', async () => {
+    const { converser } = await started();
+    await converser.turn(asked([user('What is fib?'), { role: 'assistant', content: 'A sequence.' }, user('Write it.')]), quietly);
+    expect(server.of('first')[0]?.text).toContain('A sequence.');
+    expect(server.of('second')[0]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  });
+
+  it('goes straight to a worker that is named, with the messages as they are', async () => {
+    const { converser } = await started();
+    const result = await converser.turn(asked([user('Hello')], { model: 'first', temperature: 0.5 }), quietly);
+    expect(result).toMatchObject({ worker: 'first', orchestration: { output: 0 } });
+    expect(server.requests.map(({ model, text }) => [model, text])).toEqual([['first', 'Hello']]);
+    await expect(converser.turn(asked([user('Hello')], { model: 'nobody' }), quietly)).rejects.toMatchObject({ kind: 'unknown-worker', message: expect.stringContaining('conductor, first, second') });
+  });
+});
+
+describe('a conversation with the client\'s tools', () => {
+  it('hands calls out with their ids, and what they return to the same speaker, without another plan', async () => {
+    script = twoCalls;
+    const { converser, runs } = await started();
+    const first = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    expect(first).toMatchObject({ text: 'I look.', calls: [{ name: 'read', arguments: '{"path":"a"}' }, { name: 'read', arguments: '{"path":"b"}' }] });
+    const messages = [user('Mend it'), spoke(first), ...returned(first, ['A', 'B']), user('Mind the tests.')];
+    const second = await converser.turn(asked(messages, { tools: [READ] }), quietly);
+    expect(second).toMatchObject({ runId: first.runId, worker: 'second', text: 'Mended.', calls: [], orchestration: { output: 0 } });
+    expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second']);
+    const last = server.requests.at(-1);
+    expect(last?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'user']);
+    expect(last?.text).toContain('Mind the tests.');
+    expect(last?.tools).toEqual(['read']);
+    await vi.waitFor(() => expect(runs.snapshot(first.runId).state).toBe('completed'));
+    expect(runs.snapshot(first.runId).rounds[0]?.steps[1]?.turns).toMatchObject([{ reply: 'I look.', results: [{ text: 'A' }, { text: 'B' }] }]);
+  });
+
+  it('makes a new plan at the next message of the person, and cancels what waits for tools then', async () => {
+    script = twoCalls;
+    const { converser, runs } = await started();
+    const first = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    const stopped = [user('Mend it'), { role: 'assistant' as const, content: first.text }, user('No, mend the other one')];
+    const second = await converser.turn(asked(stopped, { tools: [READ] }), quietly);
+    expect(second.runId).not.toBe(first.runId);
+    await vi.waitFor(() => expect(runs.snapshot(first.runId).state).toBe('cancelled'));
+    expect(server.of('planner')).toHaveLength(2);
+  });
+
+  it('finds its run again after the backend was started anew', async () => {
+    script = twoCalls;
+    const before = await started();
+    const first = await before.converser.turn(asked([user('Mend it')], { tools: [READ], session: 's' }), quietly);
+    await before.close();
+    const { converser, tools } = await started();
+    const messages = [user('Mend it'), spoke(first), ...returned(first, ['A', 'B'])];
+    await vi.waitFor(() => expect(tools.waitingFor(requestSession(messages), messages)).toBe(first.runId));
+    const second = await converser.turn(asked(messages, { tools: [READ], session: 's' }), quietly);
+    expect(second).toMatchObject({ runId: first.runId, text: 'Mended.' });
+    expect(server.of('planner')).toHaveLength(1);
+  });
+
+  it('gives up a run whose client is silent for too long', async () => {
+    script = twoCalls;
+    const { converser, runs } = await started({ waitMs: 20 });
+    const { runId } = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    await vi.waitFor(() => expect(runs.snapshot(runId)).toMatchObject({ state: 'failed', failure: { kind: 'client-gone' } }));
+  });
+
+  it('lets another worker speak where the speaker fails', async () => {
+    script = (request) => (request.model === 'second' ? { status: 400 } : request.model === 'first' && request.tools.length > 0 ? 'I do it.' : twoCalls(request));
+    const { converser } = await started();
+    expect(await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly)).toMatchObject({ worker: 'first', text: 'I do it.' });
+  });
+});
+
+describe('a client that is gone', () => {
+  it('cancels the run, and the same request takes it up without paying again for what is done', async () => {
+    const held = Promise.withResolvers<string>();
+    let isHeld = true;
+    script = (request) => (request.model === 'second' && isHeld ? { begin: 'I be', rest: held.promise } : request.model === 'second' ? 'I begin and end.' : twoCalls(request));
+    const { converser, runs } = await started();
+    const leaving = new AbortController();
+    const turn = converser.turn(asked([user('Mend it')]), { signal: leaving.signal, onText: () => leaving.abort(new Error('gone')) });
+    await expect(turn).rejects.toThrow('gone');
+    await server.of('second')[0]?.abandoned;
+    const [{ runId } = { runId: '' }] = runs.list({ limit: 1 });
+    await vi.waitFor(() => expect(runs.snapshot(runId).state).toBe('cancelled'));
+    isHeld = false;
+    const again = await converser.turn(asked([user('Mend it')]), quietly);
+    expect(again).toMatchObject({ runId, text: 'I begin and end.' });
+    expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second']);
+    held.resolve('');
+  });
+});
+
+describe('the limit of a key', () => {
+  it('holds over all its conversations, and refuses before anything is sent', async () => {
+    const account = { id: 'k1', name: 'zed', maxUsd: 0.002 };
+    const { converser, journal } = await started();
+    await converser.turn(asked([user('One')], { model: 'first', account }), quietly);
+    expect(journal.budget.spent('key:k1').usd).toBeCloseTo(120 / 1_000_000);
+    const many = await Promise.allSettled([1, 2, 3].map((number) => converser.turn(asked([user(`Two ${number}`)], { model: 'first', account }), quietly)));
+    const refused = many.flatMap((one) => (one.status === 'rejected' ? [one.reason as { kind: string; message: string }] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ kind: 'budget-spent', message: expect.stringContaining('key "zed"') });
+    expect(server.of('first')).toHaveLength(1 + many.length - refused.length);
+    expect(journal.budget.spent('key:k1').usd).toBeLessThanOrEqual(account.maxUsd);
+  });
+});
+
+function requestSession(messages: SpokenMessage[]): string {
+  return sessionKey({ messages, session: 's' });
+}
