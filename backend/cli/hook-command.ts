@@ -6,6 +6,7 @@ import { readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { BlockedChanges } from './gate/blocked-changes.ts';
+import { judgePush } from './gate/pre-push.ts';
 import { decideStop, stopAnswer, type StopDecision } from './gate/stop-decision.ts';
 import { readStopInput, type StopInput } from './gate/stop-input.ts';
 import { judgeChange } from './judge-change.ts';
@@ -24,8 +25,9 @@ const MAX_INPUT_BYTES = 1024 * 1024;
  */
 export const hookCommand: Command = async (args, context) => {
   const [event, ...rest] = args;
-  if (event !== 'stop') throw new UsageError('"hook" takes the event that it is called at: conductor hook stop.');
+  if (event !== 'stop' && event !== 'pre-push') throw new UsageError('"hook" takes the event that it is called at: conductor hook stop, or pre-push.');
   const { values, positionals } = readArguments(rest, OPTIONS);
+  if (event === 'pre-push') return await prePush(values.command, context);
   if (positionals.length > 0) throw new UsageError(`"hook stop" takes options only (left over: ${positionals.join(' ')}).`);
   const seconds = values.timeout === undefined ? DEFAULT_SECONDS : whole(values.timeout, '--timeout', { from: 1, to: 3_600 });
   const input = readStopInput(await textOf(context.standardInput()));
@@ -35,6 +37,16 @@ export const hookCommand: Command = async (args, context) => {
   context.terminal.result(JSON.stringify(stopAnswer(decision, input.form)));
   return EXIT.ok;
 };
+
+/** Git's gate: unlike an agent, Git reads the exit code. */
+async function prePush(command: string | undefined, context: CommandContext): Promise<number> {
+  const { terminal, standardInput } = context;
+  terminal.say('Conductor judges what is pushed …');
+  const decision = await judgePush(await textOf(standardInput()), { command }, context);
+  const said = decision.block ? decision.reason : decision.tell;
+  if (said !== undefined) terminal.say(printable(said));
+  return decision.block ? EXIT.failed : EXIT.ok;
+}
 
 async function decided(
   { session, folder, isContinued }: StopInput, { seconds, command }: { readonly seconds: number; readonly command: string | undefined },

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { access, constants, mkdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { replaceFile } from '../common/replace-file.ts';
 import { conductorHome, prepareHome } from '../protocol/client/discovery.ts';
 import { readArguments } from './arguments.ts';
@@ -22,6 +24,8 @@ interface Change {
   readonly file: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** Of a new file. */
+  readonly mode?: number | undefined;
 }
 
 /** `conductor install AGENT`: sets up the gate and Conductor's tools in the files that an agent reads. */
@@ -33,12 +37,13 @@ export const uninstallCommand: Command = async (args, context) => await carryOut
 async function carryOut(action: 'install' | 'uninstall', args: readonly string[], context: CommandContext): Promise<number> {
   const { values, positionals: [name, ...others] } = readArguments(args, OPTIONS);
   const agent = AGENTS.find((one) => one.name === name);
-  if (!agent || others.length > 0) throw new UsageError(`"${action}" takes one agent: ${AGENTS.map((one) => one.name).join(', ')}.`);
+  if (!agent || others.length > 0) throw new UsageError(`"${action}" takes one agent, or git: ${AGENTS.map((one) => one.name).join(', ')}.`);
   const { terminal, currentFolder, environment, interrupted } = context;
   const workspace = await folderAt(path.resolve(currentFolder, values.workspace ?? '.'));
-  const placements = agent.placements({ workspace, home: environment['HOME'] ?? homedir(), isForUser: values.user === true }, await programOf(environment));
+  const placements = agent.placements({ workspace, home: environment['HOME'] ?? homedir(), isForUser: values.user === true, hooks: await hooksOf(workspace, interrupted) }, await programOf(environment));
   const home = conductorHome(environment);
   const installed = new InstalledFiles(home);
+  if (placements.length === 0) throw new UsageError(`There is no Git repository at ${workspace}.`);
   const changes = action === 'install' ? await toInstall(placements) : await toUninstall(placements, installed);
   if (changes.length === 0) {
     terminal.say(action === 'install' ? `Nothing to do: ${name} has Conductor already.` : `Nothing to do: ${name} has nothing of Conductor here.`);
@@ -65,9 +70,9 @@ async function toInstall(placements: readonly Placement[]): Promise<Change[]> {
   const changes: Change[] = [];
   for (const placement of placements) {
     const before = await textOf(placement.file);
-    if (placement.kind === 'whole' && before !== null && before !== placement.text) throw new UsageError(`${placement.file} is there already, with another text; nothing was changed.`);
+    if (placement.kind === 'whole' && before !== null && before !== placement.text) throw new UsageError(`${placement.file} is there already, with another text; nothing was changed. Conductor's text is:\n${placement.text}`);
     const after = withPlaced(before, placement);
-    if (after !== before) changes.push({ file: placement.file, before, after });
+    if (after !== before) changes.push({ file: placement.file, before, after, ...(placement.kind === 'whole' && { mode: placement.mode }) });
   }
   return changes;
 }
@@ -85,7 +90,7 @@ async function toUninstall(placements: readonly Placement[], installed: Installe
 }
 
 /** What was before is on disk before the file is another one. */
-async function write({ file, before, after }: Change, action: 'install' | 'uninstall', installed: InstalledFiles): Promise<void> {
+async function write({ file, before, after, mode = 0o644 }: Change, action: 'install' | 'uninstall', installed: InstalledFiles): Promise<void> {
   const record = await installed.get(file);
   if (action === 'install') {
     const folder = (await mkdir(path.dirname(file), { recursive: true })) ?? record?.folder;
@@ -97,7 +102,7 @@ async function write({ file, before, after }: Change, action: 'install' | 'unins
     await removeEmpty(path.dirname(file), record?.folder);
   } else {
     const target = await realpath(file).catch(() => file);
-    await replaceFile(target, after, { mode: await stat(target).then((found) => found.mode & 0o777, () => 0o644) });
+    await replaceFile(target, after, { mode: await stat(target).then((found) => found.mode & 0o777, () => mode) });
   }
   if (action === 'uninstall') await installed.set(file, undefined);
 }
@@ -123,6 +128,17 @@ async function textOf(file: string): Promise<string | null> {
 async function folderAt(folder: string): Promise<string> {
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`);
   return await realpath(folder);
+}
+
+/** Where Git looks for hooks, by its own settings: `runGit` would take none. Nothing of the repository is run by that question. */
+async function hooksOf(workspace: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('git', ['rev-parse', '--git-path', 'hooks'], { cwd: workspace, signal });
+    return path.resolve(workspace, stdout.trim());
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
 }
 
 /** `conductor`, if a shell finds it; otherwise this very program. */

@@ -128,14 +128,16 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
   hook: `conductor hook stop [OPTION]...
                          for agents: judge the uncommitted changes when the agent is about to stop; reads and writes JSON
       --timeout SECONDS  let the agent stop if the tests have not ended by then; default 25
-      --command CMD      the test command; default: detected in the last commit`,
-  install: `conductor install claude|codex|copilot|cursor|opencode [OPTION]...
-                         set up an agent: the gate at its stop, if it has hooks, and Conductor's tools, by MCP. Shows the change first
+      --command CMD      the test command; default: detected in the last commit
+conductor hook pre-push  for Git: judge what is about to be pushed; exits with 1 if it breaks tests`,
+  install: `conductor install claude|codex|copilot|cursor|opencode|git [OPTION]...
+                         set up an agent: the gate at its stop, if it has hooks, and Conductor's tools, by MCP; or git: the gate before a
+                         push. Shows the change first
   -w, --workspace DIR    the project; default: the current folder
       --user             for all projects: in your home folder instead of the project
       --dry-run          show the change only
   -y, --yes              do not ask`,
-  uninstall: `conductor uninstall claude|codex|copilot|cursor|opencode [OPTION]...
+  uninstall: `conductor uninstall claude|codex|copilot|cursor|opencode|git [OPTION]...
                          take back what install wrote; files that are as it left them are as they were before, to the byte
   -w, --workspace DIR, --user, --dry-run, -y, --yes
                          as with install`,

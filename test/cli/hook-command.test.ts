@@ -51,6 +51,26 @@ describe.skipIf(!sandbox.available)(`conductor hook stop ${sandbox.note}`, { tim
   });
 });
 
+describe.skipIf(!sandbox.available)(`conductor hook pre-push ${sandbox.note}`, { timeout: 240_000 }, () => {
+  it('refuses a push that breaks a test, lets one through that breaks none, and judges none of another commit', async () => {
+    const before = project.git('rev-parse', 'HEAD').trim();
+    project.commit({ 'src/sum.js': 'export const sum = (a, b) => a - b;\n' });
+    const push = async (): Promise<readonly [number | null, string]> => {
+      const { code, stderr } = await run(['hook', 'pre-push', 'origin', 'url'], {
+        input: `refs/heads/main ${project.git('rev-parse', 'HEAD').trim()} refs/heads/main ${before}\n`, cwd: project.folder,
+      });
+      return [code, stderr];
+    };
+    expect(await push()).toEqual([1, expect.stringMatching(/what is about to be pushed[\s\S]*sums: passed before, failed now[\s\S]*git push --no-verify/)]);
+    project.commit({ 'src/sum.js': 'export const sum = (a, b) => b + a;\n' });
+    expect(await push()).toEqual([0, expect.stringContaining('Conductor: passes.')]);
+    const other = await run(['hook', 'pre-push'], { input: `refs/heads/x ${before} refs/heads/x ${'0'.repeat(40)}\n`, cwd: project.folder });
+    expect(other).toMatchObject({ code: 0, stderr: 'Conductor judges what is pushed …\n' });
+    const unknown = await run(['hook', 'pre-push'], { input: `refs/heads/x ${project.git('rev-parse', 'HEAD').trim()} refs/heads/x ${'0'.repeat(40)}\n`, cwd: project.folder });
+    expect(unknown).toMatchObject({ code: 0, stderr: expect.stringContaining('it is not known what the branch is built on') });
+  });
+});
+
 describe('conductor hook stop', { timeout: 60_000 }, () => {
   it('is out of the way where nothing was changed, where there are no tests, and outside of a repository', async () => {
     expect(await stop()).toEqual({});

@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../backend/cli/command.ts';
 import { installCommand, uninstallCommand } from '../../backend/cli/install-command.ts';
 import { AGENTS } from '../../backend/cli/install/agents.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { GitRepository } from '../verify/git-repository.ts';
 
 let home: string;
 let project: string;
@@ -37,7 +38,7 @@ const files = async (folder = project): Promise<Record<string, string>> => {
 };
 
 describe('conductor install', () => {
-  it.each(AGENTS.map(({ name }) => name))('sets up %s where there was nothing, says what it wrote, and takes all of it back', async (name) => {
+  it.each(AGENTS.map(({ name }) => name).filter((name) => name !== 'git'))('sets up %s where there was nothing, says what it wrote, and takes all of it back', async (name) => {
     expect(await install(name)).toBe(0);
     const written = await files();
     expect(Object.keys(written).length).toBeGreaterThan(0);
@@ -91,6 +92,19 @@ describe('conductor install', () => {
     expect(await readFile(file, 'utf8')).toBe('model = "x" # mine\n\n[other]\na = 1\n');
   });
 
+  it('makes a hook of Git that can be run, where Git looks for it, and leaves another\'s alone', async () => {
+    await expect(install('git')).rejects.toThrow('There is no Git repository');
+    new GitRepository(project).git('status');
+    const hook = path.join(project, '.git', 'hooks', 'pre-push');
+    await install('git');
+    expect([(await stat(hook)).mode & 0o777, await readFile(hook, 'utf8')]).toEqual([0o755, expect.stringMatching(/^#!\/bin\/sh\n[\s\S]* hook pre-push "\$@"\n$/)]);
+    await uninstall('git');
+    await expect(stat(hook)).rejects.toThrow('ENOENT');
+    await writeFile(hook, '#!/bin/sh\nexit 0\n');
+    await expect(install('git')).rejects.toThrow('is there already');
+    expect(await readFile(hook, 'utf8')).toBe('#!/bin/sh\nexit 0\n');
+  });
+
   it('writes to the home folder for all projects, and to a new file what the agent wants in it', async () => {
     await install('cursor', '--user');
     expect(JSON.parse(await readFile(path.join(home, '.cursor', 'hooks.json'), 'utf8'))).toMatchObject({ version: 1, hooks: { stop: [{ timeout: 300 }] } });
@@ -116,6 +130,6 @@ describe('conductor install', () => {
     answer = true;
     expect(await installCommand(['claude'], context())).toBe(0);
     expect(Object.keys(await files())).toEqual(['.claude/settings.json', '.mcp.json']);
-    await expect(install('emacs')).rejects.toThrow('takes one agent: claude, codex, copilot, cursor, opencode');
+    await expect(install('emacs')).rejects.toThrow('takes one agent, or git: claude, codex, copilot, cursor, opencode, git');
   });
 });

@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** What stands on standard input. */
   readonly input?: string | Uint8Array;
+  /** Absolute; the folder of the tests by default. */
+  readonly cwd?: string;
 }
 
 /** The command line from its sources, or another script of it, in a process of its own, in a folder of its own with a home of its own for each file of tests. */
@@ -32,9 +34,9 @@ export function conductorCommand(script = cli) {
   });
   afterAll(() => rm(places.folder, { recursive: true, force: true }));
 
-  const start = (args: readonly string[], { environment, input }: StartOptions = {}) => {
+  const start = (args: readonly string[], { environment, input, cwd }: StartOptions = {}) => {
     const child = spawn(process.execPath, [script, ...args], {
-      cwd: places.folder,
+      cwd: cwd ?? places.folder,
       env: { PATH: process.env['PATH'] ?? '', ...COMPILE_CACHE, HOME: places.folder, TMPDIR: places.folder, CONDUCTOR_HOME: places.home, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -8,11 +8,19 @@ export type StopDecision = { readonly block: false; readonly tell?: string } | {
 
 const LEFT_OUT = / was left as it is: /;
 
+/** What the judged change is, and what is to be done about it. */
+export interface GateWords {
+  readonly what: string;
+  readonly then: readonly string[];
+}
+
+const AGENT_WORDS: GateWords = { what: 'the uncommitted change, and it is not done yet', then: ['Mend this before you stop.', 'If this has nothing to do with your task, say so and stop again.'] };
+
 /**
  * What a verdict means for an agent that is about to stop. Red tests keep it from stopping. Where the tests give no result, or judge
  * nothing, nobody is kept. @param isContinued the agent was kept from stopping before
  */
-export function decideStop(result: VerifyResult, { isContinued }: { readonly isContinued: boolean }): StopDecision {
+export function decideStop(result: VerifyResult, { isContinued, words = AGENT_WORDS }: { readonly isContinued: boolean; readonly words?: GateWords }): StopDecision {
   const { outcome, reason, tests, notes } = result;
   if (outcome === 'verified' || outcome === 'passes') return { block: false, tell: `Conductor: ${outcome}. ${reason}` };
   if (outcome !== 'failed') return { block: false, tell: `Conductor has not judged this change: ${reason}` };
@@ -22,13 +30,13 @@ export function decideStop(result: VerifyResult, { isContinued }: { readonly isC
   return {
     block: true,
     reason: [
-      'The project\'s own tests judged the uncommitted change, and it is not done yet.',
+      `The project's own tests judged ${words.what}.`,
       verdictText(result),
-      'Mend this before you stop.',
+      ...words.then.slice(0, 1),
       ...(notes.some((note) => LEFT_OUT.test(note))
-        ? ['The committed tests judge, and edits of tests were left out. If the tests themselves have to change, say so to the person and stop again.']
+        ? ['The committed tests judge, and edits of tests were left out.'.concat(words === AGENT_WORDS ? ' If the tests themselves have to change, say so to the person and stop again.' : '')]
         : []),
-      'If this has nothing to do with your task, say so and stop again.',
+      ...words.then.slice(1),
     ].join('\n\n'),
   };
 }

@@ -30,6 +30,8 @@ export interface TextPlacement extends Placed {
 export interface WholePlacement extends Placed {
   readonly kind: 'whole';
   readonly text: string;
+  /** 0o644 by default. */
+  readonly mode?: number;
 }
 
 export interface Place {
@@ -38,6 +40,8 @@ export interface Place {
   /** The home folder, absolute. */
   readonly home: string;
   readonly isForUser: boolean;
+  /** Where Git looks for the repository's hooks, absolute; undefined outside of one. */
+  readonly hooks: string | undefined;
 }
 
 /** How Conductor's command line is started: a program and its first arguments. */
@@ -118,5 +122,13 @@ export const AGENTS: readonly AgentSetup[] = [
       path: ['mcp', 'conductor'], value: { type: 'local', command: [...program, 'mcp'], enabled: true },
     }],
     then: 'OpenCode has no hooks that can keep it from stopping: it has Conductor\'s tools alone.',
+  },
+  {
+    name: 'git',
+    placements: ({ hooks }, program) => (hooks === undefined ? [] : [{
+      kind: 'whole', file: path.join(hooks, 'pre-push'), mode: 0o755,
+      text: `#!/bin/sh\n# A push that breaks tests is refused. "conductor uninstall git" takes this hook back.\nexec ${[...program, 'hook', 'pre-push'].map(shellWord).join(' ')} "$@"\n`,
+    }]),
+    then: 'Git calls it before each push; "git push --no-verify" does not.',
   },
 ];
