@@ -50,6 +50,7 @@ const PARTS = {
     suggest: ['common', 'runs'],
     health: ['common', 'workers'],
     panel: ['common', 'workers', 'training', 'runs'],
+    chat: ['common', 'runs', 'tests'],
   },
   'backend/lm': {
     graph: ['device'],

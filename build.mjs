@@ -101,7 +101,7 @@ function bundles({ minify, out }) {
     logLevel: 'warning',
     legalComments: 'none',
   };
-  // VS Code 1.101, the oldest supported, runs extensions on Node 22.15.
+  // VS Code 1.104, the oldest supported, runs extensions on Node 22.18.
   const node = { ...shared, platform: 'node', target: 'node22' };
   const esm = { ...node, format: 'esm', external: ['onnxruntime-node'], mainFields: ['module', 'main'] };
   return {
@@ -147,8 +147,8 @@ function bundles({ minify, out }) {
     panel: {
       ...shared,
       platform: 'browser',
-      // The Chromium of VS Code 1.101.
-      target: 'chrome134',
+      // The Chromium of VS Code 1.104.
+      target: 'chrome138',
       format: 'iife',
       entryPoints: [
         { in: 'webview/main.tsx', out: 'webview' },

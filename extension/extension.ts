@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { BackendClient } from '../backend/protocol/client/backend-client.ts';
+import type { StoredEvent } from '../backend/protocol/run-events.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { AnswerReview } from './runs/answer-review.ts';
 import { BackendConnection, messageOf, type ConnectionState } from './common/backend-connection.ts';
 import { BudgetNotices } from './runs/budget-notices.ts';
+import { registerChat } from './chat/register-chat.ts';
 import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
 import { ChooseModelCommand } from './workers/choose-model.ts';
 import { ChooseTestCommand } from './tests/choose-test-command.ts';
@@ -33,6 +35,7 @@ import { RunCommands } from './runs/run-commands.ts';
 import { takeRunFor } from './runs/run-for-folder.ts';
 import { RunList } from './runs/run-list.ts';
 import { RunStore } from './runs/run-store.ts';
+import { RunSubscriptions } from './runs/run-subscriptions.ts';
 import { readSettings } from './common/settings.ts';
 import { StepCommands } from './runs/step-commands.ts';
 import { SolveCommand } from './runs/solve-command.ts';
@@ -114,8 +117,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
 
   const runForFolder = takeRunFor(context.globalState, folders());
+  const subscriptions = new RunSubscriptions(connection);
   const runs = new RunStore({
-    connection,
+    connection, subscriptions,
     memory: {
       runId: runForFolder ?? context.workspaceState.get<string>(OPEN_RUN_KEY),
       remember: (runId) => void context.workspaceState.update(OPEN_RUN_KEY, runId),
@@ -236,7 +240,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     raiseTraining: (trainingId) => trainingCommands.act('raiseBudget', trainingId),
     report,
   });
-  runs.happened.on((happened) => {
+  const onRunEvent = (happened: StoredEvent): void => {
     budgetNotices.onRunEvent(happened);
     const { event } = happened;
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
@@ -245,7 +249,8 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
         { label: vscode.l10n.t('Show Plan'), command: 'conductor.showPanel' },
       ]);
     }
-  });
+  };
+  runs.happened.on(onRunEvent);
   poolStore.changed.on(() => {
     const { hasEnabledWorker } = poolStore;
     contextKeys.set('hasWorker', hasEnabledWorker);
@@ -308,7 +313,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       await showPanel();
     },
     'conductor.cancel': () => runCommands.cancel(),
-    'conductor.resume': () => runCommands.resume(),
+    'conductor.resume': (argument) => runCommands.resume(runIdIn(argument)),
     'conductor.retryStep': () => runCommands.retryStep(),
     'conductor.stopStep': () => stepCommands.stop(),
     'conductor.tellStep': () => stepCommands.tell(),
@@ -317,7 +322,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.exportRun': () => runCommands.exportRun(),
     'conductor.removeRun': () => runCommands.remove(),
     'conductor.showRuns': () => runCommands.showRuns(),
-    'conductor.applyAnswer': async () => review.show(await runCommands.runOf()),
+    'conductor.applyAnswer': async (argument) => review.show(await runCommands.runOf(runIdIn(argument))),
     'conductor.acceptAnswer': () => review.accept(),
     'conductor.rejectAnswer': () => review.reject(),
     'conductor.undoAnswer': () => review.undo(),
@@ -339,7 +344,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.setKey': () => workerCommands.setKey(),
     'conductor.removeKey': () => workerCommands.removeKey(),
     'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
-    'conductor.showPanel': () => panelView.show(),
+    'conductor.showPanel': async (argument) => {
+      const runId = runIdIn(argument);
+      if (runId === undefined) await panelView.show();
+      else await runCommands.open(runId);
+    },
     'conductor.openPanelInEditor': () => panelEditor.show(),
     'conductor.showHealth': async () => {
       await healthPage.show();
@@ -372,6 +381,14 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     walkthrough.watch(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
     watchWorkersFile(poolStore),
+    registerChat({
+      connection, subscriptions, runs, list, solve,
+      extensionFolder: context.extensionUri,
+      storage: context.logUri,
+      version: String(context.extension.packageJSON.version),
+      onVerification: (result) => verifyChanges.show(result),
+      onEvent: onRunEvent,
+    }),
     ...Object.entries(commands).map(([id, action]) => vscode.commands.registerCommand(id, async (argument: unknown) => {
       try {
         return await action(argument);
@@ -387,6 +404,12 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     onDidChangeRun: runChanged.event,
     ...(context.extensionMode === vscode.ExtensionMode.Test && { test }),
   };
+}
+
+/** The run that a button outside the panel names; undefined for other arguments, as menus pass them. */
+function runIdIn(argument: unknown): string | undefined {
+  if (typeof argument !== 'object' || argument === null || !('runId' in argument)) return undefined;
+  return typeof argument.runId === 'string' ? argument.runId : undefined;
 }
 
 function onlyFolder(): string | undefined {

@@ -2,7 +2,8 @@ import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import type { StoredEvent } from '../protocol/run-events.ts';
 import { applyEvent, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
-import { askAboutPlan, heldPlan, type HeldPlan } from './plan-question.ts';
+import { heldPlan, type HeldPlan } from '../protocol/held-plan.ts';
+import { askAboutPlan } from './plan-question.ts';
 import type { RunPrinter } from './run-printer.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,19 +1,7 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
+import type { HeldPlan } from '../protocol/held-plan.ts';
 import { RequestError } from '../protocol/request-error.ts';
-import { heldRound, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { printable, type Terminal } from './terminal.ts';
-
-/** A plan that waits for a person, by the attempt that wrote it. */
-export interface HeldPlan {
-  readonly round: number;
-  readonly attemptId: string;
-}
-
-/** The plan of the run that waits for a person; undefined if none does. */
-export function heldPlan(run: RunSnapshot): HeldPlan | undefined {
-  const round = heldRound(run);
-  return round?.planAttempt && { round: round.index, attemptId: round.planAttempt.attemptId };
-}
 
 type ReadLine = NonNullable<Terminal['readLine']>;
 

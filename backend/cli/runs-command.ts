@@ -7,7 +7,7 @@ import type { Command, CommandContext } from './command.ts';
 import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
-import { heldPlan } from './plan-question.ts';
+import { heldPlan } from '../protocol/held-plan.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
 import { jsonText, oneLine, printable, type Terminal } from './terminal.ts';

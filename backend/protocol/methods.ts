@@ -105,6 +105,8 @@ export const poolSchema = z.object({
   workers: z.array(workerStatusSchema),
   /** As in workers.json. */
   warnAtPercent: budgetSchema.shape.warnAtPercent,
+  /** The most dollars that a run may cost, as in workers.json. */
+  runUsd: z.number().optional(),
 });
 export type Pool = z.infer<typeof poolSchema>;
 

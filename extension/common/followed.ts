@@ -27,13 +27,14 @@ interface Open<Snapshot> {
 /** Follows one item of the backend at a time: a snapshot plus the changes since. Subscribes again on every new connection. */
 export class Followed<Snapshot extends { readonly seq: number }> {
   readonly #options: FollowedOptions<Snapshot>;
+  readonly #stopListening: () => void;
   #open: Open<Snapshot> | undefined;
 
   constructor(options: FollowedOptions<Snapshot>) {
     this.#options = options;
     const { connection, memory: { id } } = options;
     if (id !== undefined) this.#open = { id };
-    connection.connected.on(() => this.#followAgain());
+    this.#stopListening = connection.connected.on(() => this.#followAgain());
   }
 
   get id(): string | undefined {
@@ -73,6 +74,12 @@ export class Followed<Snapshot extends { readonly seq: number }> {
     this.#open = undefined;
     this.#options.memory.remember(undefined);
     if (before) this.#unfollow(before.id);
+  }
+
+  /** Closes the item for good. */
+  dispose(): void {
+    this.#stopListening();
+    this.close();
   }
 
   /**

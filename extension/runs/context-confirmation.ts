@@ -24,8 +24,11 @@ export class ContextConfirmation {
     this.#documents = documents;
   }
 
-  /** @throws the backend's error if there is no preview */
-  async confirm(request: RunRequestInput): Promise<Wish> {
+  /**
+   * @param signal closes the list, which dismisses the question
+   * @throws the backend's error if there is no preview
+   */
+  async confirm(request: RunRequestInput, signal?: AbortSignal): Promise<Wish> {
     const pick = vscode.window.createQuickPick<Item>();
     const dismissed = new AbortController();
     pick.title = vscode.l10n.t('Conductor: what will be sent');
@@ -34,12 +37,15 @@ export class ContextConfirmation {
     pick.matchOnDescription = true;
     pick.onDidHide(() => dismissed.abort());
     pick.show();
+    const hide = (): void => pick.hide();
+    signal?.addEventListener('abort', hide, { once: true });
     try {
       return await this.#ask(pick, request, dismissed.signal);
     } catch (error) {
       if (dismissed.signal.aborted) return 'dismiss';
       throw error;
     } finally {
+      signal?.removeEventListener('abort', hide);
       pick.dispose();
     }
   }

@@ -2,6 +2,7 @@ import type { RunText, StoredEvent } from '../../backend/protocol/run-events.ts'
 import { applyEvent, applyText, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { Followed } from '../common/followed.ts';
+import { RunSubscriptions } from './run-subscriptions.ts';
 import { Signal } from '../common/signal.ts';
 
 /** Stores the id of the open run so that it survives a reload of the window. */
@@ -22,21 +23,28 @@ export class RunStore {
   /** The open run cannot be followed. The message is a sentence with the reason. */
   readonly problem = new Signal<string>();
   readonly #followed: Followed<RunSnapshot>;
+  readonly #stopListening: readonly (() => void)[];
 
-  constructor({ connection, memory }: { connection: BackendConnection; memory: RunMemory }) {
+  /** @param options `subscriptions` is shared by all that follow runs on the connection. */
+  constructor(
+    { connection, memory, subscriptions = new RunSubscriptions(connection) }:
+    { connection: BackendConnection; memory: RunMemory; subscriptions?: RunSubscriptions },
+  ) {
     this.#followed = new Followed({
       connection,
       memory: { id: memory.runId, remember: (runId) => memory.remember(runId) },
-      subscribe: async (runId) => (await connection.request('run/subscribe', { runId })).run,
-      unsubscribe: (runId) => connection.request('run/unsubscribe', { runId }),
+      subscribe: (runId) => subscriptions.begin(runId, this),
+      unsubscribe: (runId) => subscriptions.end(runId, this),
       onSnapshot: () => this.changed.emit(this.run),
       onProblem: (message) => this.problem.emit(message),
     });
-    connection.on('run/event', (event) => this.#onEvent(event));
-    connection.on('run/removed', ({ runId }) => {
-      if (this.#followed.id === runId) this.close();
-    });
-    connection.on('run/text', (text) => this.#onText(text));
+    this.#stopListening = [
+      connection.on('run/event', (event) => this.#onEvent(event)),
+      connection.on('run/removed', ({ runId }) => {
+        if (this.#followed.id === runId) this.close();
+      }),
+      connection.on('run/text', (text) => this.#onText(text)),
+    ];
   }
 
   /** The current state of the open run; undefined if none is open or the first snapshot has not arrived. */
@@ -53,6 +61,12 @@ export class RunStore {
   close(): void {
     this.#followed.close();
     this.changed.emit(undefined);
+  }
+
+  /** Stops following for good. */
+  dispose(): void {
+    for (const stop of this.#stopListening) stop();
+    this.#followed.dispose();
   }
 
   #onEvent(event: StoredEvent): void {

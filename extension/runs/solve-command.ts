@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ContextPreview } from '../../backend/protocol/panel-messages.ts';
-import type { RunRequestInput } from '../../backend/protocol/run-request.ts';
+import type { FileRange, RunRequestInput } from '../../backend/protocol/run-request.ts';
 import { messageOf, type BackendConnection } from '../common/backend-connection.ts';
 import type { ContextConfirmation } from './context-confirmation.ts';
 import { chooseFolder, lookingAt, type FolderChoice, type LookedAt } from '../common/looking-at.ts';
@@ -34,6 +34,23 @@ const MAX_QUESTION_CHARACTERS = 32_000;
 export interface Continued {
   readonly runId: string;
   readonly workspace: string | undefined;
+}
+
+/** What a question comes with. */
+export interface Asked {
+  /** The cursor where the answer is inserted. */
+  readonly insertAt?: RunRequestInput['insertAt'] | undefined;
+  /** The run that the question continues from. */
+  readonly continues?: Continued | undefined;
+  readonly attempts?: number | undefined;
+  /** All attempts at the same time. */
+  readonly atOnce?: boolean | undefined;
+  /** The folder of the question; by default that of the editor, or the one that the user picks. */
+  readonly folder?: vscode.WorkspaceFolder | undefined;
+  /** Files that the user attached, paths relative to the folder. */
+  readonly files?: readonly FileRange[] | undefined;
+  /** `always` shows each plan before its workers are paid; by default the setting decides. */
+  readonly reviewPlan?: 'always' | undefined;
 }
 
 interface Prepared {
@@ -90,29 +107,48 @@ export class SolveCommand {
   /**
    * Starts a run after showing its context.
    * @param confirm whether to show the context first; defaults to the setting
-   * @param options `inPanel`: false opens the run without showing the panel. `insertAt`: the cursor where the answer is inserted.
-   * `continues`: the run that the question continues from.
+   * @param options `inPanel`: false opens the run without showing the panel.
+   * @returns the run's id; undefined if the user cancels
    * @throws an error with a sentence if the backend refuses the question
    */
-  async solve(
-    question: string, confirm?: boolean,
-    { inPanel = true, insertAt, continues, attempts, atOnce }: {
-      readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt']; readonly continues?: Continued; readonly attempts?: number | undefined;
-      readonly atOnce?: boolean | undefined;
+  async solve(question: string, confirm?: boolean, { inPanel = true, ...asked }: Asked & { readonly inPanel?: boolean } = {}): Promise<string | undefined> {
+    const runId = await this.start(question, { ...asked, confirm, onSent: inPanel ? this.#options.showPanel : undefined });
+    if (runId !== undefined) await this.show(runId);
+    return runId;
+  }
+
+  /** Shows the run wherever the panel is open. */
+  async show(runId: string): Promise<void> {
+    await this.#options.runs.open(runId);
+    this.#options.panel.showRun();
+  }
+
+  /**
+   * Starts a run after showing its context, and leaves it to the caller to follow it.
+   * @param options `confirm`: whether to show the context first; defaults to the setting. `signal` closes what is shown before the run begins.
+   * @returns the run's id; undefined if the user cancels
+   * @throws an error with a sentence if the backend refuses the question
+   */
+  async start(
+    question: string,
+    { confirm, signal, onSent, ...asked }: Asked & {
+      readonly confirm?: boolean | undefined; readonly signal?: AbortSignal | undefined; readonly onSent?: (() => Promise<void>) | undefined;
     } = {},
   ): Promise<string | undefined> {
-    const { connection, runs, panel, showPanel } = this.#options;
-    const prepared = await this.#request(question, { insertAt, continues, attempts, atOnce });
-    if (!prepared) return undefined;
+    const prepared = await this.#request(question, asked);
+    if (!prepared || signal?.aborted) return undefined;
     const { confirmContext } = prepared;
     // An empty question, or one in Restricted Mode, is sent without context: its run fails immediately with the reason.
     const sendsContext = question.trim() !== '' && vscode.workspace.isTrusted;
-    const request = sendsContext && (confirm ?? confirmContext) ? await this.#confirm(prepared) : prepared.request;
-    if (!request) return undefined;
-    const [{ runId }] = await Promise.all([connection.request('run/start', { request }), inPanel && showPanel()]);
-    await runs.open(runId);
-    panel.showRun();
+    const request = sendsContext && (confirm ?? confirmContext) ? await this.#confirm(prepared, signal) : prepared.request;
+    if (!request || signal?.aborted) return undefined;
+    const [{ runId }] = await Promise.all([this.#options.connection.request('run/start', { request }), onSent?.()]);
     return runId;
+  }
+
+  /** The request of a question, without sending it. @returns undefined if the user cancels */
+  async request(question: string, asked: Asked = {}): Promise<RunRequestInput | undefined> {
+    return (await this.#request(question, asked))?.request;
   }
 
   /** Shows a preview of the question's context in the panel. Nothing leaves the machine. */
@@ -128,11 +164,11 @@ export class SolveCommand {
   }
 
   /** @returns the request to send; undefined if the user cancels */
-  async #confirm({ request, folder }: Prepared): Promise<RunRequestInput | undefined> {
+  async #confirm({ request, folder }: Prepared, signal: AbortSignal | undefined): Promise<RunRequestInput | undefined> {
     const { confirmation, chooseTests } = this.#options;
     let now = request;
     for (;;) {
-      const wish = await confirmation.confirm(now);
+      const wish = await confirmation.confirm(now, signal);
       if (wish === 'send') return now;
       if (wish === 'dismiss') return undefined;
       await chooseTests();
@@ -141,14 +177,10 @@ export class SolveCommand {
   }
 
   async #request(
-    question: string,
-    { insertAt, continues, attempts, atOnce }: {
-      readonly insertAt?: RunRequestInput['insertAt'] | undefined; readonly continues?: Continued | undefined; readonly attempts?: number | undefined;
-      readonly atOnce?: boolean | undefined;
-    } = {},
+    question: string, { insertAt, continues, attempts, atOnce, folder: named, files, reviewPlan: review }: Asked = {},
   ): Promise<Prepared | undefined> {
     const { editor } = this.#options.lookedAt;
-    const choice = continues?.workspace === undefined ? await chooseFolder(undefined, editor) : openFolderOf(continues.workspace);
+    const choice = await this.#folderOf(named, continues);
     if (choice.kind === 'dismissed') return undefined;
     const folder = choice.kind === 'folder' ? choice.folder : undefined;
     const { rounds, confirmContext, reviewPlan } = readSettings(folder?.uri);
@@ -158,15 +190,20 @@ export class SolveCommand {
       rounds,
       ...(attempts !== undefined && { attempts }),
       ...(atOnce && { atOnce }),
-      ...(reviewPlan && { reviewPlan }),
+      ...((review ?? reviewPlan) && { reviewPlan: review ?? reviewPlan }),
       ...(insertAt && { insertAt }),
       ...(continues && { continues: continues.runId }),
-      ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder, editor) }),
+      ...(folder && { workspace: folder.uri.fsPath, focus: { ...lookingAt(folder, editor), ...(files && { files: [...files] }) } }),
       ...readTestSettings(folder?.uri),
     };
     const { checkRequest } = await import('./solve-input.ts');
     checkRequest(request);
     return { request, folder, confirmContext };
+  }
+
+  async #folderOf(named: vscode.WorkspaceFolder | undefined, continues: Continued | undefined): Promise<FolderChoice> {
+    if (continues?.workspace !== undefined) return openFolderOf(continues.workspace);
+    return named ? { kind: 'folder', folder: named } : chooseFolder(undefined, this.#options.lookedAt.editor);
   }
 }
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Verification } from '../../backend/protocol/panel-messages.ts';
+import { commandLine } from '../common/command-line.ts';
 import { manageTrustStep, NextStepError, openFolderStep } from '../common/next-step.ts';
-import { readSettings } from '../common/settings.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 
 export interface VerifyChangesOptions {
@@ -34,6 +34,12 @@ export class VerifyChanges {
     this.#follow(folder).catch(report);
   }
 
+  /** Shows a verdict that was learned elsewhere. */
+  show(result: Omit<Verification, 'id'>): void {
+    this.#count += 1;
+    this.#options.onVerification({ id: this.#count, ...result });
+  }
+
   async #follow(folder: vscode.WorkspaceFolder): Promise<void> {
     const { clearVerdict, readVerdict, runToItsEnd } = await import('./follow-verification.ts');
     this.#count += 1;
@@ -47,14 +53,8 @@ export class VerifyChanges {
   }
 
   #taskFor(folder: vscode.WorkspaceFolder, out: string): vscode.Task {
-    const { nodePath } = readSettings();
-    const script = vscode.Uri.joinPath(this.#options.extensionFolder, 'dist', 'cli.mjs').fsPath;
-    // ELECTRON_RUN_AS_NODE makes VS Code's Electron behave as Node.
-    const asNode = nodePath === undefined && 'electron' in process.versions;
-    const execution = new vscode.ProcessExecution(
-      nodePath ?? process.execPath, [script, 'verify', '--workspace', folder.uri.fsPath, '--out', out, ...testOptions(folder)],
-      { cwd: folder.uri.fsPath, ...(asNode && { env: { ELECTRON_RUN_AS_NODE: '1' } }) },
-    );
+    const { command, args, env } = commandLine(this.#options.extensionFolder, ...verifyArguments(folder, out));
+    const execution = new vscode.ProcessExecution(command, args, { cwd: folder.uri.fsPath, env });
     const task = new vscode.Task({ type: 'process' }, folder, vscode.l10n.t('Verify My Changes'), 'Conductor', execution, []);
     task.presentationOptions = { clear: true, echo: false, focus: false, panel: vscode.TaskPanelKind.Dedicated, reveal: vscode.TaskRevealKind.Always };
     return task;
@@ -69,6 +69,11 @@ async function chosenFolder(): Promise<vscode.WorkspaceFolder | undefined> {
   }
   if (folders.length === 1) return folders[0];
   return vscode.window.showWorkspaceFolderPick({ placeHolder: vscode.l10n.t('Which folder’s changes do you want to verify?') });
+}
+
+/** Verifies the uncommitted changes of the folder and writes the verdict to the file `out`. */
+export function verifyArguments(folder: vscode.WorkspaceFolder, out: string): string[] {
+  return ['verify', '--workspace', folder.uri.fsPath, '--out', out, ...testOptions(folder)];
 }
 
 /** The user's test settings. If they say to run no tests, the detected tests run anyway, because the command asks for them. */

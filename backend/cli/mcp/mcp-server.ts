@@ -4,20 +4,20 @@ import * as z from 'zod';
 import { VERSION } from '../../protocol/product-version.ts';
 import { isRed } from '../../protocol/test-changes.ts';
 import { runRequestSchema, type RunRequest } from '../../protocol/run-request.ts';
+import { heldPlan } from '../../protocol/held-plan.ts';
 import { isOver, type RunSnapshot } from '../../protocol/run-snapshot.ts';
 import { costWords, estimateReasons } from '../../protocol/work-estimate-words.ts';
+import { runsText, runText, verdictText } from '../../protocol/tool-texts.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
 import type { CommandContext } from '../command.ts';
 import { Consent } from '../consent.ts';
 import { followRun } from '../follow-run.ts';
 import { judgeChange } from '../judge-change.ts';
-import { heldPlan } from '../plan-question.ts';
 import { RunPrinter } from '../run-printer.ts';
 import { runResult } from '../run-result.ts';
-import type { Terminal } from '../terminal.ts';
+import { printable, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { allowedFolder, ToolError } from './allowed-folder.ts';
-import { runText, verdictText } from './tool-texts.ts';
 
 /*
  * Conductor as an MCP server: a thin client of the backend, as the command line is one. Nothing here changes a file. Solving and planning
@@ -128,7 +128,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
     try {
       const { runs } = await client.request('run/list', { workspace: folder, limit, ...(search !== undefined && { search }) });
       const listed = runs.map((run) => ({ runId: run.runId, question: run.question, state: run.state, outcome: run.outcome ?? null, usd: run.usd }));
-      return { text: listed.map((run) => `${run.runId}  ${run.outcome ?? run.state}  ${run.question.replace(/\s+/g, ' ').slice(0, 120)}`).join('\n') || 'No runs yet.', structured: { runs: listed } };
+      return { text: runsText(runs), structured: { runs: listed } };
     } finally {
       client.close();
     }
@@ -165,7 +165,7 @@ interface Answer {
 async function answered(answer: () => Promise<Answer>) {
   try {
     const { text, structured } = await answer();
-    return { content: [{ type: 'text' as const, text }], structuredContent: structured };
+    return { content: [{ type: 'text' as const, text: printable(text) }], structuredContent: structured };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const text = error instanceof UsageError ? message.replaceAll(/--(\w+)/g, '"$1"') : message;

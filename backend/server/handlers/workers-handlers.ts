@@ -122,7 +122,7 @@ export class PoolEditor {
   }
 
   async describe(content: WorkersFile): Promise<Pool> {
-    const { conductor, workers, budget: { warnAtPercent } } = content;
+    const { conductor, workers, budget: { warnAtPercent, runUsd } } = content;
     const statuses = await Promise.all(workers.map((worker) => this.#status(worker)));
     const { file, bundledConductor } = this.#access;
     const planner = this.#access.nextPlanner(content, statuses.filter(({ worker, ready }) => worker.enabled && ready).map(({ worker }) => worker));
@@ -132,6 +132,7 @@ export class PoolEditor {
       ...(bundledConductor && { bundledConductor: bundledPlanner(workers, bundledConductor) }),
       ...(planner && { planner }),
       ...(warnAtPercent !== undefined && { warnAtPercent }),
+      runUsd,
     };
   }
 

@@ -15,7 +15,7 @@ export interface EmptyExtension {
 export async function packEmptyExtension(at: string, { main, contributes = {} }: EmptyExtension): Promise<string> {
   await mkdir(at);
   const manifest = {
-    name: EMPTY, displayName: EMPTY, publisher: 'conductor', version: '0.0.1', engines: { vscode: '^1.101.0' },
+    name: EMPTY, displayName: EMPTY, publisher: 'conductor', version: '0.0.1', engines: { vscode: '^1.104.0' },
     main: './main.cjs', activationEvents: ['onStartupFinished'], extensionKind: ['workspace'], contributes,
   };
   await writeFile(path.join(at, 'package.json'), JSON.stringify(manifest));

@@ -33,6 +33,7 @@ describe('the VSIX, once installed', () => {
       /^package\.json$/, /^package\.nls(\.[\w-]+)?\.json$/, /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
       /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^THIRD-PARTY-NOTICES\.txt$/, /^\.vsixmanifest$/,
       /^media\/([\w-]+\.svg|icon\.png)$/, /^media\/walkthrough\/[\w-]+\.(svg|png|md)$/,
+      /^extension\/chat\/(skills\/conductor\/SKILL|agents\/conductor\.agent)\.md$/,
       /^media\/conductor-mini\/(LICENSE|[\w.]+\.(json|safetensors|md))$/,
       /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|model-process\.mjs|math-process\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
       /^dist\/schemas\/(conductor\.train|workers)\.schema\.json$/,

@@ -1,10 +1,10 @@
-import { clip } from '../../common/clip.ts';
-import { counted } from '../../common/counted.ts';
-import { formatMoney } from '../../protocol/figures.ts';
-import { answerOf, type RunSnapshot } from '../../protocol/run-snapshot.ts';
-import { isRed } from '../../protocol/test-changes.ts';
-import type { VerifyResult } from '../judge-change.ts';
-import { printable } from '../terminal.ts';
+import { clip } from '../common/clip.ts';
+import { counted } from '../common/counted.ts';
+import { formatMoney } from './figures.ts';
+import type { RunSummary } from './methods.ts';
+import { answerOf, type RunSnapshot } from './run-snapshot.ts';
+import { isRed } from './test-changes.ts';
+import type { VerifiedChange } from './verified-change.ts';
 
 /* What a model that called a tool reads. Clients cut long results off at places of their own, so these are clipped where least is lost. */
 
@@ -14,16 +14,16 @@ const MAX_TESTS = 20;
 const MAX_MESSAGE = 600;
 
 /** The verdict: what it is, why, and the tests that did not pass. */
-export function verdictText({ outcome, reason, tests, notes, command, remedy }: Pick<VerifyResult, 'outcome' | 'reason' | 'tests' | 'notes'> & { readonly command: string | null; readonly remedy?: string | undefined }): string {
+export function verdictText({ outcome, reason, tests, notes, command, remedy }: Pick<VerifiedChange, 'outcome' | 'reason' | 'tests' | 'notes'> & { readonly command: string | null; readonly remedy?: string | undefined }): string {
   const failing = tests.filter(isRed);
-  return printable([
+  return [
     `${outcome.toUpperCase()}: ${reason}`,
     ...failing.slice(0, MAX_TESTS).map(({ id, before, after, message }) => `- ${id}: ${before} before, ${after} now${message === undefined ? '' : `\n  ${clip(message, MAX_MESSAGE).replaceAll('\n', '\n  ')}`}`),
     ...(failing.length > MAX_TESTS ? [`${counted(failing.length - MAX_TESTS, 'more test')} did not pass.`] : []),
     ...notes.map((note) => `Note: ${note}`),
     ...(command === null ? [] : [`The command was: ${command}`]),
     ...(remedy === undefined ? [] : [`To make the tests run here: ${remedy}`]),
-  ].join('\n'));
+  ].join('\n');
 }
 
 /** How a run ended: its answer, its change, what the tests said of it, and what it cost. */
@@ -31,12 +31,18 @@ export function runText(run: RunSnapshot): string {
   const answer = answerOf(run);
   const { verdict } = answer?.round ?? {};
   const diffs = (answer?.round.answer?.edits ?? []).map(({ diff }) => diff).join('\n');
-  return printable([
+  return [
     `Run ${run.runId}: ${run.state}${run.outcome === undefined ? '' : `, ${run.outcome}`}.${run.message === undefined ? '' : ` ${run.message}`}`,
     ...(run.pool.some(({ simulated }) => simulated) ? ['SIMULATED: the workers of this run are a simulation on this machine.'] : []),
     ...(answer ? [clip(answer.text, MAX_ANSWER)] : []),
     ...(diffs === '' ? [] : [`The change, which is not in the workspace yet:\n${clip(diffs, MAX_DIFFS)}`]),
     ...(verdict ? [verdictText(verdict)] : []),
     `It cost ${formatMoney(run.spent)}.`,
-  ].join('\n\n'));
+  ].join('\n\n');
+}
+
+/** A line for each run: its id, how it ended, and its question. */
+export function runsText(runs: readonly Pick<RunSummary, 'runId' | 'state' | 'outcome' | 'question'>[]): string {
+  if (runs.length === 0) return 'No runs yet.';
+  return runs.map(({ runId, state, outcome, question }) => `${runId}  ${outcome ?? state}  ${question.replace(/\s+/g, ' ').slice(0, 120)}`).join('\n');
 }
