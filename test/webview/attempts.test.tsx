@@ -2,7 +2,7 @@
 import { act } from 'preact/test-utils';
 import { beforeEach, expect, it } from 'vitest';
 import { attemptsRun, ESTIMATE, PLAN, Script, stateWith } from './fixtures.ts';
-import { heldPlan } from '../../backend/cli/plan-question.ts';
+import { heldPlan } from '../../backend/protocol/held-plan.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
 
 beforeEach(() => stubLayout());

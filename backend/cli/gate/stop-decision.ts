@@ -1,6 +1,6 @@
 import { changeKind, isRed } from '../../protocol/test-changes.ts';
 import type { VerifyResult } from '../judge-change.ts';
-import { verdictText } from '../mcp/tool-texts.ts';
+import { verdictText } from '../../protocol/tool-texts.ts';
 import type { StopForm } from './stop-input.ts';
 
 /** Whether an agent may stop. `tell` is for the person, `reason` is what the agent reads. */
