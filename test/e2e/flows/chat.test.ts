@@ -49,6 +49,14 @@ describe('VS Code\'s chat', () => {
     await window.screenshot(path.join(SCREENS, 'chat-verified-dark.png'));
   });
 
+  it('opens the review of the change, and applies it', async () => {
+    const { window, bug, project } = workbench;
+    const before = await readFile(path.join(project, bug.path), 'utf8');
+    await answers().last().getByRole('button', { name: 'Review and Apply' }).click();
+    await window.quickPickRow('Accept').click();
+    await expect.poll(() => readFile(path.join(project, bug.path), 'utf8')).not.toBe(before);
+  });
+
   it('continues from the answer with the next message', async () => {
     const { window } = workbench;
     await say('@conductor Explain this change.');
@@ -66,14 +74,6 @@ describe('VS Code\'s chat', () => {
     await window.page.keyboard.press('Escape');
     await answers().last().getByText('Nothing was sent.').waitFor();
     expect(await workbench.runs()).toHaveLength(before);
-  });
-
-  it('opens the review of the change, and applies it', async () => {
-    const { window, bug, project } = workbench;
-    const before = await readFile(path.join(project, bug.path), 'utf8');
-    await chat.getByRole('button', { name: 'Review and Apply' }).first().click();
-    await window.quickPickRow('Accept').click();
-    await expect.poll(() => readFile(path.join(project, bug.path), 'utf8')).not.toBe(before);
   });
 
   it('has an agent ask the person before it spends money', async () => {
