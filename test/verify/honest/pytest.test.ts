@@ -208,7 +208,6 @@ def test_names(full_cart):
     fix: PRICES_FIX,
     command: COMMAND,
     mended: ['tests/test_prices.py > test_full'],
-    noControl: 'the assertion is in a helper',
   },
 
   'classes, inherited tests, stacked and indirect parameters, and names beyond ASCII': {
