@@ -12,6 +12,7 @@ import { installCommand, uninstallCommand } from './cli/install-command.ts';
 import { logprobsCommand } from './cli/logprobs-command.ts';
 import { modelCommand } from './cli/model-command.ts';
 import { runsCommand } from './cli/runs-command.ts';
+import { serveCommand } from './cli/serve-command.ts';
 import { solveCommand } from './cli/solve-command.ts';
 import { trainCommand } from './cli/train-command.ts';
 import { StatusLine } from './cli/status-line.ts';
@@ -44,7 +45,7 @@ const hookCommand: Command = async (args, given) => (await import('./cli/hook-co
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, train: trainCommand,
-  eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, hook: hookCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
+  eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, hook: hookCommand, serve: serveCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;

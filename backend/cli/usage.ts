@@ -125,6 +125,14 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
                          serve the Model Context Protocol on standard input and output, for agents and editors
   -w, --workspace DIR    a project that may be worked on; repeatable; default: the current folder. Folders that the client
                          has open are allowed as well`,
+  serve: `conductor serve [--port N]
+                         serve OpenAI's Chat Completions on 127.0.0.1, for programs that hold conversations; default port 4100.
+                         The model "conductor" plans; every other model is a worker's id
+conductor serve key add NAME [--max-usd N]
+                         make a key for a program, with a limit of what it may cost in all; it is shown once
+conductor serve key list [--json]
+conductor serve key remove NAME
+                         take the key back, at once`,
   hook: `conductor hook stop [OPTION]...
                          for agents: judge the uncommitted changes when the agent is about to stop; reads and writes JSON
       --timeout SECONDS  let the agent stop if the tests have not ended by then; default 25
