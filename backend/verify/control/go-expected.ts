@@ -234,11 +234,19 @@ function isUsedElsewhere(text: string, use: Node, statement: Node): boolean {
 }
 
 /** Functions that look at a value, and do not make the one that it is compared with. */
-const LOOKS = /^(?:len|cap|(?:strings|bytes|slices|maps|reflect|errors|fmt|cmp)\.\w+)$|Equal/;
+const LOOKS = /^(?:len|cap|(?:strings|bytes|slices|maps|reflect|errors|cmp)\.\w+)$|Equal/;
+/** They make a text of a value. Behind both sides of a comparison it is the assertion's message. */
+const WRITES = /^fmt\.\w+$/;
+/** The arguments of an assertion before its message: the test, and two values. */
+const BEFORE_MESSAGE = 3;
 
 /** Whether a statement gives a value to a function, as in `equal(t, want, decode(encode(want)))`. Its own call does not count. */
 function isComputedWith(node: Node, statement: Node): boolean {
-  for (let at = node.parent; at && at.id !== statement.id; at = at.parent)
-    if (at.type === 'call_expression' && at.parent?.id !== statement.id && !LOOKS.test(at.childForFieldName('function')?.text ?? '')) return true;
+  for (let at = node.parent; at && at.id !== statement.id; at = at.parent) {
+    const called = at.type === 'call_expression' && at.parent?.id !== statement.id ? (at.childForFieldName('function')?.text ?? '') : undefined;
+    if (called !== undefined && !LOOKS.test(called) && !(WRITES.test(called) && isMessage(at))) return true;
+  }
   return false;
 }
+
+const isMessage = (call: Node): boolean => call.parent?.type === 'argument_list' && partsOf(call.parent).findIndex(({ id }) => id === call.id) >= BEFORE_MESSAGE;

@@ -234,3 +234,12 @@ describe('the negative control', () => {
     expect(await alter('test_a.py', source, ['test_value'], [])).toEqual({ certain: [], text: source.text });
   });
 });
+
+it('alters no value in Go that both sides of an assertion are made of, whatever is drawn', async () => {
+  const text = [
+    'package a\n\nimport (\n\t"fmt"\n\t"testing"\n)\n',
+    'func equal(t *testing.T, got, want string) {\n\tif got != want {\n\t\tt.Error(got, want)\n\t}\n}\n',
+    'func TestBothSides(t *testing.T) {\n\ttext := "four"\n\tequal(t, fmt.Sprint(text), text)\n\tequal(t, F(2), "five")\n}\n',
+  ].join('\n');
+  for (let drawn = 0; drawn < 20; drawn += 1) expect((await alter('b_test.go', { runner: 'go', text }, ['TestBothSides'])).text).toContain('text := "four"');
+});
