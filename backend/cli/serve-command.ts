@@ -45,7 +45,7 @@ async function keyCommand(
     case 'add': {
       if (!/^[\w .-]{1,64}$/.test(name ?? '')) throw new UsageError('A name has 1 to 64 letters, digits, spaces, dots, dashes.');
       const maxUsd = values['max-usd'] === undefined ? undefined : Number(values['max-usd']);
-      if (maxUsd !== undefined && !(maxUsd > 0)) throw new UsageError('--max-usd takes an amount in dollars.');
+      if (maxUsd !== undefined && !(maxUsd > 0 && Number.isFinite(maxUsd))) throw new UsageError('--max-usd takes an amount in dollars.');
       try {
         terminal.result(await keys.add(name as string, maxUsd));
       } catch (error) {

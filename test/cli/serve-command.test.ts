@@ -143,6 +143,7 @@ describe('conductor serve', { timeout: 120_000 }, () => {
     expect(await readFile(file, 'utf8')).not.toContain(small);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await run(['serve', 'key', 'add', 'small'])).toMatchObject({ code: 2, stderr: expect.stringContaining('already') });
+    expect(await run(['serve', 'key', 'add', 'endless', '--max-usd', '1e999'])).toMatchObject({ code: 2, stderr: expect.stringContaining('an amount in dollars') });
     await run(['serve', 'key', 'remove', 'small']);
     expect(await problem(client(small).models.list())).toMatchObject({ status: 401 });
   });
