@@ -1,7 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
-import { conductorHome } from '../protocol/client/discovery.ts';
 import { readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -10,6 +8,7 @@ import { judgePush } from './gate/pre-push.ts';
 import { decideStop, stopAnswer, type StopDecision } from './gate/stop-decision.ts';
 import { readStopInput, type StopInput } from './gate/stop-input.ts';
 import { judgeChange } from './judge-change.ts';
+import { readAtMost } from './read-at-most.ts';
 import { printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -30,7 +29,7 @@ export const hookCommand: Command = async (args, context) => {
   if (event === 'pre-push') return await prePush(values.command, context);
   if (positionals.length > 0) throw new UsageError(`"hook stop" takes options only (left over: ${positionals.join(' ')}).`);
   const seconds = values.timeout === undefined ? DEFAULT_SECONDS : whole(values.timeout, '--timeout', { from: 1, to: 3_600 });
-  const input = readStopInput(await textOf(context.standardInput()));
+  const input = readStopInput(await inputText(context));
   if (!input) throw new UsageError('"hook stop" is called by an agent, which writes a JSON object to its standard input; conductor install AGENT sets that up.');
   const decision = await decided(input, { seconds, command: values.command }, context);
   if (!decision.block && decision.tell !== undefined) context.terminal.say(printable(decision.tell));
@@ -40,9 +39,9 @@ export const hookCommand: Command = async (args, context) => {
 
 /** Git's gate: unlike an agent, Git reads the exit code. */
 async function prePush(command: string | undefined, context: CommandContext): Promise<number> {
-  const { terminal, standardInput } = context;
+  const { terminal } = context;
   terminal.say('Conductor judges what is pushed …');
-  const decision = await judgePush(await textOf(standardInput()), { command }, context);
+  const decision = await judgePush(await inputText(context), { command }, context);
   const said = decision.block ? decision.reason : decision.tell;
   if (said !== undefined) terminal.say(printable(said));
   return decision.block ? EXIT.failed : EXIT.ok;
@@ -50,26 +49,26 @@ async function prePush(command: string | undefined, context: CommandContext): Pr
 
 async function decided(
   { session, folder, isContinued }: StopInput, { seconds, command }: { readonly seconds: number; readonly command: string | undefined },
-  { openVerification, currentFolder, interrupted }: CommandContext,
+  { openVerification, currentFolder, conductorFolder, interrupted }: CommandContext,
 ): Promise<StopDecision> {
   const limit = AbortSignal.timeout(seconds * 1_000);
   try {
     const workspace = await realpath(folder ?? path.resolve(currentFolder));
-    const blocked = new BlockedChanges(conductorHome(), { session, workspace });
-    let digest: string | undefined;
+    const blocked = new BlockedChanges(conductorFolder, { session, workspace });
+    /** The change that is judged. Undefined if nothing was changed, or the same change was told of before. */
+    let judged: string | undefined;
     const result = await judgeChange({
       workspace, command, openVerification, sandboxed: true,
       signal: AbortSignal.any([interrupted, limit]),
       onProgress: () => {},
-      isToJudge: async (of) => {
-        digest = of;
-        return !(await blocked.has(of));
+      isToJudge: async (digest) => {
+        if (!(await blocked.has(digest))) judged = digest;
+        return judged !== undefined;
       },
     });
-    // Nothing was changed, or the same change was told of before.
-    if (digest === undefined || (result.outcome === 'refused' && (await blocked.has(digest)))) return { block: false };
+    if (judged === undefined) return { block: false };
     const decision = decideStop(result, { isContinued });
-    if (decision.block) await blocked.add(digest);
+    if (decision.block) await blocked.add(judged);
     return decision;
   } catch (error) {
     interrupted.throwIfAborted();
@@ -80,13 +79,4 @@ async function decided(
   }
 }
 
-async function textOf(input: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of input as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_INPUT_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
+const inputText = async ({ standardInput }: CommandContext): Promise<string> => (await readAtMost(standardInput(), MAX_INPUT_BYTES)).bytes.toString('utf8');

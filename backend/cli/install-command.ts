@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { programIn } from '../common/program-in.ts';
 import { replaceFile } from '../common/replace-file.ts';
-import { conductorHome, prepareHome } from '../protocol/client/discovery.ts';
+import { prepareHome } from '../protocol/client/discovery.ts';
 import { readArguments } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { folderAt } from './folder-at.ts';
 import { AGENTS, type Placement, type Program } from './install/agents.ts';
 import { changeText } from './install/change-text.ts';
 import { InstalledFiles } from './install/installed-files.ts';
@@ -38,10 +40,9 @@ async function carryOut(action: 'install' | 'uninstall', args: readonly string[]
   const { values, positionals: [name, ...others] } = readArguments(args, OPTIONS);
   const agent = AGENTS.find((one) => one.name === name);
   if (!agent || others.length > 0) throw new UsageError(`"${action}" takes one agent, or git: ${AGENTS.map((one) => one.name).join(', ')}.`);
-  const { terminal, currentFolder, environment, interrupted } = context;
+  const { terminal, currentFolder, conductorFolder: home, environment, interrupted } = context;
   const workspace = await folderAt(path.resolve(currentFolder, values.workspace ?? '.'));
   const placements = agent.placements({ workspace, home: environment['HOME'] ?? homedir(), isForUser: values.user === true, hooks: await hooksOf(workspace, interrupted) }, await programOf(environment));
-  const home = conductorHome(environment);
   const installed = new InstalledFiles(home);
   if (placements.length === 0) throw new UsageError(`There is no Git repository at ${workspace}.`);
   const changes = action === 'install' ? await toInstall(placements) : await toUninstall(placements, installed);
@@ -124,12 +125,6 @@ async function textOf(file: string): Promise<string | null> {
   }
 }
 
-/** @throws UsageError */
-async function folderAt(folder: string): Promise<string> {
-  if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`);
-  return await realpath(folder);
-}
-
 /** Where Git looks for hooks, by its own settings: `runGit` would take none. Nothing of the repository is run by that question. */
 async function hooksOf(workspace: string, signal: AbortSignal): Promise<string | undefined> {
   try {
@@ -143,8 +138,6 @@ async function hooksOf(workspace: string, signal: AbortSignal): Promise<string |
 
 /** `conductor`, if a shell finds it; otherwise this very program. */
 async function programOf({ PATH = '' }: CommandContext['environment']): Promise<Program> {
-  for (const folder of PATH.split(path.delimiter)) {
-    if (folder !== '' && (await access(path.join(folder, 'conductor'), constants.X_OK).then(() => true, () => false))) return ['conductor'];
-  }
+  if ((await programIn('conductor', PATH)) !== undefined) return ['conductor'];
   return [process.execPath, path.resolve(process.argv[1] ?? '')];
 }

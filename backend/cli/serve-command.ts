@@ -1,4 +1,4 @@
-import { conductorHome, prepareHome } from '../protocol/client/discovery.ts';
+import { prepareHome } from '../protocol/client/discovery.ts';
 import { formatMoney } from '../protocol/figures.ts';
 import { readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -15,7 +15,7 @@ const DEFAULT_PORT = 4100;
 export const serveCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [what, ...rest] = positionals;
-  const keys = new ClientKeys(conductorHome(context.environment));
+  const keys = new ClientKeys(context.conductorFolder);
   if (what === 'key') return await keyCommand(rest, values, keys, context);
   if (what !== undefined) throw new UsageError('"serve" takes --port N, or: key add NAME, key list, key remove NAME.');
   const { terminal, connect, interrupted, interruptMeans } = context;
@@ -30,10 +30,10 @@ export const serveCommand: Command = async (args, context) => {
 };
 
 async function keyCommand(
-  [action, name, ...others]: readonly string[], values: { readonly 'max-usd'?: string | undefined; readonly json?: boolean | undefined }, keys: ClientKeys, { terminal, environment }: CommandContext,
+  [action, name, ...others]: readonly string[], values: { readonly 'max-usd'?: string | undefined; readonly json?: boolean | undefined }, keys: ClientKeys, { terminal, conductorFolder }: CommandContext,
 ): Promise<number> {
   if (others.length > 0 || (action === 'list') !== (name === undefined)) throw new UsageError('"serve key" takes: add NAME, list, or remove NAME.');
-  await prepareHome(conductorHome(environment));
+  await prepareHome(conductorFolder);
   switch (action) {
     case 'list': {
       const accounts = await keys.list();

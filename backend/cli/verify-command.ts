@@ -1,5 +1,4 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { TEST_RUNNERS } from '../protocol/test-runners.ts';
@@ -10,10 +9,12 @@ import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-comma
 import { checkImage, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { folderAt } from './folder-at.ts';
 import { judgeChange, likelyText, nothingRun, type VerifyResult } from './judge-change.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { junitReport } from './reports/junit-report.ts';
 import { sarifReport } from './reports/sarif-report.ts';
+import { readAtMost } from './read-at-most.ts';
 import { allPrintable, jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { verdictLines } from './verdict-lines.ts';
@@ -48,7 +49,7 @@ export const verifyCommand: Command = async (args, context) => {
     throw new UsageError(`"verify" takes options only: --patch FILE.diff (left over: ${positionals.join(' ')}).`);
   checkValues(values);
   const { terminal, currentFolder } = context;
-  const workspace = await workspaceAt(path.resolve(currentFolder, values.workspace ?? '.'));
+  const workspace = await folderAt(path.resolve(currentFolder, values.workspace ?? '.'));
   if (values.list) return await list(workspace, values, context);
 
   const progress = new ProgressPrinter(terminal);
@@ -106,13 +107,6 @@ function checkValues(values: Values): void {
     throw new UsageError(`There is no runner "${runner}"; there are ${TEST_RUNNERS.join(', ')}.`);
 }
 
-/** @throws UsageError */
-async function workspaceAt(folder: string): Promise<string> {
-  const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`);
-  return await realpath(folder);
-}
-
 async function list(workspace: string, { json }: Values, { terminal }: CommandContext): Promise<number> {
   const found = await findTestCommands(workspace);
   const likely = found.length === 0 ? await likelyCommands(workspace) : [];
@@ -126,27 +120,19 @@ async function list(workspace: string, { json }: Values, { terminal }: CommandCo
 /** Reads a diff from a file; "-" is standard input. @throws UsageError, or the signal's reason */
 async function readDiff(name: string, { currentFolder, standardInput, interrupted }: CommandContext): Promise<string> {
   const place = name === '-' ? 'Standard input' : path.resolve(currentFolder, name);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  let read;
   try {
-    for await (const chunk of addAbortSignal(
-      interrupted,
-      name === '-' ? standardInput() : createReadStream(place),
-    ) as AsyncIterable<Uint8Array>) {
-      bytes += chunk.length;
-      if (bytes > MAX_DIFF_BYTES) break;
-      chunks.push(chunk);
-    }
+    read = await readAtMost(addAbortSignal(interrupted, name === '-' ? standardInput() : createReadStream(place)), MAX_DIFF_BYTES);
   } catch (error) {
     interrupted.throwIfAborted();
     throw new UsageError(`${place} could not be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`, {
       cause: error,
     });
   }
-  if (bytes > MAX_DIFF_BYTES)
+  if (!read.isWhole)
     throw new UsageError(`${place} has more than ${MAX_DIFF_BYTES / 2 ** 20} MB, which is too large for a diff.`);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(read.bytes);
   } catch (cause) {
     throw new UsageError(`${place} is not text in UTF-8. Only diffs in UTF-8 can be judged.`, { cause });
   }

@@ -1,6 +1,6 @@
-import { constants } from 'node:fs';
-import { access, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { programIn } from '../common/program-in.ts';
 import { AGENT_NAMES, KNOWN_AGENTS, type AgentName } from '../protocol/known-agents.ts';
 import type { RunFolders } from '../verify/files/run-folder.ts';
 import { HostError } from '../verify/sandbox/network/reach.ts';
@@ -67,18 +67,6 @@ export function agentRunner({ sandbox, folders, searchPath, homeFolder }: AgentR
 export async function findAgents(searchPath: string): Promise<AgentName[]> {
   const found = await Promise.all(AGENT_NAMES.map((name) => programIn(KNOWN_AGENTS[name].agent.command[0], searchPath)));
   return AGENT_NAMES.filter((_name, index) => found[index] !== undefined);
-}
-
-/** The absolute path of a program; undefined if there is none. */
-export async function programIn(name: string, searchPath: string): Promise<string | undefined> {
-  const isHere = (file: string): Promise<boolean> => access(file, constants.X_OK).then(() => true, () => false);
-  if (path.isAbsolute(name)) return (await isHere(name)) ? name : undefined;
-  if (name.includes('/')) return undefined;
-  for (const folder of searchPath.split(path.delimiter)) {
-    const file = path.join(folder, name);
-    if (path.isAbsolute(folder) && (await isHere(file))) return file;
-  }
-  return undefined;
 }
 
 /** The folders that a program needs: its own, and that of the packages among which it lies. A program right in the home folder gets no more than itself. */

@@ -25,8 +25,9 @@ const context = (): CommandContext => ({
     result: (text: string) => said.push(text), say: (text: string) => said.push(text),
     ...(answer !== undefined && { ask: async () => answer === true }),
   },
-  environment: { HOME: home, PATH: '', CONDUCTOR_HOME: path.join(home, '.conductor') },
+  environment: { HOME: home, PATH: '' },
   currentFolder: project,
+  conductorFolder: path.join(home, '.conductor'),
   interrupted: new AbortController().signal,
 } as unknown as CommandContext);
 

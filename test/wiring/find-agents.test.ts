@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { AGENT_NAMES, KNOWN_AGENTS } from '../../backend/protocol/known-agents.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { allowedHost } from '../../backend/verify/sandbox/network/hosts.ts';
-import { findAgents, programIn } from '../../backend/wiring/agents.ts';
+import { programIn } from '../../backend/common/program-in.ts';
+import { findAgents } from '../../backend/wiring/agents.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 it('finds the agents whose program is on PATH and can be run', async () => {

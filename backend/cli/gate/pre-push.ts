@@ -4,12 +4,12 @@ import type { CommandContext } from '../command.ts';
 import { judgeChange } from '../judge-change.ts';
 import { UsageError } from '../usage-error.ts';
 import { readPushes } from './pushes.ts';
-import { decideStop, type GateWords, type StopDecision } from './stop-decision.ts';
+import { decideStop, LEFT_OUT, type GateWords, type StopDecision } from './stop-decision.ts';
 
 /** Where a new branch begins, as far as it can be known. */
 const MAIN_BRANCHES = ['refs/remotes/origin/HEAD', 'refs/remotes/origin/main', 'refs/remotes/origin/master'];
 
-const WORDS: GateWords = { what: 'what is about to be pushed, and it breaks them', then: ['Mend this, or push anyway with: git push --no-verify'] };
+const WORDS: GateWords = { what: 'what is about to be pushed, and it breaks them', mend: 'Mend this, or push anyway with: git push --no-verify', leftOut: LEFT_OUT };
 
 /**
  * Judges the commits that are about to be pushed, if they are those that are checked out, on top of what the other side has. Tests that

@@ -6,15 +6,26 @@ import type { StopForm } from './stop-input.ts';
 /** Whether an agent may stop. `tell` is for the person, `reason` is what the agent reads. */
 export type StopDecision = { readonly block: false; readonly tell?: string } | { readonly block: true; readonly reason: string };
 
-const LEFT_OUT = / was left as it is: /;
+const IS_LEFT_OUT = / was left as it is: /;
 
-/** What the judged change is, and what is to be done about it. */
+/** How a change that is not accepted is spoken of. */
 export interface GateWords {
+  /** What was judged, and what is wrong with it. */
   readonly what: string;
-  readonly then: readonly string[];
+  readonly mend: string;
+  /** Said where edits of tests were left out. */
+  readonly leftOut: string;
+  /** What else can be done. */
+  readonly otherwise?: string;
 }
 
-const AGENT_WORDS: GateWords = { what: 'the uncommitted change, and it is not done yet', then: ['Mend this before you stop.', 'If this has nothing to do with your task, say so and stop again.'] };
+export const LEFT_OUT = 'The committed tests judge, and edits of tests were left out.';
+const AGENT_WORDS: GateWords = {
+  what: 'the uncommitted change, and it is not done yet',
+  mend: 'Mend this before you stop.',
+  leftOut: `${LEFT_OUT} If the tests themselves have to change, say so to the person and stop again.`,
+  otherwise: 'If this has nothing to do with your task, say so and stop again.',
+};
 
 /**
  * What a verdict means for an agent that is about to stop. Red tests keep it from stopping. Where the tests give no result, or judge
@@ -32,11 +43,9 @@ export function decideStop(result: VerifyResult, { isContinued, words = AGENT_WO
     reason: [
       `The project's own tests judged ${words.what}.`,
       verdictText(result),
-      ...words.then.slice(0, 1),
-      ...(notes.some((note) => LEFT_OUT.test(note))
-        ? ['The committed tests judge, and edits of tests were left out.'.concat(words === AGENT_WORDS ? ' If the tests themselves have to change, say so to the person and stop again.' : '')]
-        : []),
-      ...words.then.slice(1),
+      words.mend,
+      ...(notes.some((note) => IS_LEFT_OUT.test(note)) ? [words.leftOut] : []),
+      ...(words.otherwise === undefined ? [] : [words.otherwise]),
     ].join('\n\n'),
   };
 }

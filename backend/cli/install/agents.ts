@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { shellQuote } from '../../verify/sandbox/shell-quote.ts';
 
 /* What an agent needs to know Conductor: the gate at its stop, where it has hooks, and Conductor's tools, by MCP. */
 
@@ -58,7 +59,7 @@ export interface AgentSetup {
 const GATE_SECONDS = 280;
 const WAIT_SECONDS = 300;
 
-const shellWord = (word: string): string => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll('\'', '\'\\\'\'')}'`);
+const shellWord = (word: string): string => (/^[\w./:=@%+-]+$/.test(word) ? word : shellQuote(word));
 const gate = (program: Program): string => [...program, 'hook', 'stop', '--timeout', String(GATE_SECONDS)].map(shellWord).join(' ');
 const server = ([command, ...args]: Program): { command: string; args: string[] } => ({ command, args: [...args, 'mcp'] });
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeRegExp } from '../../common/escape-regexp.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import { changeKind, isRed } from '../../protocol/test-changes.ts';
 import { tellingLine } from '../../protocol/telling-line.ts';
@@ -79,7 +80,7 @@ function resultOf(test: TestChange, { prefix, isThere }: SarifOptions): object {
 
 /** The first line of the file that a stack trace names, as `file:12` or as Python's `File "file", line 12`. */
 function lineIn(file: string, message: string): number | undefined {
-  const [, colon, python] = new RegExp(`${file.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?::(\\d{1,7})\\b|", line (\\d{1,7})\\b)`).exec(message) ?? [];
+  const [, colon, python] = new RegExp(`${escapeRegExp(file)}(?::(\\d{1,7})\\b|", line (\\d{1,7})\\b)`).exec(message) ?? [];
   const line = Number(colon ?? python ?? 0);
   return line > 0 ? line : undefined;
 }

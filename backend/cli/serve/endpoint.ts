@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { CONDUCTOR_MODEL, type Account } from '../../protocol/conversation.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
-import { RequestError } from '../../protocol/request-error.ts';
 import { chatRequestSchema, completion, firstChunk, lastChunks, textChunk, turnOf } from './chat-completions.ts';
 import type { ClientKeys } from './client-keys.ts';
 import { endpointError, EndpointError, invalid } from './endpoint-error.ts';
@@ -132,18 +131,18 @@ async function chat(request: IncomingMessage, response: ServerResponse, { backen
   const head = { id: `chatcmpl-${randomUUID()}`, model, created: Math.floor(Date.now() / 1_000) };
   const client = await backend.client();
   const requestId = randomUUID();
-  const writer = stream ? new StreamWriter(response) : undefined;
+  const writer = stream ? new StreamWriter(response, firstChunk(head)) : undefined;
   const ended = client.on('converse/text', (piece) => {
-    if (piece.requestId === requestId && writer) writer.write(textChunk(head, piece.text), firstChunk(head));
+    if (piece.requestId === requestId) writer?.write(textChunk(head, piece.text));
   });
   try {
     const result = await client.request('converse/turn', { ...turnOf(parsed.data), requestId, account, ...(session !== undefined && { session }) }, gone.signal);
     if (!writer) return sendJson(response, 200, completion(head, result));
-    for (const one of lastChunks(head, result, { usage: streamed?.include_usage === true })) writer.write(one, firstChunk(head));
+    for (const one of lastChunks(head, result, { usage: streamed?.include_usage === true })) writer.write(one);
     writer.end();
   } catch (error) {
     if (gone.signal.aborted) return;
-    throw error instanceof RequestError ? error : endpointError(error);
+    throw error;
   } finally {
     writer?.stop();
     ended();
@@ -154,18 +153,18 @@ async function chat(request: IncomingMessage, response: ServerResponse, { backen
 class StreamWriter {
   readonly #response: ServerResponse;
   readonly #timer: NodeJS.Timeout;
-  #hasBegun = false;
+  /** What comes before all others, until it is sent. */
+  #first: object | undefined;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, first: object) {
     this.#response = response;
+    this.#first = first;
     this.#timer = setInterval(() => this.#send(': at work\n\n'), KEEP_ALIVE_MS);
   }
 
-  /** @param first what comes before the first of all */
-  write(event: object, first: object): void {
-    if (!this.#hasBegun) this.#send(`data: ${JSON.stringify(first)}\n\n`);
-    this.#hasBegun = true;
-    this.#send(`data: ${JSON.stringify(event)}\n\n`);
+  write(event: object): void {
+    for (const one of this.#first ? [this.#first, event] : [event]) this.#send(`data: ${JSON.stringify(one)}\n\n`);
+    this.#first = undefined;
   }
 
   end(): void {

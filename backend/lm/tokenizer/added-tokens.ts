@@ -1,3 +1,4 @@
+import { escapeRegExp } from '../../common/escape-regexp.ts';
 /** A token such as `<|im_end|>` that is matched in the text before BPE. */
 export interface AddedToken {
   readonly id: number;
@@ -94,7 +95,7 @@ function finderOf(tokens: readonly AddedToken[]): Finder | undefined {
 /** Longest first, because a regular expression takes the first alternative that matches. */
 function alternatives(contents: readonly string[]): string {
   const longestFirst = [...contents].sort((a, b) => b.length - a.length);
-  return longestFirst.map((content) => content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  return longestFirst.map(escapeRegExp).join('|');
 }
 
 /** Whether a token that begins before a text could continue in it. */

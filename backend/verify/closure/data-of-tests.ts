@@ -1,3 +1,4 @@
+import { escapeRegExp } from '../../common/escape-regexp.ts';
 import { familyNameOf } from '../../common/imports/language-families.ts';
 import type { Slices } from '../../common/slices.ts';
 import { protectedReason } from '../files/protected-paths.ts';
@@ -45,7 +46,7 @@ function mentionsOf(file: string): (text: string) => number {
   const parts = [...folderOf(file).split('/').filter((part) => part !== ''), baseOf(file)];
   const patterns = parts.flatMap((part, index) => {
     if (index < parts.length - 1 && (SOURCE_FOLDER.test(part) || PROSE.test(file))) return [];
-    const name = part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    const name = escapeRegExp(part);
     return [{ depth: index + 1, quick: part, pattern: new RegExp(`["'\`/\\\\]${name}(?:["'\`/\\\\]|$)`, 'm') }];
   }).reverse();
   // A text for people is often named in what tests write, such as the metadata of a package.

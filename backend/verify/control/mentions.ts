@@ -1,3 +1,4 @@
+import { escapeRegExp } from '../../common/escape-regexp.ts';
 import type { Edit } from '../syntax/edits.ts';
 import type { Node } from '../syntax/parse.ts';
 
@@ -26,7 +27,7 @@ export class Mentions {
     return edits.flatMap(({ start, end, text }) => {
       const original = this.#text.slice(start, end);
       if (!/^\w/.test(original) || COMMON.test(original)) return [];
-      const mention = new RegExp(String.raw`(?<![\w.])${original.replaceAll(/[.*+?^$()[\]{}|\\]/g, String.raw`\$&`)}(?!\w)`, 'g');
+      const mention = new RegExp(String.raw`(?<![\w.])${escapeRegExp(original)}(?!\w)`, 'g');
       return this.#proses.flatMap(({ startIndex, endIndex }) =>
         [...this.#text.slice(startIndex, endIndex).matchAll(mention)].flatMap(({ index }) => this.#once({ start: startIndex + index, end: startIndex + index + original.length, text })),
       );
