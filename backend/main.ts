@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { agentRunner, findAgents } from './wiring/agents.ts';
 import { findBundledModel } from './wiring/bundled-model.ts';
@@ -14,6 +13,7 @@ import { Converser } from './converse/converser.ts';
 import { spokenStep } from './converse/spoken-step.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
+import { mathComparer } from './wiring/math-comparer.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
 import { openVerificationParts } from './wiring/verification.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
@@ -43,7 +43,6 @@ import { chooseRunner } from './verify/runners/choose-runner.ts';
 import { findTestCommands } from './verify/runners/find-tests.ts';
 import { likelyCommands } from './verify/runners/likely-commands.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
-import { MathComparer } from './verify/graders/math/math-comparer.ts';
 import { parsePatch } from './verify/patch/parse-patch.ts';
 import { WorkerCaller } from './workers/call-worker.ts';
 import { delay } from './workers/limits/delay.ts';
@@ -59,11 +58,6 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 const home = conductorHome();
 // Unlike `process.stderr`, the console ignores write errors: the backend survives a full disk.
 const log = (line: string): void => console.error(`${new Date().toISOString()} ${redactText(line)}`);
-
-/** The bundle is in the same folder as the backend's; the source is in its own folder. */
-const MATH_PROCESS = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? './verify/graders/math/math-process.ts' : './math-process.mjs', import.meta.url),
-);
 
 /** An unanswered question blocks a run's model. After this time the model runs on the CPU. */
 const CONSENT_TIMEOUT_MS = 10 * 60_000;
@@ -182,7 +176,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     }),
   }, clients);
 
-  const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: { ELECTRON_RUN_AS_NODE: '1' } });
+  const comparer = mathComparer({ ELECTRON_RUN_AS_NODE: '1' });
   const trainings = new TrainingManager({
     trainings: path.join(home, 'trainings'),
     adapters: path.join(home, 'adapters'),

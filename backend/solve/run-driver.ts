@@ -117,8 +117,8 @@ export class RunDriver {
     // The parts of the last round that are done are skipped.
     for (let index = Math.max(0, rounds.length - 1); index < request.rounds; index += 1) {
       const round = this.#round(index);
-      do await round.plan();
-      while (!(await round.isLetRun()));
+      await round.plan();
+      await letRun(round);
       if (this.#run.rounds[index]?.kept) break;
       await round.execute();
       await round.check();

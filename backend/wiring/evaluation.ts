@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { PlannerChoice } from '../eval/evaluation/line-up.ts';
 import { Evaluation, type TaskSource } from '../eval/evaluation/open-evaluation.ts';
 import { EvaluationRequestError, type EvaluationRequest, type OpenedEvaluation } from '../eval/evaluation/request.ts';
@@ -18,7 +17,6 @@ import { knownAnswersRule } from '../simulator/known-answers.ts';
 import { SimulatorServer } from '../simulator/server.ts';
 import { answerCode } from '../verify/graders/answer-code.ts';
 import { ProgramSandbox } from '../verify/graders/code/program-sandbox.ts';
-import { MathComparer } from '../verify/graders/math/math-comparer.ts';
 import { sameAnswerFor } from '../verify/graders/tasks/same-answer.ts';
 import { WorkerCaller } from '../workers/call-worker.ts';
 import { WorkerError } from '../workers/errors.ts';
@@ -27,15 +25,11 @@ import { loadPrices } from '../workers/limits/prices.ts';
 import { ProviderLimits } from '../workers/limits/provider-limits.ts';
 import { loadWorkersFile } from '../workers/workers-file.ts';
 import { findBundledModel } from './bundled-model.ts';
+import { mathComparer } from './math-comparer.ts';
 import { modelParts } from './models.ts';
 import { openVerificationParts } from './verification.ts';
 
 /* Wires an evaluation: tasks, graders, workers, and for a simulated pool their server. */
-
-/** The bundle is in the same folder as the command line's; the source is in its own folder. */
-const MATH_PROCESS = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../verify/graders/math/math-process.ts' : './math-process.mjs', import.meta.url),
-);
 
 export interface EvaluationWiring {
   /** Conductor's own folder. */
@@ -56,7 +50,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     const verification = await openVerificationParts(home);
     closing.push(() => verification.close());
     const { sandbox, folders } = verification;
-    const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: {} });
+    const comparer = mathComparer();
     closing.push(() => comparer.close());
     const tools = { programs: new ProgramSandbox({ sandbox, folders, hidden: [home, ...request.sources, ...request.practice].filter((file) => path.isAbsolute(file)) }), comparer };
     const gym = request.sources.includes('gym') ? gymTasks({ seed: request.seed, split: 'held-out', count: request.limit ?? GYM_TASKS }) : [];

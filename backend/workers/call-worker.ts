@@ -223,7 +223,8 @@ function identityOf({ id, provider, model, baseUrl, key, agent }: WorkerConfig):
   return JSON.stringify([id, provider, model, baseUrl, key, agent]);
 }
 
-function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest {
+/** The request as the model gets it: what it leaves open is as the worker's settings say. */
+export function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest {
   const temperature = request.temperature ?? worker.temperature;
   const topP = request.topP ?? worker.topP;
   const reasoningEffort = request.reasoningEffort ?? worker.reasoningEffort;

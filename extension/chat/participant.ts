@@ -4,6 +4,7 @@ import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-s
 import { messageOf } from '../common/backend-connection.ts';
 import { chooseFolder } from '../common/looking-at.ts';
 import { NextStepError } from '../common/next-step.ts';
+import { openFolder } from '../common/open-folder.ts';
 import { requireTrust } from '../common/require-trust.ts';
 import { relativePath } from '../common/workspace-paths.ts';
 import type { Asked, Continued } from '../runs/solve-command.ts';
@@ -43,7 +44,7 @@ export async function answer(
 export async function followupsOf({ connection }: ChatParts, { metadata }: vscode.ChatResult): Promise<vscode.ChatFollowup[]> {
   const told = toldIn(metadata);
   if (!told) return [];
-  const run = await connection.request('run/get', { runId: told.runId }).then((found) => found.run, () => undefined);
+  const run = await runOf(connection, told);
   if (!run || !heldPlan(run)) return [];
   return [{ prompt: '', command: 'solve', label: vscode.l10n.t('Let this plan run') }];
 }
@@ -160,17 +161,18 @@ function toldIn(metadata: vscode.ChatResult['metadata']): Told | undefined {
 async function runBefore({ connection }: ChatParts, { history }: vscode.ChatContext): Promise<RunSnapshot | undefined> {
   const responses = history.filter((turn) => turn instanceof vscode.ChatResponseTurn && turn.participant === PARTICIPANT);
   const told = responses.map((turn) => (turn instanceof vscode.ChatResponseTurn ? toldIn(turn.result.metadata) : undefined)).findLast((found) => found !== undefined);
-  if (!told) return undefined;
-  return connection.request('run/get', { runId: told.runId }).then(({ run }) => run, () => undefined);
+  return told && runOf(connection, told);
 }
+
+/** Undefined if it was removed since. */
+const runOf = (connection: ChatParts['connection'], { runId }: Told): Promise<RunSnapshot | undefined> =>
+  connection.request('run/get', { runId }).then(({ run }) => run, () => undefined);
 
 /** A run that goes on, or whose folder is closed by now, is not continued from: the question is asked afresh. */
 function continuedFrom(run: RunSnapshot | undefined): Continued | undefined {
   if (!run || !isOver(run.state) || !answerOf(run)) return undefined;
   const { workspace } = run.request;
-  const isOpen = workspace === undefined
-    ? (vscode.workspace.workspaceFolders ?? []).length === 0
-    : (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => uri.scheme === 'file' && uri.fsPath === workspace);
+  const isOpen = workspace === undefined ? (vscode.workspace.workspaceFolders ?? []).length === 0 : openFolder(workspace) !== undefined;
   return isOpen ? { runId: run.runId, workspace } : undefined;
 }
 

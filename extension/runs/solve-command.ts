@@ -7,6 +7,7 @@ import { chooseFolder, lookingAt, type FolderChoice, type LookedAt } from '../co
 import { addWorkerStep, demonstrationStep, NextStepError, offerSteps } from '../common/next-step.ts';
 import type { PoolStore } from '../workers/pool-store.ts';
 import type { RunStore } from './run-store.ts';
+import { openFolder } from '../common/open-folder.ts';
 import { readSettings } from '../common/settings.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 
@@ -209,7 +210,7 @@ export class SolveCommand {
 
 /** @throws NextStepError if the folder is not open in this window: a question is asked where its answer can be applied */
 function openFolderOf(workspace: string): FolderChoice {
-  const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === workspace);
+  const folder = openFolder(workspace);
   if (!folder) throw new NextStepError(vscode.l10n.t('The run belongs to the folder {0}, which is not open in this window.', workspace));
   return { kind: 'folder', folder };
 }

@@ -1,7 +1,7 @@
-import { createTwoFilesPatch } from 'diff';
+import { textDiff } from '../../verify/patch/unified-diff.ts';
 
 /** A change of a file, for people. Null: there is no such file. */
 export function changeText(file: string, before: string | null, after: string | null): string {
-  const [old, now] = [before === null ? '/dev/null' : file, after === null ? '/dev/null' : file];
-  return createTwoFilesPatch(old, now, before ?? '', after ?? '', undefined, undefined, { context: 2 }).replace(/^=+\n/, '');
+  const named = (text: string | null): { name: string; text: string } => ({ name: text === null ? '/dev/null' : file, text: text ?? '' });
+  return textDiff(named(before), named(after), 2);
 }

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { mapInOrder } from '../../common/map-in-order.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { requestFor } from '../../workers/call-worker.ts';
 import { WorkerError } from '../../workers/errors.ts';
 import type { Contestant, Play } from '../contestant.ts';
 import { planExecutor } from '../execute-on-task.ts';
 import { gradeAnswer, PlanNotRunError, UNANSWERED, type EvalTask } from '../run-plan.ts';
 import type { EvaluationFile } from './evaluation-file.ts';
-import { stepRequest, type AskModel } from './paid-calls.ts';
+import type { AskModel } from './paid-calls.ts';
 import { sampleSchema, type Sample } from './sample.ts';
 
 /** A task and what identifies it with its grader, so that a kept grade is not used for another one. */
@@ -50,7 +51,7 @@ export async function evaluate({
   const units = Array.from({ length: seeds }, (_, seed) => tasks.flatMap((task) => contestants.map((contestant) => ({ seed, task, contestant })))).flat();
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const execute = planExecutor(async (worker, messages, sample, stepSignal) => await ask(worker, stepRequest(worker, messages), sample, stepSignal));
+  const execute = planExecutor(async (worker, messages, sample, stepSignal) => await ask(worker, requestFor(worker, { messages }), sample, stepSignal));
   const wider = (times: number): WorkerConfig[] => pool.map((worker) => ({ ...worker, maxOutputTokens: worker.maxOutputTokens * times }));
   let done = 0;
   try {

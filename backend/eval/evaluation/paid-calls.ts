@@ -4,7 +4,7 @@ import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { answerKey } from '../../workers/answer-cache.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
 import type { KeySource } from '../../workers/key-source.ts';
-import { delay } from '../../workers/limits/delay.ts';
+import { whenOthersEnd } from '../../workers/limits/when-others-end.ts';
 import type { ModelRequest } from '../../workers/model.ts';
 import type { WorkerReply } from '../execute-on-task.ts';
 import { EvaluationBudgetError, type EvaluationFile } from './evaluation-file.ts';
@@ -96,28 +96,13 @@ export class PaidCalls {
       kept = { text, finishReason, usage, ...(cost.usd !== undefined && { usd: cost.usd }), seconds: durationMs / 1_000 };
       file.set(key, JSON.stringify(kept));
     });
-    for (;;) {
-      try {
-        await caller.call(worker, { ...request, seed: sample }, { ledger: file.ledger, attempts, keys, signal, onText: () => {} });
-        break;
-      } catch (error) {
-        if (!(error instanceof EvaluationBudgetError) || !error.mayPass) throw error;
-      }
-      await delay(RETRY_MS, signal);
-    }
+    await whenOthersEnd(
+      () => caller.call(worker, { ...request, seed: sample }, { ledger: file.ledger, attempts, keys, signal, onText: () => {} }),
+      (error) => error instanceof EvaluationBudgetError && error.mayPass,
+      { retryMs: RETRY_MS, signal },
+    );
     this.#paid += 1;
     if (!kept) throw new Error(`The answer of "${worker.id}" was not kept.`);
     return kept;
   }
-}
-
-/** The request for a step of a plan, with the worker's own settings. */
-export function stepRequest(worker: WorkerConfig, messages: ModelRequest['messages']): ModelRequest {
-  const { maxOutputTokens, temperature, topP, reasoningEffort } = worker;
-  return {
-    messages, maxOutputTokens,
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(reasoningEffort !== undefined && { reasoningEffort }),
-  };
 }

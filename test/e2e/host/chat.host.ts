@@ -1,18 +1,12 @@
 /// <reference types="mocha" />
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { sourceWith } from '../../../backend/simulator/families/family.ts';
-import { bugOf, writeSampleProject, type SampleProject } from '../../../backend/simulator/sample-project.ts';
-import { SimulatorServer } from '../../../backend/simulator/server.ts';
-import type { ConductorApi } from '../../../extension/extension.ts';
-import { FLAWLESS_WORKERS, writeSimulatedHome } from '../harness/simulated-home.ts';
-
-const EXTENSION = 'conductor.conductor';
-const SEED = 1;
+import { bugOf, type SampleProject } from '../../../backend/simulator/sample-project.ts';
+import { openSampleWindow, SEED, type SampleWindow } from './sample-window.ts';
 
 interface RunFields {
   readonly runId: string;
@@ -23,32 +17,20 @@ interface RunFields {
 }
 
 describe('Conductor\'s tools in VS Code', () => {
-  let home: string;
+  let window: SampleWindow;
   let project: string;
   let bug: SampleProject;
-  let simulator: SimulatorServer;
   let source: string;
 
   before(async () => {
-    home = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-home-')));
-    process.env.CONDUCTOR_HOME = home;
-    simulator = await SimulatorServer.start({ seed: SEED, latency: 0, workers: FLAWLESS_WORKERS });
-    await writeSimulatedHome(home, simulator);
-    const [folder] = vscode.workspace.workspaceFolders ?? [];
-    assert(folder, 'the suite runs with a folder open');
-    project = folder.uri.fsPath;
-    bug = await writeSampleProject(project, { seed: SEED });
+    window = await openSampleWindow();
+    ({ project, bug } = window);
     source = await readFile(path.join(project, bug.path), 'utf8');
-    const extension = vscode.extensions.getExtension<ConductorApi>(EXTENSION);
-    assert(extension, `${EXTENSION} is loaded`);
-    await extension.activate();
   });
 
   after(async () => {
-    await vscode.commands.executeCommand('conductor.stopBackend');
-    await simulator.close();
     await rm(path.join(project, '.git'), { recursive: true, force: true });
-    await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    await window.close();
   });
 
   it('are offered to every agent, with what they are for', () => {
@@ -115,9 +97,8 @@ describe('Conductor\'s tools in VS Code', () => {
 
   it('solve: cancelling the call cancels the run', async () => {
     const cancellation = new vscode.CancellationTokenSource();
-    const conductor = vscode.extensions.getExtension<ConductorApi>(EXTENSION)?.exports;
     const running = new Promise<string>((resolve) => {
-      const subscription = conductor?.onDidChangeRun((run) => {
+      const subscription = window.conductor.onDidChangeRun((run) => {
         if (run?.state !== 'running') return;
         subscription?.dispose();
         resolve(run.runId);

@@ -1,52 +1,31 @@
 /// <reference types="mocha" />
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { answerOf, isOver, type RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
-import { writeSampleProject, type SampleProject } from '../../../backend/simulator/sample-project.ts';
-import { SimulatorServer } from '../../../backend/simulator/server.ts';
+import type { SampleProject } from '../../../backend/simulator/sample-project.ts';
 import type { ConductorApi } from '../../../extension/extension.ts';
-import { FLAWLESS_WORKERS, writeSimulatedHome } from '../harness/simulated-home.ts';
-
-const EXTENSION = 'conductor.conductor';
-const SEED = 1;
+import { EXTENSION, openSampleWindow, type SampleWindow } from './sample-window.ts';
 
 interface Manifest {
   readonly contributes: { readonly commands: readonly { readonly command: string }[] };
 }
 
 describe('Conductor in the extension host', () => {
+  let window: SampleWindow;
   let home: string;
   let project: string;
   let bug: SampleProject;
-  let simulator: SimulatorServer;
   let conductor: ConductorApi;
 
   before(async () => {
-    home = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-home-')));
-    // The extension reads it when it first needs the backend, in this very process.
-    process.env.CONDUCTOR_HOME = home;
-    simulator = await SimulatorServer.start({ seed: SEED, latency: 0, workers: FLAWLESS_WORKERS });
-    await writeSimulatedHome(home, simulator);
-    const [folder] = vscode.workspace.workspaceFolders ?? [];
-    assert(folder, 'the suite runs with a folder open');
-    project = folder.uri.fsPath;
-    bug = await writeSampleProject(project, { seed: SEED });
-    const extension = vscode.extensions.getExtension<ConductorApi>(EXTENSION);
-    assert(extension, `${EXTENSION} is loaded`);
-    conductor = await extension.activate();
+    window = await openSampleWindow();
+    ({ home, project, bug, conductor } = window);
   });
 
-  after(async () => {
-    // By the window's own command: it would bring a backend back that ended in any other way.
-    await vscode.commands.executeCommand('conductor.stopBackend');
-    await simulator.close();
-    // The backend has answered and may still be writing its last line.
-    await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  });
+  after(() => window.close());
 
   it('starts no backend before something needs it', () => {
     assert.equal(existsSync(path.join(home, 'backend.json')), false);
