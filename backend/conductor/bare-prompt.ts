@@ -15,7 +15,9 @@ export function barePrompt({ question, earlier, context, pool, rounds, discarded
   const { questionCharacters, contextCharacters, answerCharacters } = profile;
   // A short question, such as "and for null?", does not name its subject: the question before it does.
   const before = earlier?.exchanges.at(-1)?.question ?? '';
-  const workers = digestLine(digestOf(`${before}\n${question}`, pool));
+  // What a model has not learned to read would only confuse it.
+  const digested = profile.digestsHands ? pool : pool.map(({ description }) => ({ description }));
+  const workers = digestLine(digestOf(`${before}\n${question}`, digested));
   const asked = [
     ...(context ? [`PROJECT CONTEXT:\n${abridged(context, contextCharacters)}`] : []),
     `USER QUESTION:\n${abridged(question.trim(), questionCharacters)}`,

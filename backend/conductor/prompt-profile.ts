@@ -6,11 +6,13 @@ import { BUG, EXPLANATION, FEATURE, OTHER_DOMAIN, REVIEW, THANKS, type PlanExamp
  * cache key: change it with every change of the wording.
  */
 export interface PromptProfile {
-  readonly name: 'standard' | 'compact' | 'mini';
+  readonly name: 'standard' | 'compact' | 'mini' | 'mini-hands';
   readonly version: string;
   /** Whether the prompt explains what a plan is. A model that was trained to write plans only does not need that. */
   readonly isInstructed: boolean;
   readonly examples: readonly PlanExample[];
+  /** Whether a digest of the workers says who has hands. Models that read descriptions are always told. */
+  readonly digestsHands: boolean;
   /** Characters of the question that are shown. */
   readonly questionCharacters: number;
   /** Characters of the context that are shown. Workers see all of it. */
@@ -19,7 +21,9 @@ export interface PromptProfile {
   readonly answerCharacters: number;
 }
 
-const WHOLE = { questionCharacters: Number.POSITIVE_INFINITY };
+const WHOLE = { questionCharacters: Number.POSITIVE_INFINITY, digestsHands: true };
+
+const MINI = { isInstructed: false, examples: [], questionCharacters: 480, contextCharacters: 120, answerCharacters: 160 } as const;
 
 export const PROMPT_PROFILES = {
   standard: {
@@ -29,10 +33,9 @@ export const PROMPT_PROFILES = {
     name: 'compact', version: 'compact-3', isInstructed: true, examples: [EXPLANATION, BUG], ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
   },
   /** For conductor-mini, which was trained on this form (backend/lab/mini). It is short because a CPU reads it. */
-  mini: {
-    name: 'mini', version: 'mini-3', isInstructed: false, examples: [],
-    questionCharacters: 480, contextCharacters: 120, answerCharacters: 160,
-  },
+  mini: { name: 'mini', version: 'mini-3', digestsHands: false, ...MINI },
+  /** The same, for a model that has also learned who has hands. Without workers that have hands, the prompts are equal. */
+  'mini-hands': { name: 'mini-hands', version: 'mini-hands-1', digestsHands: true, ...MINI },
 } as const satisfies Record<string, PromptProfile>;
 
 /** The profile of a worker that plans. Models of this machine are small: by default they get the compact prompt. */

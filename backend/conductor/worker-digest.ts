@@ -13,6 +13,8 @@ export interface WorkerDigest {
   /** Described as good at the question's subject. */
   readonly near: readonly number[];
   readonly cheap: readonly number[];
+  /** Can edit and run code before they answer; those praised for writing come first. */
+  readonly hands: readonly number[];
 }
 
 export type DigestRole = 'plan' | 'write' | 'check';
@@ -38,28 +40,35 @@ const COMMON = new Set([
 /** At most this many workers per list. */
 const MOST_TOLD = 3;
 
-export function digestOf(question: string, pool: readonly { readonly description?: string | undefined }[]): WorkerDigest {
+interface DigestedWorker {
+  readonly description?: string | undefined;
+  readonly hasHands?: boolean | undefined;
+}
+
+export function digestOf(question: string, pool: readonly DigestedWorker[]): WorkerDigest {
   const asked = stems(question);
-  const workers = pool.map(({ description = '' }) => {
+  const workers = pool.map(({ description = '', hasHands = false }) => {
     const clauses = description.split(CLAUSES).filter((clause) => clause.trim() !== '' && !RESERVATION.test(clause))
       .map((clause) => ({ role: roleOf(clause), shared: [...stems(clause)].filter((stem) => asked.has(stem)).length }));
     const praise = (role: DigestRole): number => Math.max(0, ...clauses.filter((clause) => clause.role === role).map(({ shared }) => 1 + shared));
     return {
       plan: praise('plan'), write: praise('write'), check: praise('check'),
       near: Math.max(0, ...clauses.map(({ shared }) => shared)), cheap: Number(CHEAP.test(description)),
+      hands: hasHands ? 1 + praise('write') : 0,
     };
   });
   const ranked = (by: keyof WorkerDigest): number[] => workers.map((worker, ordinal) => ({ ordinal, score: worker[by] })).filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.ordinal - b.ordinal).slice(0, MOST_TOLD).map(({ ordinal }) => ordinal);
-  return { plan: ranked('plan'), write: ranked('write'), check: ranked('check'), near: ranked('near'), cheap: ranked('cheap') };
+  return { plan: ranked('plan'), write: ranked('write'), check: ranked('check'), near: ranked('near'), cheap: ranked('cheap'), hands: ranked('hands') };
 }
 
-/** In the form in which conductor-mini names workers, so that it can copy it: "plan2, write0, near1, cheap3". Empty if no description says anything. */
-export function digestLine({ near, cheap, ...roles }: WorkerDigest): string {
+/** In the form in which conductor-mini names workers, so that it can copy it: "plan2, write0, near1, cheap3, hands0". Empty if nothing is known of anybody. */
+export function digestLine({ near, cheap, hands, ...roles }: WorkerDigest): string {
   return [
     ...ROLES.flatMap((role) => roles[role].map((ordinal) => `${role}${ordinal}`)),
     ...near.map((ordinal) => `near${ordinal}`),
     ...cheap.map((ordinal) => `cheap${ordinal}`),
+    ...hands.map((ordinal) => `hands${ordinal}`),
   ].join(', ');
 }
 

@@ -1,4 +1,5 @@
 import { planRequest } from '../conductor/plan-request.ts';
+import type { PoolEntry } from '../conductor/prompt-input.ts';
 import { readPlan } from '../conductor/plan/read-plan.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
@@ -13,7 +14,7 @@ export interface ConductorContestantOptions {
   /** The planning worker and its model. */
   readonly planner: WorkerConfig;
   readonly model: ModelAdapter;
-  readonly pool: readonly Pick<WorkerConfig, 'description'>[];
+  readonly pool: readonly PoolEntry[];
   readonly maxTokens: number;
   readonly signal: AbortSignal;
   /** Default 1, the model's own distribution; 0 for greedy decoding. */

@@ -94,8 +94,8 @@ const workerFields = z.strictObject({
   firstTokenTimeoutMs: z.number().int().min(100).max(3_600_000).default(120_000),
   idleTimeoutMs: z.number().int().min(100).max(3_600_000).default(60_000),
   enabled: z.boolean().default(true),
-  /** The prompt of the model as Conductor: small models do better with `compact`; `mini` needs a model trained on it. */
-  promptProfile: z.enum(['standard', 'compact', 'mini']).optional(),
+  /** The prompt of the model as Conductor: small models do better with `compact`; `mini` and `mini-hands` need a model trained on them. */
+  promptProfile: z.enum(['standard', 'compact', 'mini', 'mini-hands']).optional(),
   /** For an agent. */
   agent: agentSchema.optional(),
   /** For a local model: the path of a PEFT adapter, used for planning only. */

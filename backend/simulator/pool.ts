@@ -24,6 +24,8 @@ export interface SimulatedEndpoint {
 
 export interface SimulatedWorker extends SimulatedEndpoint {
   readonly skills: Skills;
+  /** Whether it has hands; whoever makes the rule decides what that means. */
+  readonly hasHands?: boolean | undefined;
 }
 
 /** The demo's pool: an expensive reasoning model, specialists, and a cheap model. None is best at everything. */

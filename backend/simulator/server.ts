@@ -9,7 +9,7 @@ import { BodyTooLargeError, readBody, writeEvents } from './http-body.ts';
 import { piecesOf, waitForFirstToken, waitForText } from './pace.ts';
 import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type SimulatedWorker, type Wire } from './pool.ts';
 import { countTokens, type AnswerRule, type SimulatedCall, type SimulatedTurn } from './simulated-model.ts';
-import { answerAsWorker, type HandsRule, type WorkerRule } from './worker-model.ts';
+import { answerAsWorker, type CostedText, type HandsRule, type WorkerRule } from './worker-model.ts';
 import { chatCompletions } from './wires/chat-completions.ts';
 import { completions } from './wires/completions.ts';
 import { messages } from './wires/messages.ts';
@@ -49,6 +49,7 @@ export interface SimulatedWorkerConfig {
   readonly description: string;
   readonly maxOutputTokens: number;
   readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
+  readonly hands?: 'tools';
   readonly simulated: true;
 }
 
@@ -112,12 +113,12 @@ export class SimulatorServer {
     this.#key = key;
     this.#workers = workers;
     this.#models = new Map<string, ServedModel>([
-      ...workers.map(({ name, skills, ...model }): [string, ServedModel] => [
+      ...workers.map(({ name, skills, hasHands, ...model }): [string, ServedModel] => [
         name,
         {
           ...model,
           rule: (request) => {
-            const character = { name, skills, seed };
+            const character = { name, skills, seed, hasHands };
             return hands && request.tools ? hands(character, request) : said(rule(character, request));
           },
         },
@@ -140,7 +141,7 @@ export class SimulatorServer {
 
   /** The pool, as entries of `workers.json`. */
   workers(): SimulatedWorkerConfig[] {
-    return this.#workers.map((worker) => this.#configOf(worker));
+    return this.#workers.map((worker) => ({ ...this.#configOf(worker), ...(worker.hasHands && { hands: 'tools' as const }) }));
   }
 
   /** The model that plays the Conductor, as an entry of `workers.json`. */
@@ -300,15 +301,15 @@ function answerOf(request: WireRequest, rule: AnswerRule): Answer {
     text,
     calls,
     finish: isCut ? 'length' : 'stop',
-    inputTokens: asked.reduce((sum, { content, toolCalls = [] }) => sum + countTokens(content + writtenIn({ text: '', calls: toolCalls })), 0) +
+    inputTokens: turn.tokens?.input ?? asked.reduce((sum, { content, toolCalls = [] }) => sum + countTokens(content + writtenIn({ text: '', calls: toolCalls })), 0) +
       (tools ? countTokens(JSON.stringify(tools)) : 0),
-    outputTokens: countTokens(writtenIn({ text, calls })),
+    outputTokens: turn.tokens?.output ?? countTokens(writtenIn({ text, calls })),
     streamUsage,
   };
 }
 
-function said(text: string): SimulatedTurn {
-  return { text, calls: [] };
+function said(answer: string | CostedText): SimulatedTurn {
+  return typeof answer === 'string' ? { text: answer, calls: [] } : { ...answer, calls: [] };
 }
 
 function writtenIn({ text, calls }: SimulatedTurn): string {

@@ -26,6 +26,13 @@ export interface SimulatedTool {
 export interface SimulatedTurn {
   readonly text: string;
   readonly calls: readonly Omit<SimulatedCall, 'id'>[];
+  /** What it cost; by default as much as the request and the turn have. */
+  readonly tokens?: SimulatedTokens | undefined;
+}
+
+export interface SimulatedTokens {
+  readonly input: number;
+  readonly output: number;
 }
 
 export interface SimulatedRequest {

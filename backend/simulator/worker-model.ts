@@ -21,10 +21,13 @@ export interface WorkerCharacter {
   readonly name: string;
   readonly skills: Skills;
   readonly seed: number;
+  readonly hasHands?: boolean | undefined;
 }
 
-/** How simulated workers answer. */
-export type WorkerRule = (character: WorkerCharacter, request: SimulatedRequest) => string;
+/** How simulated workers answer: with a text, or with a text that cost more than one call. */
+export type WorkerRule = (character: WorkerCharacter, request: SimulatedRequest) => string | CostedText;
+
+export type CostedText = Required<Pick<SimulatedTurn, 'text' | 'tokens'>>;
 
 /** What simulated workers do when they are offered tools. */
 export type HandsRule = (character: WorkerCharacter, request: SimulatedRequest) => SimulatedTurn;

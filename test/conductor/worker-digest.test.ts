@@ -7,7 +7,7 @@ const digest = (question: string, ...descriptions: (string | undefined)[]) => di
 describe('the digest of workers', () => {
   it('says who is praised for planning, writing and checking', () => {
     const found = digest('Why is it slow?', 'Makes good plans. Cheap.', 'A strong coder', 'Finds faults in what others wrote; expensive', 'A large model');
-    expect(found).toEqual({ plan: [0], write: [1], check: [2], near: [], cheap: [0] });
+    expect(found).toEqual({ plan: [0], write: [1], check: [2], near: [], cheap: [0], hands: [] });
   });
 
   it('puts those first whose praise is about what the question is about', () => {
@@ -23,7 +23,7 @@ describe('the digest of workers', () => {
 
   it('takes no reservation for praise', () => {
     expect(digest('', 'Picky reviewer who never writes a line')).toMatchObject({ check: [0], write: [] });
-    expect(digest('about matrices', 'Not a good reviewer. Weak at matrices. Poor at long code.')).toEqual({ plan: [], write: [], check: [], near: [], cheap: [] });
+    expect(digest('about matrices', 'Not a good reviewer. Weak at matrices. Poor at long code.')).toEqual({ plan: [], write: [], check: [], near: [], cheap: [], hands: [] });
   });
 
   it('finds words in names of functions, and whatever their endings', () => {
@@ -35,7 +35,15 @@ describe('the digest of workers', () => {
   });
 
   it('reads as plans name who does a step', () => {
-    expect(digestLine({ plan: [2], write: [0, 1], check: [], near: [1], cheap: [3] })).toBe('plan2, write0, write1, near1, cheap3');
+    expect(digestLine({ plan: [2], write: [0, 1], check: [], near: [1], cheap: [3], hands: [1, 0] })).toBe('plan2, write0, write1, near1, cheap3, hands1, hands0');
+  });
+
+  it('says who has hands, those praised for writing first, and is the same as before where nobody has', () => {
+    const pool = [{ description: 'Makes good plans.' }, { description: 'Average.', hasHands: true }, { description: 'A strong coder.', hasHands: true }, {}];
+    const found = digestOf('Anything', pool);
+    expect(found.hands).toEqual([2, 1]);
+    expect(digestOf('Anything', pool.map(({ description }) => ({ ...(description !== undefined && { description }) })))).toEqual({ ...found, hands: [] });
+    expect(digestLine({ ...found, hands: [] })).toBe('plan0, write2');
   });
 
   it('names nobody but workers of the pool, each once a list, whatever is said of them', () => {

@@ -26,7 +26,7 @@ import { isProcessAlive } from '../../protocol/client/process-alive.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { LocalAdapter } from '../../workers/adapters/local-adapter.ts';
 import { knownGrader } from '../gym/gym-grades.ts';
-import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from '../gym/gym-pools.ts';
+import { toldOf, TRAINING_POOL, TRAINING_ROSTER, TRAINING_ROSTER_WITH_HANDS, unseenPool, unseenPoolWithHands } from '../gym/gym-pools.ts';
 import { GymBook, gymTasks } from '../gym/gym-tasks.ts';
 import { gymRule } from '../gym/gym-worker.ts';
 import { wantTasks } from '../gym/wants/want-tasks.ts';
@@ -51,6 +51,7 @@ const USAGE = `usage: npm run train:gym -- [options]
   --divergence X  how much the divergence from the model that began counts (${divergence})
   --pools NAME    fixed; random: five workers of the roster of training, drawn anew for each group; or both in turn (${pools})
   --wants N       tasks of other wants than code, beside the 360 that want code (0)
+  --hands         some workers of half of the drawn pools have hands, and the model is told who
   --held-out N    held-out tasks that the model is tried on before and after (200)
   --sabotage NAME ${SABOTAGES.join(', ')}: a training that must teach nothing
   --model DIR     what begins: conductor-mini before it was trained here (dist/train-mini/imitated)
@@ -72,6 +73,7 @@ const { values } = parseArgs({
     divergence: { type: 'string', default: String(divergence) },
     pools: { type: 'string', default: pools },
     wants: { type: 'string', default: '0' },
+    hands: { type: 'boolean', default: false },
     'held-out': { type: 'string', default: '200' },
     sabotage: { type: 'string' },
     model: { type: 'string', default: path.join(root, 'dist', 'train-mini', 'imitated') },
@@ -86,7 +88,7 @@ const seed = Number(values.seed);
 const loss = LOSS_TYPES.find((name) => name === values.loss);
 const trainedPools = GYM_POOLS.find((name) => name === values.pools);
 const sabotage = SABOTAGES.find((name) => name === values.sabotage);
-const name = [`seed-${seed}`, ...(values.wants === '0' ? [] : ['wants']), ...(trainedPools === pools ? [] : [`${trainedPools}-pools`]), ...(sabotage ? [sabotage] : [])].join('-');
+const name = [`seed-${seed}`, ...(values.wants === '0' ? [] : ['wants']), ...(values.hands ? ['hands'] : []), ...(trainedPools === pools ? [] : [`${trainedPools}-pools`]), ...(sabotage ? [sabotage] : [])].join('-');
 const work = path.resolve(values.work ?? path.join(root, 'dist', 'gym', name));
 const resultFile = path.resolve(values.result ?? path.join(root, 'docs', 'gym', `${name}.json`));
 const options: GymTrainingOptions = {
@@ -130,11 +132,14 @@ async function run(signal: AbortSignal): Promise<void> {
   ];
   const heldOut = gymTasks({ seed, split: 'held-out', count: Number(values['held-out']) });
   const unseenWorkers = unseenPool(100 + seed);
+  const workersOf = { fixed: TRAINING_POOL, unseen: unseenWorkers, hands: unseenPoolWithHands(300 + seed) };
   const arena = await GymArena.open({
     train: { workers: TRAINING_POOL, luck: 1_000 + seed },
     roster: { workers: TRAINING_ROSTER, luck: 1_000 + seed },
     fixed: { workers: TRAINING_POOL, luck: seed },
     unseen: { workers: unseenWorkers, luck: seed },
+    rosterWithHands: { workers: TRAINING_ROSTER_WITH_HANDS, luck: 1_000 + seed },
+    hands: { workers: workersOf.hands, luck: seed },
   }, [...tasks, ...heldOut], isProcessAlive);
   const { grades, caller, prices } = arena;
   // The answers to these tasks are known, so no wire or sandbox is needed. The oracle's search takes most of the time.
@@ -163,12 +168,13 @@ async function run(signal: AbortSignal): Promise<void> {
   // A resumed training repeats its interrupted rollouts: here this costs only time.
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
-    const profile = PROMPT_PROFILES.mini;
-    const conductor = { planner: MINI_PLANNER, model: new LocalAdapter(MINI_PLANNER, model), maxTokens: GYM_PLAN_TOKENS, signal };
-    const tryConductor = async (name: string, on: 'fixed' | 'unseen', temperature = 1): Promise<WrittenPlans> => {
+    const planner = { ...MINI_PLANNER, promptProfile: values.hands ? 'mini-hands' as const : 'mini' as const };
+    const profile = PROMPT_PROFILES[planner.promptProfile];
+    const conductor = { planner, model: new LocalAdapter(planner, model), maxTokens: GYM_PLAN_TOKENS, signal };
+    const tryConductor = async (name: string, on: TriedPool, temperature = 1): Promise<WrittenPlans> => {
       const pool = arena.pool(on);
       const plans = new Map<string, Plan>();
-      const contestant = conductorContestant({ ...conductor, name, pool, temperature, onPlan: ({ id }, plan) => void (plan && plans.set(id, plan)) });
+      const contestant = conductorContestant({ ...conductor, name, pool: toldOf(pool), temperature, onPlan: ({ id }, plan) => void (plan && plans.set(id, plan)) });
       const judged = heldOut.map((task) => grades.judged(task));
       const [result] = await compare({
         contestants: [contestant], tasks: judged, pool, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
@@ -177,33 +183,40 @@ async function run(signal: AbortSignal): Promise<void> {
       say(`${name}, ${on} pool: ${summary(tried)}`);
       return { tried, plans };
     };
-    const tryConductorOnBoth = async (name: string) => ({ fixed: await tryConductor(name, 'fixed'), unseen: await tryConductor(name, 'unseen') });
+    const tryOnEach = async <T>(trial: (on: TriedPool) => Promise<T>): Promise<Tried<T>> => ({
+      fixed: await trial('fixed'), unseen: await trial('unseen'), ...(values.hands && { hands: await trial('hands') }),
+    });
     /** Results with constrained decoding, and of ablated plans. */
-    const variantsOf = ({ plans }: WrittenPlans, on: 'fixed' | 'unseen') => (best: number): Contestant[] => [
-      conductorContestant({ ...conductor, name: `${CONDUCTOR.after}, constrained`, pool: arena.pool(on), constrained: true }),
+    const variantsOf = ({ plans }: WrittenPlans, on: TriedPool) => (best: number): Contestant[] => [
+      conductorContestant({ ...conductor, name: `${CONDUCTOR.after}, constrained`, pool: toldOf(arena.pool(on)), constrained: true }),
       ...ablationsFor(best).map(({ name, change }) => changedPlans(`${CONDUCTOR.after}, ${name}`, plans, change)),
     ];
-    const store = new CheckpointStore(work, { configuration: JSON.stringify([options, values.model, ...(others > 0 ? [others] : [])]), kept: 1 });
-    const before = await tryConductorOnBoth(CONDUCTOR.before);
+    const store = new CheckpointStore(work, { configuration: JSON.stringify([options, values.model, ...(others > 0 ? [others] : []), ...(values.hands ? ['hands'] : [])]), kept: 1 });
+    const before = await tryOnEach((on) => tryConductor(CONDUCTOR.before, on));
     let began = performance.now();
+    const taken: number[] = [];
     const { metrics, plans } = await trainOnGym({
       model, reference, profile, tokenizer: await openTokenizer(path.resolve(values.model)), journal, caller, prices, store, signal,
       tasks: tasks.map((task) => grades.judged(task)),
       pool: arena.pool('train'),
       roster: arena.pool('roster'),
+      rosterWithHands: values.hands ? arena.pool('rosterWithHands') : undefined,
       onStep: (step, step_) => {
         const seconds = (performance.now() - began) / 1_000;
         began = performance.now();
+        taken.push(seconds);
+        const left = (mean(taken.slice(-10)) * (options.steps - step)) / 60;
         say(`step ${step}/${options.steps}  reward ${step_['reward']?.toFixed(3)}  verified ${step_['verified_rate']?.toFixed(3)}  ` +
-          `format ${step_['format_rate']?.toFixed(3)}  entropy ${step_['entropy']?.toFixed(2)}  length ${step_['completions/mean_length']?.toFixed(0)}  ${seconds.toFixed(1)} s`);
+          `format ${step_['format_rate']?.toFixed(3)}  entropy ${step_['entropy']?.toFixed(2)}  length ${step_['completions/mean_length']?.toFixed(0)}  ${seconds.toFixed(1)} s, ${left.toFixed(1)} min left`);
       },
     }, options);
-    const after = await tryConductorOnBoth(CONDUCTOR.after);
+    const after = await tryOnEach((on) => tryConductor(CONDUCTOR.after, on));
     const likeliest = `${CONDUCTOR.after}, most likely plans`;
-    const greedy = { fixed: await tryConductor(likeliest, 'fixed', 0), unseen: await tryConductor(likeliest, 'unseen', 0) };
-    const peers = {
-      fixed: await tryPeers(TRAINING_POOL, arena.pool('fixed'), variantsOf(after.fixed, 'fixed')),
-      unseen: await tryPeers(unseenWorkers, arena.pool('unseen'), variantsOf(after.unseen, 'unseen')),
+    const greedy = await tryOnEach((on) => tryConductor(likeliest, on, 0));
+    const resultOn = async (on: TriedPool): Promise<TriedContestant[]> => {
+      const conductors = [before, after, greedy].map((trial) => trial[on] as WrittenPlans);
+      const peers = await tryPeers(workersOf[on], arena.pool(on), variantsOf(after[on] as WrittenPlans, on));
+      return [...conductors.map(({ tried }) => tried), ...peers];
     };
     const trained = path.join(work, 'trained');
     await rm(trained, { recursive: true, force: true });
@@ -211,11 +224,8 @@ async function run(signal: AbortSignal): Promise<void> {
     if (values.out !== undefined) await writeNarrowCheckpoint(trained, path.resolve(values.out));
     await mkdir(path.dirname(resultFile), { recursive: true });
     const result: GymResult = {
-      simulation: true, seed, options: { ...options, ...(others > 0 && { wants: others }) }, heldOut: heldOut.map(({ generator }) => generator),
-      pools: {
-        fixed: [before.fixed.tried, after.fixed.tried, greedy.fixed.tried, ...peers.fixed],
-        unseen: [before.unseen.tried, after.unseen.tried, greedy.unseen.tried, ...peers.unseen],
-      },
+      simulation: true, seed, options: { ...options, ...(others > 0 && { wants: others }), ...(values.hands && { hands: true }) }, heldOut: heldOut.map(({ generator }) => generator),
+      pools: await tryOnEach(resultOn),
       metrics: [...metrics], plans: [...plans],
     };
     await writeFile(resultFile, `${JSON.stringify(gymResultSchema.parse(result))}\n`);
@@ -226,6 +236,15 @@ async function run(signal: AbortSignal): Promise<void> {
     await reference.close();
     await arena.close();
   }
+}
+
+type TriedPool = 'fixed' | 'unseen' | 'hands';
+
+interface Tried<T> {
+  readonly fixed: T;
+  readonly unseen: T;
+  /** Where a training has workers with hands. */
+  readonly hands?: T;
 }
 
 /** A Conductor's results and its plans by task id. */

@@ -16,7 +16,7 @@ import type { SimulatedWorker } from '../../simulator/pool.ts';
 import { estimate } from '../../train/statistics/statistics.ts';
 import { LocalAdapter } from '../../workers/adapters/local-adapter.ts';
 import { knownGrader } from '../gym/gym-grades.ts';
-import { TRAINING_POOL, unseenPool } from '../gym/gym-pools.ts';
+import { toldOf, TRAINING_POOL, unseenPool, unseenPoolWithHands } from '../gym/gym-pools.ts';
 import { GymBook, gymTasks, type GymTask } from '../gym/gym-tasks.ts';
 import { gymRule } from '../gym/gym-worker.ts';
 import { runPlanInProcess } from '../gym/run-plan-in-process.ts';
@@ -33,6 +33,7 @@ const USAGE = `usage: node with-node.mjs node backend/lab.ts gym-wants [options]
   --seeds N       seeds from 1, each with tasks, luck and an unseen pool of its own (2)
   --code N        held-out tasks that ask for a new function (100)
   --wants N       held-out tasks of the other wants (90)
+  --hands         also a third pool, of which some have hands, and the Conductor is told who: for models that were trained so
   --heedless      workers that do not mind what they are told, as when the gym's first figures were measured
   --constrained   the Conductor can write nothing but plans, as in the product
   --temperature X of the plans; 0 for the most likely ones (1)
@@ -45,6 +46,7 @@ const { values } = parseArgs({
     code: { type: 'string', default: '100' },
     wants: { type: 'string', default: '90' },
     constrained: { type: 'boolean', default: false },
+    hands: { type: 'boolean', default: false },
     heedless: { type: 'boolean', default: false },
     temperature: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
@@ -64,7 +66,8 @@ async function measure(): Promise<void> {
       ...(Number(values.wants) > 0 ? wantTasks({ seed, split: 'held-out', count: Number(values.wants) }) : []),
     ];
     await withModel(values.model[(seed - 1) % values.model.length] ?? '', async (model) => {
-      for (const [name, workers] of [['fixed', TRAINING_POOL], ['unseen', unseenPool(100 + seed)]] as const) await tryPool(model, tables, { name, workers, tasks, seed });
+      const pools = [['fixed', TRAINING_POOL], ['unseen', unseenPool(100 + seed)], ...(values.hands ? [['hands', unseenPoolWithHands(300 + seed)] as const] : [])] as const;
+      for (const [name, workers] of pools) await tryPool(model, tables, { name, workers, tasks, seed });
     });
   }
   for (const [name, rows] of tables) process.stdout.write(`${tableOf(name, rows)}\n`);
@@ -92,13 +95,17 @@ interface Tried {
 async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, workers, tasks, seed }: Tried): Promise<void> {
   const { signal } = new AbortController();
   const pool = poolOf(workers);
+  const planner = { ...MINI_PLANNER, promptProfile: values.hands ? 'mini-hands' as const : 'mini' as const };
   const steps = new Map<string, number>();
   const conductor = conductorContestant({
-    name: 'Conductor', planner: MINI_PLANNER, model: new LocalAdapter(MINI_PLANNER, model), pool, maxTokens: GYM_PLAN_TOKENS, signal,
+    name: 'Conductor', planner, model: new LocalAdapter(planner, model), pool: toldOf(pool), maxTokens: GYM_PLAN_TOKENS, signal,
     temperature: Number(values.temperature), constrained: values.constrained, onPlan: ({ id }, plan) => void steps.set(id, plan?.modelIds.length ?? 0),
   });
   const best = (role: 'plan' | 'write' | 'check', { kind }: GymTask): number =>
     workers.reduce((first, { skills }, ordinal) => (skills[kind][role] > (workers[first]?.skills[kind][role] ?? 0) ? ordinal : first), 0);
+  const handed = workers.flatMap(({ hasHands }, ordinal) => (hasHands ? [ordinal] : []));
+  const bestWithHands = ({ kind }: GymTask): number =>
+    handed.reduce((first, ordinal) => ((workers[ordinal]?.skills[kind].write ?? 0) > (workers[first]?.skills[kind].write ?? 0) ? ordinal : first), handed[0] ?? 0);
   const shaped = (shape: keyof ReturnType<typeof wantPlans>) => byPlan<GymTask & { context: ''; grader: ReturnType<typeof knownGrader> }>(
     `${shape}, by who does it best`, (task) => wantPlans(task.want, { planner: best('plan', task), writer: best('write', task), checker: best('check', task) })[shape]);
   const run = runPlanInProcess({ seed, workers, rule: gymRule(new GymBook(tasks), { minds: !values.heedless }) });
@@ -106,6 +113,8 @@ async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, wor
   const results = await compare({
     contestants: [
       conductor, shaped('alone'), shaped('plan, write'), shaped('write, check'), shaped('plan, write, check'),
+      ...(handed.length === 0 ? [] : [byPlan<GymTask & { context: ''; grader: ReturnType<typeof knownGrader> }>('alone, by who has hands and writes best',
+        (task) => wantPlans(task.want, { planner: 0, writer: bestWithHands(task), checker: 0 }).alone)]),
       byPlan(BASELINES.random, (task) => randomPlan(pool.length, new KeyedRandom('random plan', seed, task.id))),
     ],
     tasks: judged, pool, seeds: [seed], runFor: () => run, concurrency: 1, signal,
@@ -126,8 +135,8 @@ async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, wor
 }
 
 function poolOf(workers: readonly SimulatedWorker[]): WorkerConfig[] {
-  return workers.map(({ name, description, price }) => workerConfigSchema.parse({
-    id: name, provider: 'openai-compatible', model: name, baseUrl: 'http://127.0.0.1:1/v1', price, description, simulated: true,
+  return workers.map(({ name, description, price, hasHands }) => workerConfigSchema.parse({
+    id: name, provider: 'openai-compatible', model: name, baseUrl: 'http://127.0.0.1:1/v1', price, description, simulated: true, ...(hasHands && { hands: 'tools' }),
   }));
 }
 

@@ -27,6 +27,7 @@ const USAGE = `usage: node with-node.mjs node backend/lab.ts mini [options]
   --steps N       steps of pre-training; fewer are done sooner and write worse plans (${PRETRAIN_DEFAULTS.steps})
   --seed N        of the weights, the examples and their order (${PRETRAIN_DEFAULTS.seed})
   --threads N     threads of one operation; onnxruntime's choice where absent, 1 where the machine is busy
+  --hands         some workers of the examples have hands; measures with workers that have none, all the same
   --evaluate      only measure the model in --out
 `;
 
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     steps: { type: 'string', default: String(PRETRAIN_DEFAULTS.steps) },
     seed: { type: 'string', default: String(PRETRAIN_DEFAULTS.seed) },
     threads: { type: 'string' },
+    hands: { type: 'boolean', default: false },
     evaluate: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -45,7 +47,7 @@ const { values } = parseArgs({
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const work = path.resolve(values.work);
 const out = path.resolve(values.out);
-const options = { ...PRETRAIN_DEFAULTS, steps: Number(values.steps), seed: Number(values.seed) };
+const options = { ...PRETRAIN_DEFAULTS, steps: Number(values.steps), seed: Number(values.seed), ...(values.hands && { withHands: true }) };
 const threads = values.threads === undefined ? undefined : Number(values.threads);
 
 const interrupt = new AbortController();
@@ -68,7 +70,7 @@ async function train(): Promise<void> {
   if (!(await exists(path.join(base, 'tokenizer_config.json')))) {
     say('Beginning with random weights and a tokenizer of the examples\' words.');
     await rm(base, { recursive: true, force: true });
-    await writeNewMini(base, { seed: options.seed });
+    await writeNewMini(base, { seed: options.seed, withHands: values.hands });
   }
   const store = new CheckpointStore(path.join(work, 'pretraining'), { configuration: JSON.stringify([options, PRETRAIN_OPTIMIZER]) });
   const from = await store.resume();

@@ -1,4 +1,4 @@
-import type { GymParameters } from './gym-parameters.ts';
+import type { GymParameters, HandsNumbers } from './gym-parameters.ts';
 import type { Want } from './wants/want.ts';
 
 export type PlanInView = 'right' | 'wrong' | 'none';
@@ -52,6 +52,23 @@ export class GymChances {
   breaking(skill: number, isOwn: boolean): number {
     const { least, lack, own } = this.#parameters.breaking;
     return (least + lack * Math.max(0, 1 - skill)) * (isOwn ? own : 1);
+  }
+
+  /** Probability that running the code shows its fault. */
+  noticing(skill: number, subtlety: number, given: Circumstances): number {
+    const { hands: { noticing }, wants } = this.#parameters;
+    const logOdds = noticing.ease + noticing.skill * this.#margin(skill, given) + noticing.subtlety * (subtlety - 0.5);
+    return wants[given.want ?? 'code'].byHands * logistic(logOdds);
+  }
+
+  /** Probability that a fault is fixed that was seen to fail. */
+  mending(skill: number, given: Circumstances): number {
+    const { ease, hands } = this.#parameters;
+    return logistic(ease.repair + hands.mending + this.#margin(skill, given) + this.#ofPlan(given, 'planWhenChecking'));
+  }
+
+  get hands(): HandsNumbers {
+    return this.#parameters.hands;
   }
 
   get copying(): number {

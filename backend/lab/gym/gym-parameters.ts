@@ -39,6 +39,29 @@ export interface GymParameters {
   readonly wants: Readonly<Record<Want, WantNumbers>>;
   /** Hidden skill: by how much a worker is better or worse at a want than its skill in the subject says, at most. */
   readonly wantSpread: number;
+  readonly hands: HandsNumbers;
+}
+
+/** A worker with hands runs what it wrote, and mends it where it sees it fail. docs/gym/hands.md has the reasons and their sources. */
+export interface HandsNumbers {
+  /** Log-odds of seeing a fault of medium subtlety by running the code, the weight of subtlety, and the share of skill in checking that counts. */
+  readonly noticing: { readonly ease: number; readonly subtlety: number; readonly skill: number };
+  /** Added to the log-odds of repairing a fault: it is seen to fail, and not only suspected. */
+  readonly mending: number;
+  /** How often an answer is mended at most. */
+  readonly mends: number;
+  /** Factor for the probability that correct code is considered wrong. */
+  readonly doubting: number;
+  /** Turns that look round before anything is written. */
+  readonly looks: number;
+  readonly tokens: {
+    /** How hands are used, and the tools: sent with every turn. */
+    readonly told: number;
+    /** Of a call beside the code that it carries, and of the last message. */
+    readonly call: number;
+    /** Of what a call returns. */
+    readonly result: number;
+  };
 }
 
 export interface WantNumbers {
@@ -48,6 +71,8 @@ export interface WantNumbers {
   readonly byPlan: number;
   /** Added to the log-odds of finding a mistake in what others wrote. */
   readonly easeOfFinding: number;
+  /** The share of faults that running something can show at all. */
+  readonly byHands: number;
 }
 
 export const GYM_PARAMETERS: GymParameters = {
@@ -63,15 +88,23 @@ export const GYM_PARAMETERS: GymParameters = {
   copying: 0.8,
   habit: 0.7,
   wants: {
-    code: { harder: 0, byPlan: 1, easeOfFinding: 0 },
-    fix: { harder: -0.05, byPlan: 1, easeOfFinding: 0.3 },
-    feature: { harder: 0, byPlan: 1, easeOfFinding: 0 },
-    refactor: { harder: -0.1, byPlan: 0.3, easeOfFinding: 0.5 },
-    tests: { harder: 0, byPlan: 1, easeOfFinding: -1 },
-    explain: { harder: -0.45, byPlan: 0.2, easeOfFinding: -1.5 },
-    talk: { harder: -2, byPlan: 0, easeOfFinding: 0 },
+    code: { harder: 0, byPlan: 1, easeOfFinding: 0, byHands: 1 },
+    fix: { harder: -0.05, byPlan: 1, easeOfFinding: 0.3, byHands: 1 },
+    feature: { harder: 0, byPlan: 1, easeOfFinding: 0, byHands: 1 },
+    refactor: { harder: -0.1, byPlan: 0.3, easeOfFinding: 0.5, byHands: 1 },
+    tests: { harder: 0, byPlan: 1, easeOfFinding: -1, byHands: 0.3 },
+    explain: { harder: -0.45, byPlan: 0.2, easeOfFinding: -1.5, byHands: 0 },
+    talk: { harder: -2, byPlan: 0, easeOfFinding: 0, byHands: 0 },
   },
   wantSpread: 0.1,
+  hands: {
+    noticing: { ease: 0.5, subtlety: -2, skill: 0.3 },
+    mending: 0.7,
+    mends: 2,
+    doubting: 0.3,
+    looks: 1,
+    tokens: { told: 640, call: 40, result: 120 },
+  },
 };
 
 export interface WorkerNumbers {

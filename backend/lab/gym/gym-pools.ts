@@ -1,3 +1,5 @@
+import type { PoolEntry } from '../../conductor/prompt-input.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { KINDS, type Kind } from '../../simulator/families/family.ts';
 import type { SimulatedWorker, Wire } from '../../simulator/pool.ts';
 import { KeyedRandom } from '../../common/keyed-random.ts';
@@ -33,6 +35,24 @@ export function unseenPool(seed: number): SimulatedWorker[] {
   const random = new KeyedRandom('unseen pool', seed);
   return random.shuffled('places', CHARACTERS).map((character, index) =>
     drawnWorker(`sim-u${seed}-${index + 1}`, character, 'held-out', new KeyedRandom('unseen pool', seed, index)));
+}
+
+/** The roster for random pools in which some workers have hands. Whether a worker has them says nothing of its skill. */
+export const TRAINING_ROSTER_WITH_HANDS: readonly SimulatedWorker[] = Array.from({ length: 15 }, (_, index) => ({
+  ...drawnWorker(`sim-h${index + 1}`, CHARACTERS[index % 5] ?? 'generalist', 'train', new KeyedRandom('roster with hands', index)),
+  // Two of each five, another pair of characters in each five.
+  hasHands: [0, 2].includes((index + 2 * Math.floor(index / 5)) % 5),
+}));
+
+/** A pool of five unseen workers of which two, drawn at random, have hands. */
+export function unseenPoolWithHands(seed: number): SimulatedWorker[] {
+  const handed = new KeyedRandom('unseen pool with hands', seed).shuffled('hands', CHARACTERS.map((_, index) => index)).slice(0, 2);
+  return unseenPool(seed).map((worker, index) => ({ ...worker, name: worker.name.replace('sim-u', 'sim-v'), hasHands: handed.includes(index) }));
+}
+
+/** What a Conductor is told of workers. */
+export function toldOf(pool: readonly Pick<WorkerConfig, 'description' | 'hands'>[]): PoolEntry[] {
+  return pool.map(({ description, hands }) => ({ description, ...(hands && { hasHands: true }) }));
 }
 
 function drawnWorker(name: string, character: Character, split: Split, random: KeyedRandom): SimulatedWorker {

@@ -26,8 +26,8 @@ export const gymResultSchema = z.object({
   options: z.record(z.string(), z.unknown()),
   /** The generator of each held-out task. */
   heldOut: z.array(z.string()),
-  /** Results for the training pool and for a pool of unseen workers. */
-  pools: z.object({ fixed: z.array(contestantSchema), unseen: z.array(contestantSchema) }),
+  /** Results for the training pool, for a pool of unseen workers, and for one of which some have hands. */
+  pools: z.object({ fixed: z.array(contestantSchema), unseen: z.array(contestantSchema), hands: z.array(contestantSchema).optional() }),
   /** Of each step. */
   metrics: z.array(z.record(z.string(), z.number())),
   plans: z.array(planEntrySchema),
@@ -51,8 +51,9 @@ export function gymStandings(results: readonly GymResult[], pool: keyof GymResul
   const rows = new Map<string, TriedContestant[]>();
   const note = (name: string, tried: TriedContestant): void => void rows.set(name, [...(rows.get(name) ?? []), tried]);
   for (const { pools } of results) {
-    for (const tried of pools[pool]) note(tried.name, tried);
-    const alone = pools[pool].filter(({ name }) => isAlone(name));
+    const tried = pools[pool] ?? [];
+    for (const one of tried) note(one.name, one);
+    const alone = tried.filter(({ name }) => isAlone(name));
     if (alone.length > 0) note(BEST_ALONE, alone.reduce((best, other) => (mean(other.right) > mean(best.right) ? other : best)));
   }
   const standings = [...rows].map(([name, tried]): Standing => ({
@@ -67,7 +68,7 @@ export function gymStandings(results: readonly GymResult[], pool: keyof GymResul
 /** A Markdown table of Conductors trained for the fixed pool, for random pools, or for both. */
 export function poolsTable(results: readonly GymResult[]): string {
   const reached = ({ pools }: GymResult, on: keyof GymResult['pools']): string => {
-    const tried = pools[on].find(({ name }) => name === CONDUCTOR.after);
+    const tried = pools[on]?.find(({ name }) => name === CONDUCTOR.after);
     return tried ? `${percent(mean(tried.right))} | ${percent(tried.formatRate ?? 0)}` : ' | ';
   };
   return [

@@ -3,15 +3,16 @@ import { KINDS } from '../../simulator/families/family.ts';
 import { KeyedRandom } from '../../common/keyed-random.ts';
 import { readDemand, type Demand } from '../../simulator/demand.ts';
 import { ROLES, type Role } from '../../simulator/roles.ts';
-import { keyOf } from '../../simulator/simulated-model.ts';
+import { keyOf, type SimulatedRequest } from '../../simulator/simulated-model.ts';
 import type { Skills } from '../../simulator/skills.ts';
 import { readView, type SeenStep } from '../../simulator/view.ts';
-import type { WorkerRule } from '../../simulator/worker-model.ts';
+import type { CostedText, WorkerCharacter, WorkerRule } from '../../simulator/worker-model.ts';
 import { signature } from '../../simulator/worker-texts.ts';
 import { GymChances, type Circumstances, type PlanInView } from './gym-chances.ts';
 import { GYM_PARAMETERS, type GymParameters } from './gym-parameters.ts';
 import type { GymBook, GymTask, WrongSolution } from './gym-tasks.ts';
 import { answerOf, cannotSee, codeOf, noFault, onlyTalk, planOf, reviewOf, unknownQuestion } from './gym-texts.ts';
+import { tokensOfLoop } from './hands-tokens.ts';
 
 export interface GymRuleOptions {
   readonly parameters?: GymParameters;
@@ -28,19 +29,41 @@ export interface GymRuleOptions {
  *
  * Workers mind what they are told: to work on something that they do not see, or to find a fault that nobody reported, they say so, and who
  * is asked for words or for code gives that, whatever the question wants.
+ *
+ * A worker with hands runs what it wrote before it answers, and mends it where it sees it fail. Its turns are one call here, with the tokens of all.
  */
-export function gymRule(book: GymBook, { parameters = GYM_PARAMETERS, minds = true }: GymRuleOptions = {}): WorkerRule {
+export function gymRule(book: GymBook, options: GymRuleOptions = {}): WorkerRule {
+  const { parameters = GYM_PARAMETERS } = options;
+  const answer = answersOf(book, options);
+  return (character, request) => {
+    const { text, isTalk, drafts } = answer(character, request);
+    if (!character.hasHands) return text;
+    const looks = isTalk ? 0 : parameters.hands.looks;
+    return { text, tokens: tokensOfLoop({ asked: request.messages, looks, drafts, text }, parameters.hands) } satisfies CostedText;
+  };
+}
+
+interface GymAnswer {
+  readonly text: string;
+  /** There was nothing to look at. */
+  readonly isTalk: boolean;
+  /** What was written and run, in this order; nothing without hands. */
+  readonly drafts: readonly string[];
+}
+
+function answersOf(book: GymBook, { parameters = GYM_PARAMETERS, minds = true }: GymRuleOptions): (character: WorkerCharacter, request: SimulatedRequest) => GymAnswer {
   const chances = new GymChances(parameters);
-  return ({ name, skills, seed }, request) => {
+  return ({ name, skills, seed, hasHands = false }, request) => {
     const view = readView(request.messages);
     const task = book.find(view.question);
-    if (!task) return `${signature(name)}\n\n${unknownQuestion()}`;
+    if (!task) return { text: `${signature(name)}\n\n${unknownQuestion()}`, isTalk: true, drafts: [] };
     const random = new KeyedRandom('gym worker', seed, name, keyOf(request));
     const habit = new KeyedRandom('gym habit', seed, name, task.question);
     const skill = skillFor(skills[task.kind], task, name, parameters);
-    const job = new GymJob({ name, task, steps: view.steps, skill, random, habit, chances });
+    const job = new GymJob({ name, task, steps: view.steps, skill, random, habit, chances, hasHands });
     const demand = readDemand(view.subtask);
-    return `${signature(name)}\n\n${minds ? job.answer(demand) : job.answerAsRead(demand)}`;
+    const text = `${signature(name)}\n\n${minds ? job.answer(demand) : job.answerAsRead(demand)}`;
+    return { text, isTalk: task.want === 'talk', drafts: job.drafts };
   };
 }
 
@@ -72,6 +95,7 @@ interface GymJobOptions {
   /** The same in all that the worker does with the question. */
   readonly habit: KeyedRandom;
   readonly chances: GymChances;
+  readonly hasHands: boolean;
 }
 
 /** Visible code; equal code of several steps is one attempt. */
@@ -91,18 +115,21 @@ class GymJob {
   readonly #random: KeyedRandom;
   readonly #habit: KeyedRandom;
   readonly #chances: GymChances;
+  readonly #hasHands: boolean;
+  readonly #drafts: string[] = [];
   readonly #attempts: readonly Attempt[];
   readonly #plan: { readonly inView: PlanInView; readonly blamed: WrongSolution | undefined };
   /** Outputs in view. */
   readonly #seen: number;
   readonly #lengths: { readonly plans: number; readonly attempts: number; readonly all: number };
 
-  constructor({ name, task, steps, skill, random, habit, chances }: GymJobOptions) {
+  constructor({ name, task, steps, skill, random, habit, chances, hasHands }: GymJobOptions) {
     this.#task = task;
     this.#skill = skill;
     this.#random = random;
     this.#habit = habit;
     this.#chances = chances;
+    this.#hasHands = hasHands && task.form === 'code';
     const withCode = steps.map((step) => ({ ...step, source: answerIn(task, step.output) }));
     const coded = withCode.filter((step): step is typeof step & { source: string } => step.source !== undefined);
     const plans = withCode.filter(({ source, output }) => source === undefined
@@ -114,6 +141,10 @@ class GymJob {
       plans: lengthOf(plans), attempts: lengthOf(coded.map(({ output }) => output)),
         all: lengthOf(steps.map(({ output }) => output)),
     };
+  }
+
+  get drafts(): readonly string[] {
+    return this.#drafts;
   }
 
   answer(demand: Demand): string {
@@ -156,13 +187,37 @@ class GymJob {
   /** Visible attempts do not help a writer: they are copied, or they distract. */
   #write(vague: boolean): string {
     const copied = this.#random.chance('copy', this.#chances.copying) ? this.#random.pick('copied', this.#attempts) : undefined;
-    if (copied) return answerOf(this.#random, this.#task, copied.source);
     const given = this.#given(vague, this.#lengths.plans);
+    if (copied) return answerOf(this.#random, this.#task, this.#afterRuns(copied.source, given));
     const luck = this.#random.chance('habit', this.#chances.habit) ? this.#habit : this.#random;
     if (luck.chance('write', this.#chances.rightCode(this.#skill.write, given))) return answerOf(this.#random, this.#task,
-      this.#task.source);
+      this.#afterRuns(this.#task.source, given));
     const wrong = this.#plan.blamed ?? (luck.pick('wrong', this.#task.wrong) as WrongSolution);
-    return answerOf(this.#random, this.#task, wrong.source);
+    return answerOf(this.#random, this.#task, this.#afterRuns(wrong.source, given));
+  }
+
+  /** The source as it is after its runs. What is right passes them; a fault is seen or not, and mended or replaced by another one. */
+  #afterRuns(source: string, given: Circumstances): string {
+    if (!this.#hasHands) return source;
+    let draft = source;
+    this.#drafts.push(draft);
+    for (let mend = 1; mend <= this.#chances.hands.mends; mend += 1) {
+      if (draft === this.#task.source || !this.#showsInRuns(draft, given)) break;
+      const isMended = this.#random.chance(`mend:${mend}`, this.#chances.mending(this.#skillInRepair, given));
+      draft = isMended ? this.#task.source : this.#anyWrong(`mend:${mend}`).source;
+      this.#drafts.push(draft);
+    }
+    return draft;
+  }
+
+  /** A worker makes the same trials of the same code whenever it runs it: what it has missed once, it misses again. */
+  #showsInRuns(source: string, given: Circumstances): boolean {
+    const subtlety = this.#task.wrong.find((one) => one.source === source)?.subtlety ?? 0.5;
+    return this.#habit.chance(`run:${source}`, this.#chances.noticing(this.#skill.check, subtlety, given));
+  }
+
+  get #skillInRepair(): number {
+    return (this.#skill.check + this.#skill.write) / 2;
   }
 
   /** Keeps the first attempt without a suspected bug. If there is none, repairs the code. */
@@ -175,23 +230,26 @@ class GymJob {
       if (finding === undefined) return reviewOf(this.#random, this.#task, order.length, findings, attempt.source);
       findings.push(finding);
     }
-    const skill = (this.#skill.check + this.#skill.write) / 2;
     // A reviewer that suspects correct code breaks it.
     const isBroken = order.some(({ isCorrect }) => isCorrect);
-    const isRepaired = !isBroken && this.#random.chance('repair', this.#chances.repair(skill, given));
-    return reviewOf(this.#random, this.#task, order.length, findings, isRepaired ? this.#task.source : this.#anyWrong('repair').source);
+    const isRepaired = !isBroken && this.#random.chance('repair', this.#chances.repair(this.#skillInRepair, given));
+    const source = this.#afterRuns(isRepaired ? this.#task.source : this.#anyWrong('repair').source, given);
+    return reviewOf(this.#random, this.#task, order.length, findings, source);
   }
 
   /** The bug that the worker suspects in an attempt; undefined if none. */
   #findFault({ source, wrong, isCorrect, isOwn, votes }: Attempt, given: Circumstances): string | undefined {
     const draw = `review:${source}`;
+    if (this.#hasHands) this.#drafts.push(source);
     if (isCorrect) {
-      const isDoubted = this.#random.chance(draw, this.#chances.breaking(this.#skill.check, isOwn) / votes);
+      const doubting = this.#hasHands ? this.#chances.hands.doubting : 1;
+      const isDoubted = this.#random.chance(draw, (doubting * this.#chances.breaking(this.#skill.check, isOwn)) / votes);
       return isDoubted ? this.#anyWrong(draw).idea : undefined;
     }
     // Unknown code is suspected like a bug of medium subtlety.
     const chance = this.#chances.findingFault(this.#skill.check, { subtlety: wrong?.subtlety ?? 0.5, isOwn }, given);
-    return this.#random.chance(draw, chance) ? (wrong?.idea ?? 'It does not do what the question asks for.') : undefined;
+    const isSeen = this.#hasHands && this.#showsInRuns(source, given);
+    return isSeen || this.#random.chance(draw, chance) ? (wrong?.idea ?? 'It does not do what the question asks for.') : undefined;
   }
 
   #anyWrong(draw: string): WrongSolution {

@@ -72,7 +72,9 @@ export function candidates(workers: readonly SimulatedWorker[], kind: Kind): Pla
     workers.map((_, worker) => worker)
       .sort((a, b) => (workers[b]?.skills[kind][role] ?? 0) - (workers[a]?.skills[kind][role] ?? 0))
       .slice(0, count);
-  const [planners, writers, checkers] = [best('plan', 2), best('write', 3), best('check', 2)];
+  const withHands = (role: Role): number[] => best(role, workers.length).filter((worker) => workers[worker]?.hasHands).slice(0, 1);
+  const both = (role: Role, count: number): number[] => [...new Set([...best(role, count), ...withHands(role)])];
+  const [planners, writers, checkers] = [best('plan', 2), both('write', 3), both('check', 2)];
   const groups = (size: number): number[][] => (size === 0 ? [[]] : groups(size - 1).flatMap((group) =>
     writers.filter((_, place) => place >= Math.max(0, ...group.map((worker) => writers.indexOf(worker)))).map((writer) =>
       [...group, writer])));

@@ -18,10 +18,13 @@ export function runPlanInProcess({ seed, workers, rule }: InProcessOptions): Run
     const worker = byName.get(model);
     if (!worker) return Promise.reject(new RangeError(`There is no simulated worker "${model}".`));
     const seeded = worker.wire === 'openai-chat' ? { sample } : {};
-    const text = rule({ name: worker.name, skills: worker.skills, seed }, { messages, ...seeded });
-    const inputTokens = messages.reduce((sum, { content }) => sum + countTokens(content), 0);
+    const answer = rule({ name: worker.name, skills: worker.skills, seed, hasHands: worker.hasHands }, { messages, ...seeded });
+    const text = typeof answer === 'string' ? answer : answer.text;
+    const { input, output } = typeof answer === 'string'
+      ? { input: messages.reduce((sum, { content }) => sum + countTokens(content), 0), output: countTokens(text) }
+      : answer.tokens;
     const { inputPerMillion, outputPerMillion } = worker.price;
-    const costUsd = (inputTokens * inputPerMillion + countTokens(text) * outputPerMillion) / 1e6;
-    return Promise.resolve({ text, costUsd, usage: { ...NO_USAGE, uncachedInput: inputTokens, output: countTokens(text) }, seconds: 0 });
+    const costUsd = (input * inputPerMillion + output * outputPerMillion) / 1e6;
+    return Promise.resolve({ text, costUsd, usage: { ...NO_USAGE, uncachedInput: input, output }, seconds: 0 });
   });
 }

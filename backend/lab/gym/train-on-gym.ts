@@ -35,6 +35,8 @@ export interface GymTrainingParts {
   readonly pool: readonly WorkerConfig[];
   /** Workers that random pools are drawn from. */
   readonly roster?: readonly WorkerConfig[] | undefined;
+  /** The same for pools in which some have hands; half of the drawn pools are of it, where it is given. */
+  readonly rosterWithHands?: readonly WorkerConfig[] | undefined;
   readonly journal: Journal;
   readonly caller: WorkerCaller;
   readonly prices: Prices;
@@ -85,7 +87,7 @@ export interface GymTrained {
  * tokenizer, a rehearsal of later rounds, from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
  */
 export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOptions): Promise<GymTrained> {
-  const { model, reference, profile, tokenizer, tasks, pool, roster, journal, caller, prices, store, signal, onStep } = parts;
+  const { model, reference, profile, tokenizer, tasks, pool, roster, rosterWithHands, journal, caller, prices, store, signal, onStep } = parts;
   const { steps, tasksPerStep, groupSize, seed, lossType, divergence, pools, sabotage } = options;
   const answers = new Map<string, string>();
   const rollouts = new RolloutRunner({
@@ -102,13 +104,17 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
   const from = await store.resume();
   await model.startTraining({ optimizer: ADAMW_DEFAULTS, ...(from && { resume: from.engineState }) });
   const trained = new LocalEngine(model, { versions: store.versions, trains: 'weights', reference });
-  const engine = tokenizer ? rehearsingEngine(trained, tokenizer, { seed, stepsDone: from?.step ?? 0 }) : trained;
+  const engine = tokenizer ? rehearsingEngine(trained, tokenizer, { seed, stepsDone: from?.step ?? 0, withHands: rosterWithHands !== undefined }) : trained;
   const diary = await PlanDiary.open(path.join(store.folder, 'plans.jsonl'), { stepsDone: from?.step ?? 0 });
   if (pools !== 'fixed' && !roster) throw new RangeError('Random pools are drawn from a roster, and none is given.');
-  const gatherer = gatherersInTurn([
+  const drawn = (from: readonly WorkerConfig[]): RolloutGatherer =>
+    new RolloutGatherer({ rollouts, pool: from, poolSizes: [DRAWN_WORKERS], profile, seed, handsWithoutProject: true });
+  const withoutHands = [
     ...(pools === 'random' ? [] : [new RolloutGatherer({ rollouts, pool, profile, seed })]),
-    ...(pools === 'fixed' || !roster ? [] : [new RolloutGatherer({ rollouts, pool: roster, poolSizes: [DRAWN_WORKERS], profile, seed })]),
-  ]);
+    ...(pools === 'fixed' || !roster ? [] : [drawn(roster)]),
+  ];
+  // Every other pool that is drawn has workers with hands: the fixed one stays as often as it was.
+  const gatherer = gatherersInTurn(rosterWithHands ? [...withoutHands, ...withoutHands.slice(0, -1), drawn(rosterWithHands)] : withoutHands);
   const hasTalk = tasks.some(isTalk);
   const costed = hasTalk ? costOnlyWhere<JudgedGymTask>(gatherer, isTalk) : gatherer;
   const trainer: GrpoTrainerOptions = {

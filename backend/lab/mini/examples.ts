@@ -2,7 +2,7 @@ import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
 import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
 import { Dice } from './dice.ts';
 import { keepText, makePlan, openingOf } from './plans.ts';
-import { makePool } from './pools.ts';
+import { handed, makePool } from './pools.ts';
 import { makeQuestion } from './questions.ts';
 import { EXTENSIONS, FILES, NAME_NOUNS, TOPICS } from './topics.ts';
 
@@ -23,15 +23,26 @@ export interface OpeningsExample extends Pick<PlanExample, 'messages'> {
 
 const OPENINGS = 4;
 
+/** Where no worker has hands, its prompts are those of the profile `mini`. */
+const PROFILE = PROMPT_PROFILES['mini-hands'];
+
 /** First plans, later rounds, and corrections of invalid plans, with their probabilities. */
 const FORMS = { first: 0.84, later: 0.13, rejected: 0.03 } as const;
 type Form = keyof typeof FORMS;
 
-/** The example with this number, determined by the seed and the number. `only` restricts its form. */
-export function exampleAt(seed: number, index: number, only?: Form): PlanExample {
+export interface ExampleOptions {
+  /** Restricts the form. */
+  readonly only?: Form | undefined;
+  /** Some workers of some pools have hands. All else is the same as without. */
+  readonly withHands?: boolean | undefined;
+}
+
+/** The example with this number, determined by the seed and the number. */
+export function exampleAt(seed: number, index: number, { only, withHands = false }: ExampleOptions = {}): PlanExample {
   const dice = new Dice(seed, 'example', index);
   const question = makeQuestion(dice);
-  const pool = makePool(dice, question.topic);
+  const bare = makePool(dice, question.topic);
+  const pool = withHands ? handed(bare, new Dice(seed, 'example hands', index)) : bare;
   const drawn = (Object.keys(FORMS) as Form[])[dice.weighted(Object.values(FORMS))];
   const form = only ?? drawn;
   const first = { question: question.text, context: dice.chance(0.12) ? madeContext(dice) : '', pool, rounds: [] };
@@ -49,16 +60,17 @@ export function exampleAt(seed: number, index: number, only?: Form): PlanExample
  * The choice of workers is the hardest to learn, and little of a text is about it. So these examples are only the beginnings of plans, up to the
  * choice of workers, several for each question. Determined by the seed and the number.
  */
-export function openingsAt(seed: number, index: number): OpeningsExample {
+export function openingsAt(seed: number, index: number, { withHands = false }: Pick<ExampleOptions, 'withHands'> = {}): OpeningsExample {
   const dice = new Dice(seed, 'openings', index);
   const question = makeQuestion(dice);
-  const pool = makePool(dice, question.topic);
-  const { messages } = conductorPrompt({ question: question.text, context: '', pool, rounds: [] }, PROMPT_PROFILES.mini);
+  const bare = makePool(dice, question.topic);
+  const pool = withHands ? handed(bare, new Dice(seed, 'openings hands', index)) : bare;
+  const { messages } = conductorPrompt({ question: question.text, context: '', pool, rounds: [] }, PROFILE);
   return { messages, openings: Array.from({ length: OPENINGS }, () => openingOf(makePlan(dice, question, pool, 0))) };
 }
 
 const exampleOf = (input: PromptInput, text: string): PlanExample =>
-  ({ input, messages: conductorPrompt(input, PROMPT_PROFILES.mini).messages, text });
+  ({ input, messages: conductorPrompt(input, PROFILE).messages, text });
 
 function madeContext(dice: Dice): string {
   const { functions, things } = dice.pick(TOPICS);

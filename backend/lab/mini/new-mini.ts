@@ -19,18 +19,18 @@ const MAXIMUM_POSITIONS = 8_192;
 const TOKENIZER_EXAMPLES = 10_000;
 
 /** Writes an untrained model and its tokenizer into a folder (absolute). */
-export async function writeNewMini(folder: string, { seed, geometry = MINI_GEOMETRY, examples = TOKENIZER_EXAMPLES }: {
-  readonly seed: number; readonly geometry?: MiniGeometry | undefined; readonly examples?: number | undefined;
+export async function writeNewMini(folder: string, { seed, geometry = MINI_GEOMETRY, examples = TOKENIZER_EXAMPLES, withHands }: {
+  readonly seed: number; readonly geometry?: MiniGeometry | undefined; readonly examples?: number | undefined; readonly withHands?: boolean | undefined;
 }): Promise<void> {
-  const tokenizer = trainTokenizer(textsOf(seed, examples), geometry.vocabularySize);
+  const tokenizer = trainTokenizer(textsOf(seed, examples, withHands), geometry.vocabularySize);
   const { vocabularySize, stopTokenId } = tokenizer;
   await writeNewCheckpoint(folder, { ...geometry, vocabularySize, stopTokenId, maximumPositions: MAXIMUM_POSITIONS, seed });
   await writeTokenizer(folder, tokenizer);
 }
 
-function* textsOf(seed: number, examples: number): Generator<string> {
+function* textsOf(seed: number, examples: number, withHands: boolean | undefined): Generator<string> {
   for (let index = 0; index < examples; index += 1) {
-    const { messages, text } = exampleAt(seed, index);
+    const { messages, text } = exampleAt(seed, index, { withHands });
     // As the chat template has them: what stands on both sides of a turn's end is no word.
     for (const { role, content } of messages) yield `${role}\n${content}`;
     yield `assistant\n${text}`;

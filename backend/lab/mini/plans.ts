@@ -82,7 +82,9 @@ export function makePlan(dice: Dice, { want, text }: Pick<MadeQuestion, 'want' |
   // Step numbers label the entries: without them the model sometimes miscounts long lists.
   const isNumbered = dice.chance(tasks.length > 3 ? 0.85 : 0.45);
   const modelIds: number[] = [];
-  for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], digest, pool.length, modelIds));
+  // An explanation is not run: hands do nothing for it.
+  const useful = want === 'explanation' ? { ...digest, hands: [] } : digest;
+  for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], useful, pool.length, modelIds));
   const plan = {
     modelIds,
     subtasks: tasks.map((task) => withWords(dice.pick(words[task]), want, dice)),
@@ -104,11 +106,11 @@ const planText = (reason: string, steps: readonly string[], plan: Plan): string 
 /** The beginning of a plan, up to the worker of the last step. */
 export const openingOf = (text: string): string => text.slice(0, text.indexOf('.\n\n'));
 
-/** A random worker, weighted strongly by praise for the role, less by nearness to the question, and slightly by not being used yet. */
+/** A random worker, weighted strongly by praise for the role, less by nearness to the question and by hands where something is written, and slightly by not being used yet. */
 function chosenWorker(dice: Dice, role: DigestRole, digest: WorkerDigest, workers: number, used: readonly number[]): number {
   const pull = (ranked: readonly number[], ordinal: number, first: number): number => [first, first / 3, first / 8][ranked.indexOf(ordinal)] ?? 0;
   return dice.weighted(Array.from({ length: workers }, (_, ordinal) =>
-    (1 + pull(digest[role], ordinal, 16) + pull(digest.near, ordinal, 2)) * (used.includes(ordinal) ? 0.6 : 1)));
+    (1 + pull(digest[role], ordinal, 16) + pull(digest.near, ordinal, 2) + (role === 'plan' ? 0 : pull(digest.hands, ordinal, 4))) * (used.includes(ordinal) ? 0.6 : 1)));
 }
 
 /**

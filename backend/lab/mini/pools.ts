@@ -7,6 +7,7 @@ type Strength = { readonly role: Role; readonly topic?: Topic } | { readonly rol
 
 export interface MadeWorker {
   readonly description?: string;
+  readonly hasHands?: boolean;
 }
 
 const LARGEST_POOL = 8;
@@ -30,6 +31,12 @@ export function makePool(dice: Dice, near: Topic | undefined): MadeWorker[] {
   const size = 1 + dice.weighted([1, 2, 3, 4, 4, 3, 2, 2].slice(0, LARGEST_POOL));
   const described = [1, 0.5, 0][dice.weighted([0.75, 0.1, 0.15])] as number;
   return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : {}));
+}
+
+/** Half of the pools have workers with hands; hands say nothing of what else a worker is good at. */
+export function handed(pool: readonly MadeWorker[], dice: Dice): MadeWorker[] {
+  if (dice.chance(0.5)) return [...pool];
+  return pool.map((worker) => (dice.chance(0.4) ? { ...worker, hasHands: true } : worker));
 }
 
 function describedWorker(dice: Dice, near: Topic | undefined): MadeWorker {

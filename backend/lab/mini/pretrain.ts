@@ -14,6 +14,8 @@ export interface PretrainOptions {
   readonly gradientClip: number;
   /** Steps from one checkpoint to the next. */
   readonly stepsKept: number;
+  /** Some workers of the examples have hands. */
+  readonly withHands?: boolean | undefined;
 }
 
 /** Takes about half an hour on two idle cores. Small models train well at a high learning rate. */
@@ -49,11 +51,11 @@ export async function pretrain(
   { engine, store, tokenizer, onStep }: PretrainParts, options: PretrainOptions,
   { from, signal }: { readonly from: TrainingCheckpoint | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { seed, steps, batchSize, gradientClip, stepsKept } = options;
+  const { seed, steps, batchSize, gradientClip, stepsKept, withHands } = options;
   const metrics = [...(from?.metrics ?? [])];
   for (let step = from?.step ?? 0; step < steps; step += 1) {
     signal.throwIfAborted();
-    const batch = batchOf(step, { seed, batchSize, tokenizer });
+    const batch = batchOf(step, { seed, batchSize, tokenizer, withHands });
     const { loss } = await engine.forwardBackward({ type: 'cross_entropy' }, batch, signal);
     const { gradientNorm } = await engine.optimStep({ learningRate: learningRate(step + 1, steps + 1, options.learningRate), gradientClip });
     const done = step + 1;
@@ -65,11 +67,11 @@ export async function pretrain(
 }
 
 function batchOf(
-  step: number, { seed, batchSize, tokenizer }: Pick<PretrainOptions, 'seed' | 'batchSize'> & Pick<PretrainParts, 'tokenizer'>,
+  step: number, { seed, batchSize, tokenizer, withHands }: Pick<PretrainOptions, 'seed' | 'batchSize' | 'withHands'> & Pick<PretrainParts, 'tokenizer'>,
 ): Example[] {
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, place) => step * count + place);
-  const texts = numbers(batchSize.texts).map((number) => imitated(exampleAt(seed, number), tokenizer));
-  const openings = numbers(batchSize.openings).map((number) => openingsAt(seed, number)).flatMap((example) => {
+  const texts = numbers(batchSize.texts).map((number) => imitated(exampleAt(seed, number, { withHands }), tokenizer));
+  const openings = numbers(batchSize.openings).map((number) => openingsAt(seed, number, { withHands })).flatMap((example) => {
     const promptTokens = tokenizer.chat(example.messages);
     return example.openings.map((opening) => ({ promptTokens, tokens: encoded(opening, tokenizer), ...UNSAMPLED }));
   });

@@ -14,11 +14,11 @@ const SEED = 1_000_003;
  * `stepsDone`: completed steps of a resumed training.
  */
 export function rehearsingEngine(
-  engine: TrainEngine, tokenizer: PretrainParts['tokenizer'], { seed, stepsDone }: { readonly seed: number; readonly stepsDone: number },
+  engine: TrainEngine, tokenizer: PretrainParts['tokenizer'], { seed, stepsDone, withHands }: { readonly seed: number; readonly stepsDone: number; readonly withHands?: boolean | undefined },
 ): TrainEngine {
   let step = stepsDone;
   const examples = (): Example[] => Array.from({ length: EXAMPLES }, (_, place) =>
-    imitated(exampleAt(SEED + seed, step * EXAMPLES + place, 'later'), tokenizer));
+    imitated(exampleAt(SEED + seed, step * EXAMPLES + place, { only: 'later', withHands }), tokenizer));
   return {
     hasRoom: (prompt, tokens) => engine.hasRoom(prompt, tokens),
     sample: (request) => engine.sample(request),

@@ -16,6 +16,8 @@ export interface RolloutGathererOptions {
   /** How many workers each group can use: one of these numbers, drawn per group (§3.2 of the paper). Absent: all workers, in order. */
   readonly poolSizes?: readonly number[] | undefined;
   readonly seed: number;
+  /** Workers have hands for questions without a project, too, as in the gym. */
+  readonly handsWithoutProject?: boolean | undefined;
 }
 
 /** Asks for plans that use a pool of workers, and runs them as rollouts. */
@@ -53,7 +55,8 @@ export class RolloutGatherer implements Gatherer<Task> {
    */
   #prompt(task: Task, at: GroupPlace, rounds: readonly PastRound[]): Prompt {
     const { question, context } = task;
-    const pool = this.poolOf(at).map(({ description, hands, agent }) => ({ description, ...('base' in task && (hands ?? agent) && { hasHands: true }) }));
+    const mayWork = 'base' in task || this.#options.handsWithoutProject === true;
+    const pool = this.poolOf(at).map(({ description, hands, agent }) => ({ description, ...(mayWork && (hands ?? agent) && { hasHands: true }) }));
     const known = 'base' in task ? { shown: task.shown, project: { testCommand: task.testCommand } } : {};
     const { messages, prefill } = conductorPrompt({ question, context, ...known, pool, rounds }, this.#options.profile);
     return { messages: messages.map(({ role, content }) => ({ role, content })), prefill };

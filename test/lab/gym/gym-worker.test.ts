@@ -24,8 +24,10 @@ function ask(task: GymTask, { skills = [0.7, 0.7, 0.7], subtask, outputs = [], n
   const inputs = outputs.map((output, index) => ({ step: { index, worker: 9, subtask: '…', reads: [],
     readsPreviousRound: false }, output }));
   const messages = workerMessages({ question: task.question, context: '', editsFiles: false, inputs, subtask });
-  return rule({ name, skills: skillsOf(skills), seed }, { messages, sample });
+  return textOf(rule({ name, skills: skillsOf(skills), seed }, { messages, sample }));
 }
+
+const textOf = (answer: ReturnType<typeof rule>): string => (typeof answer === 'string' ? answer : answer.text);
 
 const codeIn = (answer: string): string | undefined => answerCode(answer, 'javascript');
 const block = (source: string): string => `\`\`\`js\n${source}\`\`\``;
@@ -138,7 +140,7 @@ describe('a worker of the gym', () => {
     for (const task of tasks.slice(0, 20)) {
       expect(ask(task, { subtask: check })).toMatch(/cannot do this/);
       const messages = workerMessages({ question: task.question, context: '', editsFiles: false, inputs: [], subtask: check });
-      expect(codeIn(heedless({ name: 'sim-one', skills: skillsOf([0.7, 0.7, 0.7]), seed: 1 }, { messages }))).toBeDefined();
+      expect(codeIn(textOf(heedless({ name: 'sim-one', skills: skillsOf([0.7, 0.7, 0.7]), seed: 1 }, { messages })))).toBeDefined();
     }
   });
 
@@ -147,7 +149,7 @@ describe('a worker of the gym', () => {
     const right = (write: number): number => tasks.filter((task) => {
       const messages = workerMessages({ question: task.question, context: '', editsFiles: false, inputs: [],
         subtask: SUBTASKS.alone[0] });
-      return codeIn(characterless({ name: 'sim-one', skills: skillsOf([0, write, 0]), seed: 1 }, { messages })) === task.source;
+      return codeIn(textOf(characterless({ name: 'sim-one', skills: skillsOf([0, write, 0]), seed: 1 }, { messages }))) === task.source;
     }).length;
     expect(right(0)).toBe(right(1));
   });

@@ -178,8 +178,9 @@ describe('a worker that minds', () => {
   it('finds no fault where none is reported, and looks for one where one is', async () => {
     const said = (want: Want): string => {
       const task = first(want);
-      return gymRule(new GymBook(tasks))({ name: 'sim-one', skills: TRAINING_POOL[0]!.skills, seed: 1 },
+      const answer = gymRule(new GymBook(tasks))({ name: 'sim-one', skills: TRAINING_POOL[0]!.skills, seed: 1 },
         { messages: [{ role: 'user', content: `<question>\n${task.question}\n</question>\n\nYour subtask: Find the wrong line and write a short plan. No code.` }] });
+      return typeof answer === 'string' ? answer : answer.text;
     };
     for (const want of ['feature', 'explain', 'tests', 'refactor'] as const) expect(said(want), want).toMatch(/found none/);
     expect(said('fix')).not.toMatch(/found none/);

@@ -22,6 +22,36 @@ describe('examples for conductor-mini', () => {
     expect(exampleAt(SEED + 1, 17)).not.toEqual(examples[17]);
   });
 
+  it('have workers with hands only where they are wanted, and are otherwise the same', () => {
+    const withHands = examples.map((_, index) => exampleAt(SEED, index, { withHands: true }));
+    expect(examples.filter(({ input }) => input.pool.some(({ hasHands }) => hasHands))).toEqual([]);
+    const bare = (pool: (typeof examples)[number]['input']['pool']) => pool.map(({ description }) => description);
+    expect(withHands.map(({ input }) => bare(input.pool))).toEqual(examples.map(({ input }) => bare(input.pool)));
+    const some = share(withHands, ({ input }) => input.pool.some(({ hasHands }) => hasHands));
+    expect(some).toBeGreaterThan(0.3);
+    expect(some).toBeLessThan(0.5);
+    for (const { input, messages } of withHands) {
+      const isTold = input.pool.some(({ hasHands }) => hasHands);
+      expect(/^(?:.*, )?hands\d/m.test(messages.find(({ content }) => content.includes('USER QUESTION'))?.content ?? '')).toBe(isTold);
+    }
+  });
+
+  it('let workers with hands write and check more often than others, and plan as often', () => {
+    const steps = Array.from({ length: 3_000 }, (_, index) => exampleAt(SEED, index, { withHands: true })).flatMap(({ input, text }) => {
+      const found = parsePlan(text, { workerCount: input.pool.length, round: input.rounds.length });
+      const handed = input.pool.filter(({ hasHands }) => hasHands).length / input.pool.length;
+      if (found.kind !== 'plan' || handed === 0 || handed === 1) return [];
+      return found.plan.modelIds.map((id, step) => ({ role: readRole(found.plan.subtasks[step] as string).role, over: Number(input.pool[id]?.hasHands ?? false) - handed }));
+    });
+    const over = (role: string): number => {
+      const own = steps.filter((step) => step.role === role);
+      return own.reduce((sum, step) => sum + step.over, 0) / own.length;
+    };
+    expect(over('write')).toBeGreaterThan(0.1);
+    expect(over('check')).toBeGreaterThan(0.1);
+    expect(Math.abs(over('plan'))).toBeLessThan(0.06);
+  });
+
   it.each([1, 2, 3, 4, 5])('have plans of %i steps among them', (steps) => {
     expect(share(plans, ({ plan }) => plan.modelIds.length === steps)).toBeGreaterThan(0.05);
   });
