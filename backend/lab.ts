@@ -8,6 +8,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   'gym-mean': () => import('./lab/commands/gym-mean.ts'),
   'gym-compare': () => import('./lab/commands/gym-compare.ts'),
   'gym-results': () => import('./lab/commands/gym-results.ts'),
+  'gym-hands': () => import('./lab/commands/gym-hands.ts'),
   'gym-wants': () => import('./lab/commands/gym-wants.ts'),
 };
 

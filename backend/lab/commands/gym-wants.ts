@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MINI_PLANNER } from '../../conductor/mini-planner.ts';
 import { compare } from '../../eval/compare.ts';
@@ -10,13 +6,12 @@ import { BASELINES, byPlan } from '../../eval/contestant.ts';
 import { randomPlan } from '../../eval/contestants/random-plans.ts';
 import { percent } from '../../eval/standings.ts';
 import { KeyedRandom } from '../../common/keyed-random.ts';
-import { LocalModel } from '../../lm/local-model.ts';
-import { workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
+import type { LocalModel } from '../../lm/local-model.ts';
 import type { SimulatedWorker } from '../../simulator/pool.ts';
 import { estimate } from '../../train/statistics/statistics.ts';
 import { LocalAdapter } from '../../workers/adapters/local-adapter.ts';
 import { knownGrader } from '../gym/gym-grades.ts';
-import { toldOf, TRAINING_POOL, unseenPool, unseenPoolWithHands } from '../gym/gym-pools.ts';
+import { toldOf, TRAINING_POOL, unseenPool, unseenPoolWithHands, unservedPool } from '../gym/gym-pools.ts';
 import { GymBook, gymTasks, type GymTask } from '../gym/gym-tasks.ts';
 import { gymRule } from '../gym/gym-worker.ts';
 import { runPlanInProcess } from '../gym/run-plan-in-process.ts';
@@ -24,6 +19,7 @@ import { GYM_PLAN_TOKENS } from '../gym/train-on-gym.ts';
 import { WANTS } from '../gym/wants/want.ts';
 import { wantPlans } from '../gym/wants/want-plans.ts';
 import { wantTasks } from '../gym/wants/want-tasks.ts';
+import { BUNDLED_FOLDER, withConductorModel } from '../gym/with-conductor-model.ts';
 
 /* How well a Conductor plans for each want of the gym: in process, its answers graded by the known ones. */
 
@@ -41,7 +37,7 @@ const USAGE = `usage: node with-node.mjs node backend/lab.ts gym-wants [options]
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string', multiple: true, default: [fileURLToPath(new URL('../../../media/conductor-mini', import.meta.url))] },
+    model: { type: 'string', multiple: true, default: [BUNDLED_FOLDER] },
     seeds: { type: 'string', default: '2' },
     code: { type: 'string', default: '100' },
     wants: { type: 'string', default: '90' },
@@ -65,24 +61,12 @@ async function measure(): Promise<void> {
       ...gymTasks({ seed, split: 'held-out', count: Number(values.code) }),
       ...(Number(values.wants) > 0 ? wantTasks({ seed, split: 'held-out', count: Number(values.wants) }) : []),
     ];
-    await withModel(values.model[(seed - 1) % values.model.length] ?? '', async (model) => {
+    await withConductorModel(values.model[(seed - 1) % values.model.length] ?? '', async (model) => {
       const pools = [['fixed', TRAINING_POOL], ['unseen', unseenPool(100 + seed)], ...(values.hands ? [['hands', unseenPoolWithHands(300 + seed)] as const] : [])] as const;
       for (const [name, workers] of pools) await tryPool(model, tables, { name, workers, tasks, seed });
     });
   }
   for (const [name, rows] of tables) process.stdout.write(`${tableOf(name, rows)}\n`);
-}
-
-async function withModel(folder: string, use: (model: LocalModel) => Promise<void>): Promise<void> {
-  const storage = await mkdtemp(path.join(tmpdir(), 'gym-wants-'));
-  const settings = { folder: path.resolve(folder), device: 'cpu', precision: 'full', adapters: false, storage } as const;
-  const model = await LocalModel.open({ settings, device: 'cpu', deviceReasons: [], threads: 1 });
-  try {
-    await use(model);
-  } finally {
-    await model.close();
-    await rm(storage, { recursive: true, force: true });
-  }
 }
 
 interface Tried {
@@ -94,7 +78,7 @@ interface Tried {
 
 async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, workers, tasks, seed }: Tried): Promise<void> {
   const { signal } = new AbortController();
-  const pool = poolOf(workers);
+  const pool = unservedPool(workers);
   const planner = { ...MINI_PLANNER, promptProfile: values.hands ? 'mini-hands' as const : 'mini' as const };
   const steps = new Map<string, number>();
   const conductor = conductorContestant({
@@ -132,12 +116,6 @@ async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, wor
       if (result.name === 'Conductor') row.steps.push(...own.map((index) => steps.get(tasks[index]?.id ?? '') ?? 0));
     }
   }
-}
-
-function poolOf(workers: readonly SimulatedWorker[]): WorkerConfig[] {
-  return workers.map(({ name, description, price, hasHands }) => workerConfigSchema.parse({
-    id: name, provider: 'openai-compatible', model: name, baseUrl: 'http://127.0.0.1:1/v1', price, description, simulated: true, ...(hasHands && { hands: 'tools' }),
-  }));
 }
 
 function tableOf(name: string, rows: Rows): string {

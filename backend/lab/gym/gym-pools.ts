@@ -1,5 +1,5 @@
 import type { PoolEntry } from '../../conductor/prompt-input.ts';
-import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
 import { KINDS, type Kind } from '../../simulator/families/family.ts';
 import type { SimulatedWorker, Wire } from '../../simulator/pool.ts';
 import { KeyedRandom } from '../../common/keyed-random.ts';
@@ -46,8 +46,20 @@ export const TRAINING_ROSTER_WITH_HANDS: readonly SimulatedWorker[] = Array.from
 
 /** A pool of five unseen workers of which two, drawn at random, have hands. */
 export function unseenPoolWithHands(seed: number): SimulatedWorker[] {
+  return twoWithHands(unseenPool(seed), seed).map((worker) => ({ ...worker, name: worker.name.replace('sim-u', 'sim-v') }));
+}
+
+/** The same workers; two of the first five, drawn at random, have hands. */
+export function twoWithHands(workers: readonly SimulatedWorker[], seed: number): SimulatedWorker[] {
   const handed = new KeyedRandom('unseen pool with hands', seed).shuffled('hands', CHARACTERS.map((_, index) => index)).slice(0, 2);
-  return unseenPool(seed).map((worker, index) => ({ ...worker, name: worker.name.replace('sim-u', 'sim-v'), hasHands: handed.includes(index) }));
+  return workers.map((worker, index) => ({ ...worker, hasHands: handed.includes(index) }));
+}
+
+/** As workers in `workers.json`, where nobody calls them over the wire. */
+export function unservedPool(workers: readonly SimulatedWorker[]): WorkerConfig[] {
+  return workers.map(({ name, description, price, hasHands }) => workerConfigSchema.parse({
+    id: name, provider: 'openai-compatible', model: name, baseUrl: 'http://127.0.0.1:1/v1', price, description, simulated: true, ...(hasHands && { hands: 'tools' }),
+  }));
 }
 
 /** What a Conductor is told of workers. */

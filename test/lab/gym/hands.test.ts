@@ -10,7 +10,7 @@ import { gymContestants } from '../../../backend/lab/gym/gym-contestants.ts';
 import { knownGrader } from '../../../backend/lab/gym/gym-grades.ts';
 import { GYM_PARAMETERS } from '../../../backend/lab/gym/gym-parameters.ts';
 import { toldOf, TRAINING_POOL, TRAINING_ROSTER, TRAINING_ROSTER_WITH_HANDS, unseenPool, unseenPoolWithHands } from '../../../backend/lab/gym/gym-pools.ts';
-import { GymBook, gymTasks, type GymTask } from '../../../backend/lab/gym/gym-tasks.ts';
+import { generatorsOf, GymBook, gymTasks, type GymTask } from '../../../backend/lab/gym/gym-tasks.ts';
 import { gymRule } from '../../../backend/lab/gym/gym-worker.ts';
 import { tokensOfLoop } from '../../../backend/lab/gym/hands-tokens.ts';
 import { runPlanInProcess } from '../../../backend/lab/gym/run-plan-in-process.ts';
@@ -18,6 +18,7 @@ import { NEW_WANTS, type Want } from '../../../backend/lab/gym/wants/want.ts';
 import { wantPlans } from '../../../backend/lab/gym/wants/want-plans.ts';
 import { wantTasks } from '../../../backend/lab/gym/wants/want-tasks.ts';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
+import { KINDS } from '../../../backend/simulator/families/family.ts';
 import type { SimulatedWorker } from '../../../backend/simulator/pool.ts';
 import { RolloutGatherer } from '../../../backend/train/rollouts/rollout-gatherer.ts';
 import { mean } from '../../../backend/train/statistics/statistics.ts';
@@ -117,11 +118,13 @@ describe('pools with hands', () => {
   it('leave much to plan: the oracle is far from asking the same worker again, and from everybody alone, at a fraction of the cost', async () => {
     const workers = unseenPoolWithHands(501);
     const pool = poolOf(workers);
-    const code = tasks.filter(({ want }) => want === 'code');
+    // The search for the oracle's plans is made for every generator: one of each kind of question will do.
+    const generators = new Set(generatorsOf('train').slice(0, KINDS.length).map(({ name }) => name));
+    const code = gymTasks({ seed: 21, split: 'train', count: 240 }).filter(({ generator }) => generators.has(generator));
     const search = [{ trials: 10, keep: 20 }, { trials: 30, keep: 5 }, { trials: 80, keep: 3 }];
     const { contestants, best } = await gymContestants({ workers, pool, tasks: code, signal, search, practice: 60 });
-    const run = runPlanInProcess({ seed: 1, workers, rule });
-    const results = await compare({ contestants: contestants.filter(({ name }) => !name.includes(',')), tasks: code.map(judged), pool, seeds: [1, 2], runFor: () => run, concurrency: 1, signal });
+    const run = runPlanInProcess({ seed: 1, workers, rule: gymRule(new GymBook(code)) });
+    const results = await compare({ contestants: contestants.filter(({ name }) => !name.includes(',')), tasks: code.map(judged), pool, seeds: [1], runFor: () => run, concurrency: 1, signal });
     const of = (name: string) => results.find((result) => result.name === name)?.outcomes.flat() ?? [];
     expect(right(of(BASELINES.oracle))).toBeLessThan(0.97);
     for (const name of [BASELINES.reflection, BASELINES.majority, BASELINES.mixture]) {
