@@ -33,10 +33,11 @@ import { PoolStore } from './workers/pool-store.ts';
 import { plainMessage } from './common/plain-message.ts';
 import { RunCommands } from './runs/run-commands.ts';
 import { takeRunFor } from './runs/run-for-folder.ts';
+import { LocalFirstState } from './runs/local-first.ts';
 import { RunList } from './runs/run-list.ts';
 import { RunStore } from './runs/run-store.ts';
 import { RunSubscriptions } from './runs/run-subscriptions.ts';
-import { readSettings } from './common/settings.ts';
+import { readSettings, setLocalFirst } from './common/settings.ts';
 import { StepCommands } from './runs/step-commands.ts';
 import { SolveCommand } from './runs/solve-command.ts';
 import { StatusBar } from './runs/status-bar.ts';
@@ -136,8 +137,15 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
   const poolStore = new PoolStore(connection);
+  const localFirst = new LocalFirstState({ connection, folders, isOn: () => readSettings().localFirst });
+  // Workers and runs that come to an end may change who tries, and the record.
+  poolStore.changed.on(() => localFirst.refresh());
+  list.changed.on(() => localFirst.refresh());
+  context.subscriptions.push(vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration('conductor.localFirst')) localFirst.changed.emit();
+  }));
   const panel = new PanelStateSource({
-    connection, poolStore, runs, list, trainings, trainingDetails, models,
+    connection, poolStore, runs, list, trainings, trainingDetails, models, localFirst,
     isTrusted: () => vscode.workspace.isTrusted,
     folders,
     undoable: () => review.undoable,
@@ -218,6 +226,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const pageMessageOptions: PageMessageOptions = {
     connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review,
     openFile: (path, line) => openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), path, line),
+    setLocalFirst,
     runCommand: async (id, argument) => void (await vscode.commands.executeCommand(id, ...(argument === undefined ? [] : [argument]))),
   };
 

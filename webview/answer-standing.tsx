@@ -14,6 +14,7 @@ import { VerdictReason } from './verdict-reason.tsx';
  */
 export function answerRoundWords(run: RunSnapshot): string | undefined {
   const answer = answerOf(run);
+  if (answer?.round.localTry) return run.outcome === 'verified' ? l10n.t('of the local try: nobody was paid') : l10n.t('of the local try');
   if (!answer || run.rounds.length === 1) return undefined;
   const { index, verdict } = answer.round;
   if (hasAttempts(run)) return attemptWords(run, answer.round);

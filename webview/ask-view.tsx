@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ContextPreview, PanelState, PoolSummary, QuestionDraft, ViewOf } from '../backend/protocol/panel-messages.ts';
+import { localRecordWords } from '../backend/protocol/local-first-words.ts';
 import type { PlannerChoice } from '../backend/protocol/planner-choice.ts';
 import { estimateWords, plannerReason } from '../backend/protocol/planner-words.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
@@ -44,7 +45,7 @@ function AskView({ view: { draft }, state }: { readonly view: ViewOf<'question'>
   );
 }
 
-function Ask({ draft, state: { trusted, backend, pool } }: {
+function Ask({ draft, state: { trusted, backend, pool, localFirst } }: {
   readonly draft: QuestionDraft | undefined; readonly state: PanelState;
 }): JSX.Element {
   const host = useHost();
@@ -74,8 +75,10 @@ function Ask({ draft, state: { trusted, backend, pool } }: {
         </Button>
         <Attempts count={attempts} onChange={setAttempts} />
         {attempts > 1 && <AtOnce on={atOnce} onChange={setAtOnce} />}
+        {localFirst && <LocalFirst {...localFirst} />}
         <span class="quiet keys"><kbd>{l10n.t('Ctrl')}</kbd>/<kbd>⌘</kbd> <kbd>{l10n.t('Enter')}</kbd></span>
       </div>
+      {localFirst?.on && <p class="quiet">{[l10n.t('{0} tries first', localFirst.worker ?? ''), ...(localFirst.record ? localRecordWords(localFirst.record) : [])].join(' · ')}</p>}
       {!hasWorkers && !empty && <p class="quiet">{l10n.t('Your question waits here until there is a worker.')}</p>}
       {isCurrent && draft?.problem && <Notice icon="warning" tone="caution">{draft.problem}</Notice>}
       {isCurrent && draft?.preview && <Preview preview={draft.preview} />}
@@ -100,6 +103,20 @@ function AtOnce({ on, onChange }: { readonly on: boolean; readonly onChange: (on
   return (
     <label class="attempts quiet" title={l10n.t('All attempts are tried at the same time: quicker, and dearer. The first verified one ends the others; what they had begun is paid.')}>
       <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> {l10n.t('At once')}
+    </label>
+  );
+}
+
+/** Whether a worker that costs nothing tries before anybody is paid. It is the setting itself, so that it holds for the next question, too. */
+function LocalFirst({ on, worker = '', record }: NonNullable<PanelState['localFirst']>): JSX.Element {
+  const host = useHost();
+  const title = [
+    l10n.t('{0}, which costs nothing, tries before anybody is paid. If the tests verify its answer, nobody is; if not, the plan follows.', worker),
+    ...(record ? [localRecordWords(record).join(' · ')] : []),
+  ].join('\n');
+  return (
+    <label class="attempts quiet" title={title}>
+      <input type="checkbox" checked={on} onChange={(event) => host.post({ type: 'setLocalFirst', on: event.currentTarget.checked })} /> {l10n.t('Local first')}
     </label>
   );
 }

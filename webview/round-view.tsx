@@ -64,7 +64,7 @@ export const RoundView = memo(function RoundView({
             <span title={l10n.t('What the plan and the steps of this round cost')}>{formatMoney(spent)}{isAttempt ? '' : ' · '}</span>
           )}
           {/* Attempts are planned one after the other and tried later: their times overlap. */}
-          {isAttempt ? null : endedAt === undefined ? <Elapsed since={startedAt + pausedMs} /> : formatDuration(endedAt - startedAt - pausedMs)}
+          {isAttempt && !round.localTry ? null : endedAt === undefined ? <Elapsed since={startedAt + pausedMs} /> : formatDuration(endedAt - startedAt - pausedMs)}
         </span>
       </div>
       {open && (
@@ -86,8 +86,8 @@ export const RoundView = memo(function RoundView({
   );
 });
 
-function titleOf({ index, planKeptFrom }: Round, isAttempt: boolean): string {
-  return [isAttempt ? l10n.t('Attempt {0}', index + 1) : l10n.t('Round {0}', index + 1), ...(planKeptFrom === undefined ? [] : [l10n.t('plan kept')])].join(' · ');
+function titleOf({ index, localTry, planKeptFrom }: Round, isAttempt: boolean): string {
+  return [isAttempt ? l10n.t('Attempt {0}', index + 1) : l10n.t('Round {0}', index + 1), ...(localTry ? [l10n.t('local try')] : []), ...(planKeptFrom === undefined || localTry ? [] : [l10n.t('plan kept')])].join(' · ');
 }
 
 /** The running tests, and their result. */

@@ -5,6 +5,7 @@ import type { LocalModelStatus } from '../protocol/local-models.ts';
 import { changeWords } from '../protocol/earlier-words.ts';
 import type { Earlier } from '../protocol/earlier.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent, Tried } from '../protocol/run-events.ts';
+import { localRecordWords, noTryWords } from '../protocol/local-first-words.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { answerOf, gaveUpIn, hasAttempts, spentIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
@@ -73,6 +74,10 @@ export class RunPrinter {
         return this.#base(event);
       case 'attempt.failed':
         return this.#attemptFailed(event);
+      case 'try.begun':
+        return this.#line('Local try', `before anybody is paid  ${this.#dim(localRecordWords(event.record).join(' · '))}`);
+      case 'try.omitted':
+        return this.#line('Local try', style('yellow', noTryWords(event.because)));
       case 'plan.proposed':
         return this.#plan(event, run);
       case 'plan.rejected':
@@ -99,7 +104,7 @@ export class RunPrinter {
       case 'step.tried':
         return this.#line('', this.#dim(`  step ${event.step + 1}, tests with its change: ${triedWords(event)}`));
       case 'round.failed':
-        return this.#line('', style(event.failure.kind === 'cancelled' ? 'dim' : 'red', `✗ attempt ${event.round + 1} ends: ${event.failure.message}`));
+        return this.#line('', style(event.failure.kind === 'cancelled' ? 'dim' : 'red', `✗ ${run.rounds[event.round]?.localTry ? 'the local try' : `attempt ${event.round + 1}`} ends: ${event.failure.message}`));
       case 'step.skipped':
         return this.#line('', style('dim', `– step ${event.step + 1} skipped: ${event.reason}`));
       case 'answer.returned':
@@ -161,6 +166,7 @@ export class RunPrinter {
       this.#terminal.say('');
     }
     this.#line(...outcomeLine(run, style));
+    if (answer?.round.localTry && run.outcome === 'verified') this.#line('', 'the local try is verified: nobody was paid');
     if (run.rounds.length > 1 && hasAttempts(run)) this.#attempts(run);
     if (run.verifiedCost && run.verifiedCost.answers > 1) {
       this.#line('', this.#dim(`a verified answer costs ${formatUsd(run.verifiedCost.usd)} on average in this project (${run.verifiedCost.answers} so far, with what was not verified)`));
@@ -181,7 +187,7 @@ export class RunPrinter {
     const offered = answerOf(run)?.round.index;
     for (const round of run.rounds) {
       const how = round.verdict ? `${round.verdict.outcome}, ${passCount(round.verdict.tests).passed} of ${counted(passCount(round.verdict.tests).total, 'test')} pass` : round.failure ? (round.failure.kind === 'cancelled' ? 'ended by another attempt' : 'failed') : round.answer ? 'not tested' : 'not tried';
-      this.#line(round.index === 0 ? 'Attempts' : '', `${round.index + 1} ${how} · ${formatMoney(spentIn(round))}${round.index === offered ? ' · offered' : ''}`);
+      this.#line(round.index === 0 ? 'Attempts' : '', `${round.index + 1} ${round.localTry ? 'local try, ' : ''}${how} · ${formatMoney(spentIn(round))}${round.index === offered ? ' · offered' : ''}`);
     }
   }
 
@@ -223,6 +229,7 @@ export class RunPrinter {
   }
 
   #plan({ round, steps, durationMs, keptFrom }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
+    if (run.rounds[round]?.localTry) return this.#steps(steps, run);
     this.#line(`${hasAttempts(run) ? 'Attempt' : 'Round'} ${round + 1}`, `${keptFrom === undefined ? this.#planned(run.rounds[round], durationMs, run) : 'plan kept'}, ${counted(steps.length, 'step')}`);
     const mend = run.rounds[round] && mendOf(run.rounds[round]);
     if (mend !== undefined && keptFrom === undefined) this.#line('Mended', this.#terminal.style('yellow', mend));

@@ -2,6 +2,7 @@ import type { Earlier } from '../protocol/earlier.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { answerOf, spentIn, type RoundView, type RunSnapshot, type Spent } from '../protocol/run-snapshot.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
+import { isVerified } from '../protocol/verdict-facts.ts';
 
 /**
  * The JSON output for a run. Users' scripts rely on it: fields are added, never renamed or removed. `schema` increases when the meaning
@@ -34,6 +35,8 @@ export function runResult(run: RunSnapshot) {
     context: run.context ? { tokens: run.context.tokens, pieces: run.context.pieces, leftOut: run.context.leftOut } : null,
     /** The number of plans to try; with more than one, each round is an attempt. */
     attempts: run.request.attempts,
+    /** Whether a worker that costs nothing tried first, with what came of it; null where that was not asked for. */
+    localFirst: localFirstResult(run),
     /** Of a verified run: what verified answers cost in this project on average, and how many there are. */
     verifiedCost: run.verifiedCost ?? null,
     rounds: run.rounds.map((round) => roundResult(run, round)),
@@ -62,8 +65,23 @@ function earlierResult({ thread, exchanges, change }: Earlier) {
   };
 }
 
+function localFirstResult({ request, rounds: [first], noTry, pool }: RunSnapshot) {
+  if (!request.localFirst) return null;
+  const tried = first?.localTry ? first : undefined;
+  return {
+    worker: (tried && pool[tried.steps[0]?.worker ?? -1]?.id) ?? null,
+    verified: tried?.verdict ? isVerified(tried.verdict) : false,
+    /** Why nobody tried. */
+    omitted: noTry ?? null,
+    /** How tries turned out in this project before. */
+    record: tried?.localTry?.record ?? null,
+  };
+}
+
 function roundResult(run: RunSnapshot, round: RoundView) {
   return {
+    /** A worker that costs nothing tried the question in this round, before anybody was paid. */
+    localTry: round.localTry !== undefined,
     plan: round.plan ?? null,
     planning: round.planSpent ? { usd: dollars(round.planSpent), durationMs: round.planDurationMs ?? null } : null,
     /** What was wrong with the plan as it was written, and what was changed; null where it was taken as it was written. */

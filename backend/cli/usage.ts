@@ -21,6 +21,7 @@ const COMMANDS = {
                          applied or not
       --attempts N       plans to try, from the cheapest, until one is verified, 1 to 5; default 1; they are not revised
       --at-once          try all attempts at the same time: quicker, and dearer
+      --local-first      let a worker that costs nothing try first; if the tests verify its answer, nobody is paid
       --rounds N         maximum number of rounds (plan and revisions), 1 to 5; default 2
       --test-command CMD the command that runs the project's tests; default: detected
       --runner NAME      the test runner whose report is read, of the given or detected command

@@ -132,14 +132,14 @@ const worker = ({ description, hasHands }: PoolEntry, ordinal: number): string =
 
 const HANDS = '[reads, edits and runs the code and its tests before it answers]';
 
-function revisionTurn({ answer, feedback }: PastRound, profile: PromptProfile): string {
+function revisionTurn({ answer, feedback, mayKeep = true }: PastRound, profile: PromptProfile): string {
   return [
     'Your plan was carried out. The answer of its last step:',
     clipped(answer, profile.answerCharacters),
     `TEST FEEDBACK:\n${clipped(feedback, profile.answerCharacters)}`,
-    `You may now write another plan of at most ${MAX_STEPS} steps that corrects or improves this answer. Its workers are shown the ` +
-      'question; a step with ["all"] also sees this round\'s outputs and the feedback. To keep the answer as it is, write three empty ' +
-      'lists: model_id = [], subtasks = [], access_list = [].',
+    `${mayKeep ? 'You may now write' : 'Now write'} another plan of at most ${MAX_STEPS} steps that corrects or improves this answer. Its workers are shown the ` +
+      'question; a step with ["all"] also sees this round\'s outputs and the feedback.' +
+      (mayKeep ? ' To keep the answer as it is, write three empty lists: model_id = [], subtasks = [], access_list = [].' : ''),
   ].join('\n\n');
 }
 

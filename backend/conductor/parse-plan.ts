@@ -12,6 +12,8 @@ export interface ParseOptions {
   readonly workerCount: number;
   /** 0 for the first round, where there is no answer to keep. */
   readonly round: number;
+  /** False where the answer before may not be kept, although there is one. */
+  readonly mayKeep?: boolean | undefined;
   /** The text was cut off at the token limit. */
   readonly truncated?: boolean;
 }
@@ -44,13 +46,13 @@ const MAX_FAILED_LISTS = 12;
  * Reads the plan in a Conductor's text: skips the reasoning and takes the first list under each of the three labels (arXiv 2512.04388
  * §3.1). The text is untrusted: nothing is evaluated, and the function never throws.
  */
-export function parsePlan(text: string, { workerCount, round, truncated = false }: ParseOptions): ParsedPlan {
+export function parsePlan(text: string, { workerCount, round, mayKeep = true, truncated = false }: ParseOptions): ParsedPlan {
   const { lists, malformed } = readLists(withoutThinking(text.slice(0, MAX_TEXT_LENGTH)));
   const missing = (Object.keys(SHOWN) as ListName[]).filter((name) => !lists[name]);
   if (missing.length > 0) return rejected(missingLists(missing, malformed, truncated));
 
   const raw = lists as RawPlan;
-  if (round > 0 && Object.values(raw).every((list) => list.length === 0)) return { kind: 'keep' };
+  if (round > 0 && mayKeep && Object.values(raw).every((list) => list.length === 0)) return { kind: 'keep' };
   const validation = validatePlan(raw, { workerCount });
   return validation.ok ? { kind: 'plan', plan: validation.plan } : rejected(validation.rejection);
 }

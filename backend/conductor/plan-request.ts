@@ -10,7 +10,7 @@ import { readQuestion } from './question/read-question.ts';
 /** Plans of this pool, in no more steps than the question is worth: small talk cannot get two. */
 function grammarFor({ question, inProject = false, pool, rounds }: PromptInput, prefill: string): ReturnType<typeof planGrammar> {
   const maximumSteps = mostSteps(readQuestion(question, { inProject }), rounds.length);
-  return planGrammar({ workers: pool.length, maximumSteps, revision: rounds.length > 0, prefill });
+  return planGrammar({ workers: pool.length, maximumSteps, revision: rounds.length > 0 && rounds.at(-1)?.mayKeep !== false, prefill });
 }
 
 /** The worker that plays the Conductor. */

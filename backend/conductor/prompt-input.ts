@@ -18,6 +18,8 @@ export interface PastRound {
   readonly answer: string;
   /** What the project's tests said, or why they said nothing. */
   readonly feedback: string;
+  /** Whether its answer may be kept as it is; by default it may. That of a local try may not: its tests are what asks for a plan. */
+  readonly mayKeep?: boolean | undefined;
 }
 
 export interface PromptInput {

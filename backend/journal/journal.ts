@@ -1,5 +1,6 @@
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
 import type { RunSummary } from '../protocol/methods.ts';
+import type { LocalRecord } from '../protocol/local-first.ts';
 import { runEventSchema, type RunEvent, type RunEventOf, type RunKind, type StoredEvent, type VerifiedCost } from '../protocol/run-events.ts';
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { Budget, type Settlement } from './budget.ts';
@@ -8,6 +9,7 @@ import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
 import { JournalFile } from './journal-file.ts';
 import { repliesIn, type JudgedReply, type JudgedRow } from './judged-replies.ts';
 import { Leases } from './leases.ts';
+import { localRecordOf, type TriedRow } from './local-tries.ts';
 import { paidStepsIn, type PaidRow, type PaidStep } from './paid-steps.ts';
 import { rowAfter, rowOf, summaryOf, type RunRow } from './run-row.ts';
 
@@ -104,6 +106,8 @@ export class Journal {
                 json_extract(plan.body, '$.event.keptFrom') AS kept
          FROM events AS plan JOIN events AS accepted ON accepted.run_id = plan.run_id AND accepted.seq = 1
          WHERE plan.run_id = ? AND plan.type IN ('plan.proposed', 'plan.rejected') AND json_valid(accepted.body) AND json_valid(plan.body)
+           -- A plan that nobody was asked for has no attempt.
+           AND json_extract(plan.body, '$.event.attemptId') <> ''
          ORDER BY plan.seq LIMIT 1`,
       ),
       // Verdicts can be long: that there is one is read from the type alone.
@@ -113,7 +117,7 @@ export class Journal {
                WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND state = 'completed' AND outcome IN ('verified', 'not-verified')
                  AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')
                ORDER BY accepted_at DESC LIMIT ?) AS recent
-         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'plan.proposed', 'plan.edited', 'step.reassigned', 'step.turned', 'step.completed')
+         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'run.completed', 'try.begun', 'plan.proposed', 'plan.edited', 'step.reassigned', 'step.turned', 'step.completed')
          ORDER BY recent.run_id, events.seq`,
       ),
       paidSteps: file.prepare(
@@ -126,6 +130,17 @@ export class Journal {
         `SELECT total(usd) AS usd, count(CASE WHEN outcome = 'verified' THEN 1 END) AS answers FROM runs
          WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND run_id <> ? AND state = 'completed'
            AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')`,
+      ),
+      localTries: file.prepare(
+        `SELECT runs.usd AS usd, runs.unpriced_tokens AS unpriced, runs.state = 'completed' AND runs.outcome = 'verified' AS is_verified, EXISTS (
+                  SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed'
+                ) AS is_judged,
+                (SELECT at FROM events WHERE run_id = runs.run_id AND type = 'try.begun' AND json_valid(body) AND json_extract(body, '$.event.keptFrom') IS NULL) AS began,
+                (SELECT max(at) FROM events WHERE run_id = runs.run_id AND type IN ('answer.ready', 'verify.completed', 'round.failed')
+                   AND json_valid(body) AND json_extract(body, '$.event.round') = 0) AS ended,
+                (SELECT json_extract(body, '$.event.round') FROM events WHERE run_id = runs.run_id AND type = 'run.completed' AND json_valid(body)
+                   ORDER BY seq DESC LIMIT 1) AS answer_round
+         FROM runs WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND run_id <> ?`,
       ),
       unfinished: file.prepare(
         `SELECT run_id FROM runs WHERE kind = ? AND state IN ('running', 'waiting') ORDER BY accepted_at, rowid`,
@@ -275,6 +290,15 @@ export class Journal {
     const row = this.#file.reading(() => this.#statements.verifiedCost.get(workspace, last.runId));
     const answers = Number(row?.answers ?? 0) + 1;
     return { usd: (Number(row?.usd ?? 0) + last.spent.usd) / answers, answers };
+  }
+
+  /**
+   * How tries of workers that cost nothing turned out in a project. A try counts once it has ended. What a verified one saved is what runs with a verdict cost on
+   * average in which somebody was paid, at a known price. Simulated workers do not count.
+   * @param except a run that does not count yet
+   */
+  localTries(workspace: string, except = ''): LocalRecord {
+    return localRecordOf(this.#file.reading(() => this.#statements.localTries.all(workspace, except)) as unknown as TriedRow[]);
   }
 
   /** Ids of the runs of a kind whose last event is not a final one; oldest first. */

@@ -7,8 +7,10 @@ export interface JudgedReply {
   readonly runId: string;
   readonly round: number;
   readonly step: number;
+  /** It was the try of a worker that costs nothing, and only its own verdict counts. */
+  readonly isTry: boolean;
   readonly worker: Pick<WorkerConfig, 'id' | 'model'>;
-  /** Whether the run's answer was verified. */
+  /** Whether the run's answer was verified; of a try, whether its own was. */
   readonly isVerified: boolean;
   /** Absent without a known price. */
   readonly usd?: number | undefined;
@@ -34,10 +36,14 @@ export function repliesIn(rows: Iterable<JudgedRow>): JudgedReply[] {
   let pool: RunEventOf<'run.accepted'>['pool'] = [];
   let plans: RunEventOf<'plan.proposed' | 'plan.edited'>[] = [];
   let handedOn: RunEventOf<'step.reassigned'>[] = [];
+  let tried: number | undefined;
+  const offered = new Map<string, number>();
   for (const { run_id, outcome, body } of rows) {
-    if (run_id !== runId) [runId, pool, plans, handedOn] = [run_id, [], [], []];
+    if (run_id !== runId) [runId, pool, plans, handedOn, tried] = [run_id, [], [], [], undefined];
     const event = decodeShort(body);
     if (event?.type === 'run.accepted') pool = event.pool;
+    if (event?.type === 'try.begun') tried = event.round;
+    if (event?.type === 'run.completed') offered.set(run_id, event.round);
     if (event?.type === 'plan.proposed' || event?.type === 'plan.edited') plans.push(event);
     // The verdict is one of a plan that a person wrote, and the person did not let Conductor learn from it.
     if (event?.type === 'plan.edited' && !event.forTraining) withheld.add(run_id);
@@ -50,7 +56,8 @@ export function repliesIn(rows: Iterable<JudgedRow>): JudgedReply[] {
     const { round, step, cost: { usd }, durationMs } = event;
     const standIn = handedOn.findLast((one) => one.round === round && one.step === step)?.to;
     const worker = pool[standIn ?? plans.findLast((plan) => plan.round === round)?.steps[step]?.worker ?? -1];
-    if (worker) replies.push({ runId, round, step, worker, isVerified: outcome === 'verified', ...(usd !== undefined && { usd }), durationMs });
+    if (worker) replies.push({ runId, round, step, isTry: round === tried, worker, isVerified: outcome === 'verified', ...(usd !== undefined && { usd }), durationMs });
   }
-  return replies.filter((reply) => !withheld.has(reply.runId));
+  return replies.filter((reply) => !withheld.has(reply.runId))
+    .map((reply) => (reply.isTry && offered.get(reply.runId) !== reply.round ? { ...reply, isVerified: false } : reply));
 }

@@ -7,6 +7,7 @@ import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
 import { editedPlanSchema } from './plan.ts';
+import { localFirstSchema } from './local-first.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { priceOriginSchema } from './price-origin.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
@@ -241,6 +242,8 @@ export const clientRequests = {
       earlier: earlierSchema.optional(),
     }),
   },
+  /** Who would try first at no cost, and how such tries turned out in the project. */
+  'localFirst/get': { params: z.object({ workspace: z.string().max(4_096).optional() }), result: localFirstSchema },
   /** Detects the ways to run a workspace's tests, the likeliest first. Runs nothing. */
   'tests/find': {
     params: z.object({ workspace: z.string().min(1).max(4_096) }),

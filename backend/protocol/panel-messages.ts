@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { LocalFirst } from './local-first.ts';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods.ts';
 import { editedPlanSchema } from './plan.ts';
@@ -120,6 +121,8 @@ export interface PanelState {
   readonly trainings: readonly TrainingSummary[];
   /** Absent until the backend has said. */
   readonly pool?: PoolSummary | undefined;
+  /** Whether a worker that costs nothing tries first, and how such tries turned out here; absent where none could. */
+  readonly localFirst?: { readonly on: boolean } & LocalFirst | undefined;
   /** Of the run on show, otherwise of the pool. */
   readonly models: readonly PanelModel[];
   readonly backend: BackendStatus;
@@ -171,6 +174,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   /** `continues`: the run under whose answer it was asked. `attempts`: how many plans may be tried; `atOnce`: at the same time. */
   z.strictObject({ type: z.literal('solve'), question, continues: runId.optional(), attempts: z.number().int().min(1).max(5).optional(), atOnce: z.boolean().optional() }),
   z.strictObject({ type: z.literal('previewContext'), question }),
+  /** Lets a worker that costs nothing try first from now on, or not. */
+  z.strictObject({ type: z.literal('setLocalFirst'), on: z.boolean() }),
   z.strictObject({ type: z.literal('cancel'), runId }),
   /** Goes on with a run that stopped, failed or was cancelled. */
   z.strictObject({ type: z.literal('resume'), runId }),

@@ -4,6 +4,7 @@ import { DEVICES } from './devices.ts';
 import { earlierSchema } from './earlier.ts';
 import { editSummarySchema } from './edit-summary.ts';
 import { fileChangeSchema } from './file-change.ts';
+import { localRecordSchema, noTrySchema } from './local-first.ts';
 import { outcomeSchema } from './outcome.ts';
 import { planMendSchema } from './plan-mend.ts';
 import { planSchema } from './plan.ts';
@@ -232,6 +233,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
     retryInMs: z.number().nonnegative().optional(),
     ...spent,
   }),
+  /** A worker that costs nothing tries the question in this round, before anybody is paid. `record`: how tries turned out in the project before. */
+  z.object({ type: z.literal('try.begun'), round, record: localRecordSchema, keptFrom }),
+  /** Nobody tries first, though it was asked for. */
+  z.object({ type: z.literal('try.omitted'), because: noTrySchema }),
   z.object({
     type: z.literal('plan.proposed'),
     round,

@@ -57,6 +57,8 @@ export const runRequestSchema = z.object({
   attempts: z.number().int().min(1).max(5).default(1),
   /** Attempts are tried at the same time, which is quicker and costs more: those that the first verified one ends have been paid in part. */
   atOnce: z.boolean().optional(),
+  /** A worker that costs nothing tries first, and nobody is paid if the tests verify its answer; see `local-first.ts`. */
+  localFirst: z.boolean().optional(),
   /** The command that runs the project's tests; found from the project's files when absent, none when null. */
   testCommand: testCommandText.nullable().optional(),
   /** The runner whose report is read; without a command, the one whose tests are looked for. */

@@ -4,6 +4,7 @@ import type {
 import type { Conversation } from './conversation.ts';
 import type { Earlier } from './earlier.ts';
 import type { FileChange } from './file-change.ts';
+import type { LocalRecord, NoTry } from './local-first.ts';
 import type { PlanMend } from './plan-mend.ts';
 import type { Plan } from './plan.ts';
 import type { ProjectFacts } from './project-facts.ts';
@@ -158,6 +159,8 @@ export interface DiscardedPlan {
 
 export interface RoundView {
   readonly index: number;
+  /** A worker that costs nothing tries the question, before anybody is paid. The Conductor did not plan it. */
+  readonly localTry?: { readonly record: LocalRecord };
   readonly planAttempt?: AttemptView;
   readonly planText?: string;
   readonly plan?: Plan;
@@ -236,6 +239,8 @@ export interface RunSnapshot {
   readonly project?: ProjectFacts;
   readonly base?: BaseView;
   readonly rounds: readonly RoundView[];
+  /** Why nobody tries first, though it was asked for. */
+  readonly noTry?: NoTry;
   /** What verified answers cost in this project, at the end of a verified run. */
   readonly verifiedCost?: VerifiedCost;
   /** Workers that failed at a step which was handed on, since the run was started or last resumed by a person. */
@@ -339,6 +344,10 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return inRound(next, event.round, (round) => startAttempt(round, event, at));
     case 'attempt.failed':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => failAttempt(round, event, at));
+    case 'try.begun':
+      return inRound(next, event.round, (round) => ({ ...round, localTry: { record: event.record } }));
+    case 'try.omitted':
+      return { ...next, noTry: event.because };
     case 'plan.proposed':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
         ...endPlanAttempt(round, event),
@@ -675,14 +684,15 @@ export function rankOf({ verdict }: Pick<RoundView, 'verdict'>): number {
 }
 
 /**
- * The attempt that is offered: verified before passing, then by the score of the tests, then with the fewest failing tests, then the
- * cheapest, then the first.
+ * The attempt that is offered: verified before passing, then by the score of the tests, then with the fewest failing tests, then one that
+ * was paid for before the local try, then the cheapest, then the first.
  */
 export function bestAttempt(rounds: readonly RoundView[]): RoundView | undefined {
   const red = ({ verdict }: RoundView): number => verdict?.tests.filter(isRed).length ?? Infinity;
   const [best] = rounds.filter((round) => answerText(round) !== undefined).toSorted((a, b) => {
     const failing = red(a) === red(b) ? 0 : red(a) - red(b);
-    return rankOf(b) - rankOf(a) || failing || spentIn(a).usd - spentIn(b).usd || a.index - b.index;
+    const free = Number(a.localTry !== undefined) - Number(b.localTry !== undefined);
+    return rankOf(b) - rankOf(a) || failing || free || spentIn(a).usd - spentIn(b).usd || a.index - b.index;
   });
   return best;
 }
@@ -694,6 +704,18 @@ export function heldRound({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds
 
 /** Whether the rounds of a run are attempts, of which none revises another. */
 export const hasAttempts = ({ request: { attempts } }: { readonly request: Pick<RunRequest, 'attempts'> }): boolean => attempts > 1;
+
+/** The number of rounds before the first one that the Conductor plans: 1 behind the try of a worker that costs nothing. */
+export const firstPlanned = ({ rounds }: Pick<RunSnapshot, 'rounds'>): number => (rounds[0]?.localTry ? 1 : 0);
+
+/**
+ * The rounds that a round is told of, oldest first; it revises the answer of the last one. Attempts are told of none but the local try. A try
+ * without an answer says nothing.
+ */
+export function roundsBefore(run: { readonly request: Pick<RunRequest, 'attempts'>; readonly rounds: readonly RoundView[] }, round: number): readonly RoundView[] {
+  const before = hasAttempts(run) ? Math.min(round, firstPlanned(run)) : round;
+  return run.rounds.slice(0, before).filter(({ localTry, answer }) => !localTry || answer);
+}
 
 /** What a round cost: its plan and its steps. */
 export function spentIn({ planSpent, steps }: Pick<RoundView, 'planSpent' | 'steps'>): Pick<Spent, 'usd' | 'unpricedTokens' | 'estimated'> {

@@ -1,5 +1,6 @@
 import { JournalUnavailableError, LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
+import { NO_LOCAL_RECORD } from '../protocol/local-first.ts';
 import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
@@ -267,6 +268,10 @@ export class ActiveRuns {
         workOf: (_worker, place) => (hands && handsOf(place.run, place.step.worker) ? workWithHands({ ...hands, checker }, place) : workWithNeeds(workspace, supply, place.files)),
       }),
       ...(conversation && { workOf: (_worker, place) => (spoken && isLastStep(place) ? spoken(place) : ONE_CALL) }),
+      triesBy: () => ({
+        records: workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool),
+        tries: workspace === undefined ? NO_LOCAL_RECORD : journal.localTries(workspace, runId),
+      }),
       standInsBy: () => (workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool)),
       checker,
       failureOf: (error) => this.failureOf(error),

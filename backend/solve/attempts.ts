@@ -1,4 +1,4 @@
-import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import { firstPlanned, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import type { Plan } from '../workflow/plan.ts';
 
@@ -11,7 +11,8 @@ import type { Plan } from '../workflow/plan.ts';
  * unknown costs last.
  */
 export function cheapestFirst(run: RunSnapshot, attempts: number, estimateOf?: (run: RunSnapshot, round: number, plan: Plan) => WorkEstimate): number[] {
-  const planned = run.rounds.slice(0, attempts).flatMap((view) => (view.plan && !view.failure ? [{ view, plan: view.plan }] : []));
+  const first = firstPlanned(run);
+  const planned = run.rounds.slice(first, first + attempts).flatMap((view) => (view.plan && !view.failure ? [{ view, plan: view.plan }] : []));
   return planned
     .map(({ view, plan }) => ({
       round: view.index,

@@ -107,12 +107,12 @@ function share(record: PlanningRecord | undefined): number {
 }
 
 /** A base model continues a text and follows no instruction. */
-function isBase({ model }: Pick<WorkerConfig, 'model'>): boolean {
+export function isBase({ model }: Pick<WorkerConfig, 'model'>): boolean {
   return /(?:^|[\W_])base(?:[\W_]|$)/i.test(model);
 }
 
 /** The number of weights that the model's name states, such as `qwen3:32b`, or else the description that was made for a found model. */
-function weightsOf({ model, description = '' }: Pick<WorkerConfig, 'model' | 'description'>): number | undefined {
+export function weightsOf({ model, description = '' }: Pick<WorkerConfig, 'model' | 'description'>): number | undefined {
   const name = model.split('/').at(-1) ?? '';
   const billions = /(?<![a-z\d.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z\d])/i.exec(name);
   if (billions) return Number(billions[1] ?? 1) * Number(billions[2]) * 1e9;

@@ -22,7 +22,7 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
   const run = snapshotOf(events);
   const { rounds } = run;
   /** Nothing of these rounds follows from the step. */
-  const isAnother = (of: number): boolean => (hasAttempts(run) ? of !== round : of < round);
+  const isAnother = (of: number): boolean => (hasAttempts(run) && !rounds[round]?.localTry ? of !== round : of < round);
   const isPlanKept = (of: number): boolean => of === round || isAnother(of);
   const redone = dependents(rounds[round]?.steps ?? [], step);
   const discardedAt = (of: number): number => events.findLast(({ event }) => event.type === 'plan.discarded' && event.round === of)?.seq ?? 0;
@@ -31,6 +31,11 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
     switch (event.type) {
       case 'context.gathered':
         return isPlanKept(event.round ?? 0) ? [event] : [];
+      case 'try.begun':
+        // One that is made again counts as another one.
+        return [round === event.round ? event : { ...event, keptFrom: event.keptFrom ?? runId }];
+      case 'try.omitted':
+        return [event];
       case 'plan.proposed':
       case 'plan.kept':
         return isPlanKept(event.round) && seq > discardedAt(event.round) ? [keptFrom(runId, event)] : [];

@@ -1,7 +1,7 @@
 import type { PromptInput } from '../conductor/prompt-input.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
-import { hasAttempts, type ContextView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { roundsBefore, type ContextView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { EARLIER_TOKENS } from './follow-up/clip-exchanges.ts';
@@ -33,7 +33,7 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
     project,
     failing: context?.failing,
     pool: pool.map(({ id, description }, ordinal) => ({ description, ...(handsOf(run, ordinal) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
-    rounds: (hasAttempts(run) ? [] : rounds.slice(0, round)).map((past) => pastRound(past, wants)),
+    rounds: roundsBefore(run, round).map((past) => pastRound(past, wants)),
     discarded: discarded.slice(-MOST_DISCARDED),
     // One that came before a plan which a person did not want says nothing of the next plan.
     rejection: rejections.slice(discarded.at(-1)?.rejections ?? 0).at(-1),

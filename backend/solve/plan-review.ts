@@ -1,6 +1,6 @@
 import type { ReviewPlan } from '../protocol/run-request.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
-import { hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { roundsBefore, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import { MAX_STEPS, stepsOf, type Plan } from '../workflow/plan.ts';
 import { MAX_SUBTASK_LENGTH, validatePlan, type PlanRejection, type RawPlan } from '../workflow/validate-plan.ts';
@@ -67,7 +67,7 @@ export function approval(
 ): PlanDecision[] {
   const { plan: planned } = waitingPlan(run, round, attemptId);
   const plan = raw && checkedPlan(run, raw);
-  const revisions = hasAttempts(run) ? 0 : round;
+  const revisions = roundsBefore(run, round).length;
   const isChanged = plan !== undefined && JSON.stringify(plannedSteps(plan, revisions)) !== JSON.stringify(plannedSteps(planned, revisions));
   return [...(isChanged ? [{ type: 'plan.edited' as const, round, ...plannedSteps(plan, revisions), forTraining }] : []), { type: 'plan.approved', round }];
 }

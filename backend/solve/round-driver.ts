@@ -4,10 +4,11 @@ import { readPlan } from '../conductor/plan/read-plan.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
-import { answerText, hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { answerText, roundsBefore, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts';
+import { isFree } from '../workers/limits/is-free.ts';
 import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
@@ -138,9 +139,10 @@ export class RoundDriver {
     const { request, pool, policy: { worker: planner } } = this.#run;
     const { rejections, forgivenRejections = 0 } = this.#view;
     const { planTries = PLAN_TRIES } = this.#options;
-    const revisions = hasAttempts(this.#run) ? 0 : this.#round;
+    const before = roundsBefore(this.#run, this.#round);
+    const revisions = before.length;
     const parsed = readPlan(reply.text, {
-      workerCount: pool.length, round: revisions, truncated: reply.finishReason === 'length',
+      workerCount: pool.length, round: revisions, mayKeep: !before.at(-1)?.localTry, truncated: reply.finishReason === 'length',
       question: askedQuestion(request),
       inProject: isInProject(this.#run),
       profile: profileOf(planner ?? { provider: 'openai' }),
@@ -275,7 +277,9 @@ export class RoundDriver {
   #reassignment({ index, worker }: Step, failure: Failure): RunEvent | undefined {
     const { standInsBy } = this.#options;
     if (!standInsBy || this.#view.steps[index]?.output !== undefined) return undefined;
-    const to = standInFor(this.#run, { round: this.#round, step: index }, failure, standInsBy());
+    // Nobody is paid for a try.
+    const mayStandIn = this.#view.localTry ? isFree : undefined;
+    const to = standInFor(this.#run, { round: this.#round, step: index }, failure, standInsBy(), mayStandIn);
     return to === undefined ? undefined : { type: 'step.reassigned', round: this.#round, step: index, from: worker, to, failure };
   }
 

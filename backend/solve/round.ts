@@ -34,12 +34,15 @@ export const mayAddTests = (run: Pick<RunSnapshot, 'asks' | 'earlier'>): boolean
 /** A round as the Conductor sees it in the next one. */
 export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {
   // What was carried out is what the answer and the feedback are about.
-  const planText = round.planEdited && round.plan ? renderPlan(round.plan) : (round.planText ?? '');
+  const planText = (round.planEdited ?? round.localTry) && round.plan ? renderPlan(round.plan) : (round.planText ?? '');
   return {
     planText, answer: answerText(round) ?? '',
-    feedback: [feedbackOf(round, wants), ...standInsOf(round), ...stopsOf(round), ...(round.planEdited ? ['The programmer changed your plan before it was carried out: above is the changed one.'] : [])].join('\n'),
+    ...(round.localTry && { mayKeep: false }),
+    feedback: [...(round.localTry ? [LOCAL_TRY] : []), feedbackOf(round, wants), ...standInsOf(round), ...stopsOf(round), ...(round.planEdited ? ['The programmer changed your plan before it was carried out: above is the changed one.'] : [])].join('\n'),
   };
 }
+
+const LOCAL_TRY = 'You did not write this plan: a worker that costs nothing was tried alone first, and its answer was not verified.';
 
 /** Who stood in for whom, in the Conductor's numbers and without what servers said. It may then name others. */
 function standInsOf({ steps }: RoundView): string[] {

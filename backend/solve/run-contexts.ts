@@ -3,7 +3,7 @@ import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { redactText } from '../common/secrets/secrets.ts';
 import { tokensOf } from '../context/tokens.ts';
 import type { ProjectFacts } from '../protocol/project-facts.ts';
-import { hasAttempts, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { hasAttempts, roundsBefore, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { askedQuestion } from './asked-question.ts';
 import type { BaseRun } from './base-run.ts';
 import type { Checker } from './checker.ts';
@@ -76,18 +76,20 @@ export class RunContexts {
   current(round: number): Promise<number> {
     return this.#queue.run(async () => {
       // Of a training or evaluation, the context is the task's.
-      if (this.#run.kind === 'solve') await this.#bringUpToDate(hasAttempts(this.#run) ? 0 : round);
+      if (this.#run.kind === 'solve') await this.#bringUpToDate(round);
       return this.#run.contexts.length - 1;
     }, this.#options.signal);
   }
 
-  async #bringUpToDate(round: number): Promise<void> {
+  async #bringUpToDate(of: number): Promise<void> {
+    const before = roundsBefore(this.#run, of).at(-1);
+    // Attempts share one: that of the question, or that behind the local try.
+    const round = !before ? 0 : hasAttempts(this.#run) ? before.index + 1 : of;
     const last = this.#run.contexts.at(-1);
     const known = this.#known();
     const isCurrent = last?.round === round && (last.knowsBase || known.failing === '');
     if (isCurrent || !last) return;
     const base = both(learnedFromBase(this.#run), learnedFromEarlier(this.#run));
-    const before = this.#run.rounds[round - 1];
     const learned = before ? both(learnedFromRound(this.#run, before, await this.#placesOf(before)), base) : base;
     this.#record(round, await this.#gather(learned, known.failing), known);
   }

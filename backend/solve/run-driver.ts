@@ -1,8 +1,9 @@
 import { readQuestion } from '../conductor/question/read-question.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
+import { isVerified } from '../protocol/verdict-facts.ts';
 import type { Failure, RunEvent, RunEventOf, VerifiedCost } from '../protocol/run-events.ts';
-import { bestAttempt, hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { answerText, bestAttempt, firstPlanned, hasAttempts, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import { isInProject } from './asked-question.ts';
 import { cheapestFirst } from './attempts.ts';
@@ -10,6 +11,7 @@ import { BaseRun } from './base-run.ts';
 import { LimitReachedError } from './errors.ts';
 import { RunError } from './failure.ts';
 import type { StepPlace } from './kept-events.ts';
+import { beginTry, type TryFacts } from './local-first.ts';
 import { notAtWork, RoundDriver, type RoundDriverOptions } from './round-driver.ts';
 import { bestRound, conclusionOf, wantedOf, worthAnotherRound } from './round.ts';
 import { RunContexts } from './run-contexts.ts';
@@ -20,6 +22,8 @@ import { judgingCommand, type JudgingCommand } from './test-command.ts';
 export interface RunDriverOptions extends RoundDriverOptions {
   /** What verified answers cost in the project of a run that ends verified, with this run; undefined where nothing says so. */
   readonly verifiedCost?: ((run: RunSnapshot) => VerifiedCost | undefined) | undefined;
+  /** What is known of the project where a worker that costs nothing may try first. Without it none does, as in a training. */
+  readonly triesBy?: (() => Omit<TryFacts, 'hasTests'>) | undefined;
   /** See `RunFilesOptions`. */
   readonly taskBase?: RunFilesOptions['taskBase'];
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
@@ -112,10 +116,13 @@ export class RunDriver {
   }
 
   async #solve(): Promise<RunEvent> {
-    const { rounds, request } = this.#run;
+    const tried = await this.#tryFirst();
+    if (tried) return { type: 'run.completed', round: tried.index, ...this.#conclusion(tried) };
     if (hasAttempts(this.#run)) return await this.#tryAttempts();
+    const { rounds, request } = this.#run;
+    const first = firstPlanned(this.#run);
     // The parts of the last round that are done are skipped.
-    for (let index = Math.max(0, rounds.length - 1); index < request.rounds; index += 1) {
+    for (let index = Math.max(first, rounds.length - 1); index < first + request.rounds; index += 1) {
       const round = this.#round(index);
       await round.plan();
       await letRun(round);
@@ -127,6 +134,32 @@ export class RunDriver {
     const best = bestRound(this.#run.rounds);
     if (!best) throw new RunError('plan-rejected', 'The Conductor kept an answer that does not exist: ask again.');
     return { type: 'run.completed', round: best.index, ...this.#conclusion(best) };
+  }
+
+  /**
+   * Lets a worker that costs nothing try the question, where that was asked for. Whatever goes wrong with it, the run goes on.
+   * @returns the try if it is verified, and nobody has to be paid
+   */
+  async #tryFirst(): Promise<RoundView | undefined> {
+    const { triesBy, signal } = this.#options;
+    const { request, rounds, noTry } = this.#run;
+    if (request.localFirst && triesBy && rounds.length === 0 && !noTry) {
+      this.#options.recorder.record(beginTry(this.#run, { hasTests: this.#test !== undefined, ...triesBy() }));
+    }
+    const [first, next] = this.#run.rounds;
+    if (!first?.localTry || next) return undefined;
+    if (!first.failure) {
+      const round = this.#round(0);
+      try {
+        await round.execute();
+        await round.check();
+      } catch (error) {
+        if (signal.aborted || error instanceof JournalUnavailableError) throw error;
+        this.#record({ type: 'round.failed', round: 0, failure: this.#options.failureOf(error) });
+      }
+    }
+    const [tried] = this.#run.rounds;
+    return tried?.verdict && isVerified(tried.verdict) ? tried : undefined;
   }
 
   /** The driver of a round, in place of an earlier one. */
@@ -145,7 +178,8 @@ export class RunDriver {
   async #tryAttempts(): Promise<RunEvent> {
     const { attempts: asked, atOnce } = this.#run.request;
     // Without tests nothing could choose.
-    const attempts = Array.from({ length: this.#test ? asked : 1 }, (_, index) => index);
+    const first = firstPlanned(this.#run);
+    const attempts = Array.from({ length: this.#test ? asked : 1 }, (_, index) => first + index);
     for (const group of atOnce ? [attempts] : attempts.map((index) => [index])) await this.#attempt(group, (round) => round.plan());
     const order = cheapestFirst(this.#run, attempts.length, this.#options.estimateOf);
     for (const group of groupsOf(order, this.#run)) {
@@ -154,10 +188,16 @@ export class RunDriver {
       await this.#attemptUntilDecided(group);
       if (group.some((index) => !this.#isWorthAnother(index))) break;
     }
-    const best = bestAttempt(this.#run.rounds);
+    // The local try is no answer in the place of all others: a person can resume the run.
+    const best = attempts.some((index) => this.#hasAnswer(index)) ? bestAttempt(this.#run.rounds) : undefined;
     if (best) return { type: 'run.completed', round: best.index, ...this.#conclusion(best) };
     // After a restart, the failures are known from the journal alone.
     throw this.#failed ?? new RunError('plan-rejected', this.#run.rounds.findLast(({ failure }) => failure)?.failure?.message ?? 'No attempt has an answer: ask again.');
+  }
+
+  #hasAnswer(index: number): boolean {
+    const round = this.#run.rounds[index];
+    return round !== undefined && answerText(round) !== undefined;
   }
 
   /** Tries some attempts at the same time. The first whose answer no other could better ends the others, which are not paid any further. */

@@ -100,7 +100,8 @@ export class RunManager implements RunService {
         this.#resumeLater();
       },
     });
-    this.questions = new RunReader({ snapshot: (runId) => this.snapshot(runId), clients, checker, gatherContext });
+    const { loadWorkers, priced } = options;
+    this.questions = new RunReader({ snapshot: (runId) => this.snapshot(runId), clients, checker, gatherContext, journal, loadWorkers, priced });
   }
 
   start(request: RunRequest): Promise<string> {

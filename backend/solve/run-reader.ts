@@ -1,9 +1,12 @@
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Earlier } from '../protocol/earlier.ts';
 import type { FileEdit, ModelMessage, RunFileFormat } from '../protocol/methods.ts';
+import type { LocalFirst } from '../protocol/local-first.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
+import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { admit } from './admit.ts';
 import { answerPatch, wholeStepPatch } from './answer-patch.ts';
@@ -17,12 +20,15 @@ import { RunRefusedError } from './errors.ts';
 import type { StepPlace } from './kept-events.ts';
 import { exportedRun } from './export/exported-run.ts';
 import { runMarkdown } from './export/run-markdown.ts';
+import { firstToTry } from './local-first.ts';
 import { planPromptOf } from './plan-prompt.ts';
 import { contextRequestOf } from './run-contexts.ts';
 import { RunFiles } from './run-files.ts';
 import type { ContextPreview, RunQuestions } from './run-service.ts';
 import { promptOf } from './step-prompt.ts';
 import { judgingCommand } from './test-command.ts';
+import { isFree } from '../workers/limits/is-free.ts';
+import { workerRecords } from './worker-records.ts';
 
 /** How long the files of a project are read for a diff to show. */
 const READ_MS = 60_000;
@@ -31,6 +37,10 @@ export interface RunReaderOptions {
   readonly snapshot: (runId: string) => RunSnapshot;
   readonly clients: Pick<Clients, 'secret'>;
   readonly checker: Checker;
+  readonly journal: Pick<Journal, 'localTries' | 'judgedReplies'>;
+  readonly loadWorkers: () => Promise<WorkersFile>;
+  /** The worker with its price filled in, where one is known. */
+  readonly priced: (worker: WorkerConfig) => WorkerConfig;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
 }
 
@@ -115,6 +125,14 @@ export class RunReader implements RunQuestions {
     } finally {
       files.letGo();
     }
+  }
+
+  async localFirst(workspace: string | undefined): Promise<LocalFirst> {
+    const { journal, loadWorkers, priced } = this.#options;
+    const pool = (await loadWorkers()).workers.filter(({ enabled }) => enabled).map(priced);
+    const first = pool.every(isFree) ? undefined : firstToTry(pool, workspace === undefined ? [] : workerRecords(journal, workspace, pool));
+    const worker = first === undefined ? undefined : pool[first]?.id;
+    return { ...(worker !== undefined && { worker }), ...(workspace !== undefined && { record: journal.localTries(workspace) }) };
   }
 
   findTests(workspace: string): Promise<readonly FoundTests[]> {

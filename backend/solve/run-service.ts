@@ -2,6 +2,7 @@ import type { Conversation } from '../protocol/conversation.ts';
 import type { Earlier } from '../protocol/earlier.ts';
 import type { FileEdit, ModelMessage, RunFileFormat, RunSummary } from '../protocol/methods.ts';
 import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
+import type { LocalFirst } from '../protocol/local-first.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
@@ -62,6 +63,8 @@ export interface RunQuestions {
   /** What a step changes of the workspace as it is now; of one that is at work, so far. */
   stepEdits(runId: string, place: StepPlace): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
   previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
+  /** Which of the enabled workers would try first at no cost, and how such tries turned out in the workspace. */
+  localFirst(workspace: string | undefined): Promise<LocalFirst>;
   /** The ways to run the workspace's tests that its files suggest, the most likely first. */
   findTests(workspace: string): Promise<readonly FoundTests[]>;
   /** The commands that may be one where none is found. */

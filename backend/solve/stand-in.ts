@@ -37,9 +37,11 @@ export function lastingFailure({ failedWorkers = [] }: Pick<RunSnapshot, 'failed
  * where it may be asked again, then workers at another server, then the better record here, then the nearer price.
  * @param failure of the step's worker
  * @param records of the pool in this project
+ * @param may whether a worker may do it at all; by default everybody may
  */
 export function standInFor(
   run: Pick<RunSnapshot, 'pool' | 'rounds' | 'failedWorkers'>, { round, step }: StepPlace, failure: Failure, records: readonly WorkerRecord[],
+  may: (worker: WorkerConfig) => boolean = () => true,
 ): number | undefined {
   const { pool, rounds, failedWorkers = [] } = run;
   const view = rounds[round]?.steps[step];
@@ -51,7 +53,7 @@ export function standInFor(
   const failsAlike = (worker: WorkerConfig): boolean => OF_THE_MODEL.has(failure.kind) && modelKey(worker) === modelKey(failed);
   const candidates = pool.flatMap((worker, ordinal) => {
     // What a simulation says must not pass for a model's work, nor the other way round.
-    if (hasFailed(ordinal) || failsAlike(worker) || worker.simulated !== failed.simulated) return [];
+    if (!may(worker) || hasFailed(ordinal) || failsAlike(worker) || worker.simulated !== failed.simulated) return [];
     return [{
       ordinal,
       isPlanned: ordinal === planned,
@@ -74,7 +76,7 @@ export function noneLeft({ failedWorkers = [] }: Pick<RunSnapshot, 'failedWorker
 }
 
 /** The share of verified runs. One run says little, so it is drawn towards a half, which is also what a worker without a record counts as. */
-function shareOf(record: WorkerRecord | undefined): number {
+export function shareOf(record: WorkerRecord | undefined): number {
   return ((record?.verified ?? 0) + 1) / ((record?.runs ?? 0) + 2);
 }
 

@@ -1,5 +1,5 @@
 import { handsWords, type Hands } from '../hands/hands-words.ts';
-import { hasAttempts, triedOf, type ContextView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { roundsBefore, triedOf, type ContextView, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { turnText } from '../protocol/turn-text.ts';
 import { factsOf } from '../protocol/providers.ts';
 import type { ConversationMessage, Message } from '../workers/model.ts';
@@ -37,7 +37,7 @@ export function stepPrompt(
     hands: hands && { how: handsWords(hands), begins: begun },
     failing: context?.failing,
     inputs: inputs.map((input) => ({ ...input, tests: tried.get(input.step.index)?.text })),
-    previousRound: step.readsPreviousRound && round > 0 && !hasAttempts(run) ? outcomeOf(run, round - 1) : undefined,
+    previousRound: step.readsPreviousRound ? outcomeOf(run, roundsBefore(run, round).at(-1)) : undefined,
     subtask: step.subtask,
   });
 }
@@ -80,8 +80,7 @@ function asText(messages: readonly ConversationMessage[]): Message[] {
   });
 }
 
-function outcomeOf(run: RunSnapshot, index: number): { outputs: ReadableOutput[]; feedback: string } | undefined {
-  const round = run.rounds[index];
+function outcomeOf(run: RunSnapshot, round: RoundView | undefined): { outputs: ReadableOutput[]; feedback: string } | undefined {
   if (!round?.plan) return undefined;
   const outputs = stepsOf(round.plan).map((step) => withWorker(step, round)).flatMap((step) => {
     const output = round.steps[step.index]?.output;

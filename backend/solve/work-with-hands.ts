@@ -12,7 +12,7 @@ import type { StepCopies } from '../hands/step-copies.ts';
 import { TOOLS } from '../hands/tools.ts';
 import { changesOf, type Done, type StepCopy } from '../hands/step-copy.ts';
 import type { FileChange } from '../protocol/file-change.ts';
-import { hasAttempts, type StepView, type TurnView } from '../protocol/run-snapshot.ts';
+import { roundsBefore, type StepView, type TurnView } from '../protocol/run-snapshot.ts';
 import { turnText } from '../protocol/turn-text.ts';
 import { WorkspaceCopyError } from '../verify/copies/workspace-listing.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
@@ -209,11 +209,11 @@ class WorkWithHands implements StepWork {
     const reads = step.reads.flatMap((index) => steps[index] ?? []);
     // A later one of them that began with an earlier one holds its change already.
     const own = reads.filter(({ index }) => !reads.some((later) => later.reads.includes(index) && later.begun));
-    const previous = step.readsPreviousRound && round > 0 && !hasAttempts(run) ? run.rounds[round - 1] : undefined;
+    const previous = step.readsPreviousRound ? roundsBefore(run, round).at(-1) : undefined;
     const last = previous?.answer && previous.steps[previous.answer.step];
     return [
       ...(this.#earlier.length > 0 ? [{ of: 'the earlier answer', edits: this.#earlier }] : []),
-      ...(last ? await this.#changeOf(last, round - 1, 'the previous round') : []),
+      ...(previous && last ? await this.#changeOf(last, previous.index, 'the previous round') : []),
       ...(await Promise.all(own.map((view) => this.#changeOf(view, round, `step ${view.index}`)))).flat(),
     ];
   }

@@ -8,7 +8,7 @@ const RUNS = 50;
 
 /**
  * What workers did in a project so far, by the journal: in how many runs that the project's tests judged, and what their steps cost and took.
- * A run counts for every worker that did a step of it, because its verdict does not tell their shares apart. Counts are not shrunk: whoever
+ * A run counts for every worker that did a step of it, because its verdict does not tell their shares apart; a local try counts as a run of its own. Counts are not shrunk: whoever
  * reads them sees how few they are. Without runs there is no record.
  * @param workspace absolute path, as runs are given it
  * @param workers with the models that they have now: what another model of the same name did is not theirs
@@ -22,7 +22,8 @@ export function workerRecords(journal: Pick<Journal, 'judgedReplies'>, workspace
 }
 
 function recordOf(worker: string, replies: readonly JudgedReply[]): WorkerRecord {
-  const runs = new Map(replies.map(({ runId, isVerified }) => [runId, isVerified]));
+  // What a worker did in a try does not count for what it did when others were paid, nor the other way round.
+  const runs = new Map(replies.map(({ runId, isTry, isVerified }) => [JSON.stringify([runId, isTry]), isVerified]));
   // A step of several turns has several replies.
   const steps = new Set(replies.map(({ runId, round, step }) => JSON.stringify([runId, round, step]))).size;
   const costs = replies.flatMap(({ usd }) => usd ?? []);

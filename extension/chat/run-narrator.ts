@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { formatDuration, formatMoney, formatStepSpent } from '../../backend/protocol/figures.ts';
 import { heldPlan } from '../../backend/protocol/held-plan.ts';
-import { answerOf, hasAttempts, type RoundView, type RunSnapshot, type StepView } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf, firstPlanned, hasAttempts, type RoundView, type RunSnapshot, type StepView } from '../../backend/protocol/run-snapshot.ts';
 import { isRed } from '../../backend/protocol/test-changes.ts';
 import { isVerified, passesOnly } from '../../backend/protocol/verdict-facts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
@@ -94,7 +94,7 @@ export class RunNarrator {
 
 /** The plan of a round as a list: who does what, and what each step reads. */
 export function planText(run: RunSnapshot, round: RoundView): vscode.MarkdownString {
-  const title = round.index === 0 ? vscode.l10n.t('Plan') : hasAttempts(run) ? vscode.l10n.t('Plan of attempt {0}', round.index + 1) : vscode.l10n.t('Plan of round {0}', round.index + 1);
+  const title = round.localTry ? vscode.l10n.t('A worker that costs nothing tries first') : round.index === firstPlanned(run) ? vscode.l10n.t('Plan') : hasAttempts(run) ? vscode.l10n.t('Plan of attempt {0}', round.index + 1) : vscode.l10n.t('Plan of round {0}', round.index + 1);
   const steps = round.steps.map(({ index, worker, subtask, reads }) => {
     const reading = reads.length === 0 ? '' : ` (${vscode.l10n.t('reads {0}', reads.map((read) => read + 1).join(', '))})`;
     return `${index + 1}. **${plain(run.pool[worker]?.id ?? '?')}**${reading}: ${plain(oneLine(subtask))}`;

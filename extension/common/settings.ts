@@ -8,6 +8,8 @@ export interface Settings {
   /** Folder of `workers.json` and the journal; undefined: the backend's default. */
   readonly home: string | undefined;
   readonly rounds: number;
+  /** Whether a worker that costs nothing tries first. */
+  readonly localFirst: boolean;
   readonly confirmContext: boolean;
   /** Which plans wait for the user before their workers are paid; undefined: none. */
   readonly reviewPlan: ReviewPlan | undefined;
@@ -21,9 +23,17 @@ export function readSettings(folder?: vscode.Uri): Settings {
     nodePath: text('nodePath'),
     home: text('home'),
     rounds: settings.get('rounds', 2),
+    localFirst: settings.get('localFirst', false),
     confirmContext: settings.get('confirmContext', true),
     reviewPlan: reviewPlanOf(settings.get<string>('reviewPlan'), settings.get<number>('reviewPlanAboveUsd')),
   };
+}
+
+/** Lets a worker that costs nothing try first, or not: in the workspace if that has a setting of its own, otherwise everywhere. */
+export async function setLocalFirst(on: boolean): Promise<void> {
+  const settings = vscode.workspace.getConfiguration('conductor');
+  const isOfWorkspace = settings.inspect('localFirst')?.workspaceValue !== undefined;
+  await settings.update('localFirst', on, isOfWorkspace ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global);
 }
 
 /** An amount that is none counts as zero: then every plan that may cost something waits. */

@@ -23,11 +23,13 @@ export interface PageMessageOptions {
   readonly openFile: (path: string, line: number | undefined) => Promise<void>;
   /** Runs a command of VS Code or of this extension. */
   readonly runCommand: (id: string, argument?: string) => Promise<void>;
+  /** Changes the setting. */
+  readonly setLocalFirst: (on: boolean) => Promise<void>;
 }
 
 /** Performs the page's request. @throws an error with a sentence that the page shows */
 export async function actOn(message: PageCommand, options: PageMessageOptions): Promise<void> {
-  const { connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review, openFile, runCommand } = options;
+  const { connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review, openFile, runCommand, setLocalFirst } = options;
   if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
     case 'ready':
@@ -43,6 +45,8 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
     }
     case 'previewContext':
       return solve.preview(message.question);
+    case 'setLocalFirst':
+      return setLocalFirst(message.on);
     case 'newQuestion':
       return panel.ask(message.question);
     case 'cancel':

@@ -7,6 +7,7 @@ import { localModelsOf } from '../workers/local-models-of.ts';
 import type { PoolStore } from '../workers/pool-store.ts';
 import type { ModelStates } from '../workers/model-states.ts';
 import type { RunList } from '../runs/run-list.ts';
+import type { LocalFirstState } from '../runs/local-first.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import { Signal } from '../common/signal.ts';
 import type { TrainingDetails } from '../training/training-details.ts';
@@ -20,6 +21,7 @@ export interface PanelStateOptions {
   readonly trainings: Trainings;
   readonly trainingDetails: Pick<TrainingDetails, 'changed' | 'tasks' | 'rollout'>;
   readonly models: ModelStates;
+  readonly localFirst: Pick<LocalFirstState, 'changed' | 'state'>;
   readonly isTrusted: () => boolean;
   /** The window's open folders, as absolute paths. */
   readonly folders: () => readonly string[];
@@ -45,7 +47,8 @@ export class PanelStateSource {
 
   constructor(options: PanelStateOptions) {
     this.#options = options;
-    const { connection, poolStore, runs, list, trainings, trainingDetails, models } = options;
+    const { connection, poolStore, runs, list, trainings, trainingDetails, models, localFirst } = options;
+    localFirst.changed.on(() => this.changed.emit());
     poolStore.changed.on(() => this.changed.emit());
     runs.changed.on(() => this.changed.emit());
     runs.problem.on((problem) => this.refuse(problem));
@@ -58,7 +61,7 @@ export class PanelStateSource {
   }
 
   get state(): PanelState {
-    const { poolStore: { pool }, list, trainings, models, isTrusted } = this.#options;
+    const { poolStore: { pool }, list, trainings, models, localFirst, isTrusted } = this.#options;
     const view = this.#view();
     const run = view.kind === 'run' ? view.run : undefined;
     return {
@@ -67,6 +70,7 @@ export class PanelStateSource {
       runs: list.runs,
       trainings: trainings.list,
       ...(pool && { pool: summaryOf(pool) }),
+      ...(localFirst.state && { localFirst: localFirst.state }),
       backend: this.#backendStatus(),
       trusted: isTrusted(),
       ...(this.#problem !== undefined && { problem: this.#problem }),

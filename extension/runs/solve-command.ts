@@ -184,11 +184,12 @@ export class SolveCommand {
     const choice = await this.#folderOf(named, continues);
     if (choice.kind === 'dismissed') return undefined;
     const folder = choice.kind === 'folder' ? choice.folder : undefined;
-    const { rounds, confirmContext, reviewPlan } = readSettings(folder?.uri);
+    const { rounds, localFirst, confirmContext, reviewPlan } = readSettings(folder?.uri);
     const request: RunRequestInput = {
       question,
       trusted: vscode.workspace.isTrusted,
       rounds,
+      ...(localFirst && { localFirst }),
       ...(attempts !== undefined && { attempts }),
       ...(atOnce && { atOnce }),
       ...((review ?? reviewPlan) && { reviewPlan: review ?? reviewPlan }),

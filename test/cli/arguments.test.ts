@@ -25,6 +25,8 @@ describe('conductor solve', () => {
     expect(solveRequest(['why?'], at).request.attempts).toBe(1);
     expect(solveRequest(['why?', '--attempts', '3'], at).request.attempts).toBe(3);
     expect(solveRequest(['why?', '--attempts', '3', '--at-once'], at).request.atOnce).toBe(true);
+    expect(solveRequest(['why?', '--local-first'], at).request.localFirst).toBe(true);
+    expect(solveRequest(['why?'], at).request.localFirst).toBeUndefined();
   });
 
   it('accepts an empty question, which becomes a run that fails with a sentence', () => {

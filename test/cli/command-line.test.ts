@@ -85,7 +85,7 @@ describe('conductor solve', () => {
     expect(code).toBe(0);
     expect(Object.keys(result)).toEqual([
       'schema', 'runId', 'question', 'continues', 'earlier', 'workspace', 'state', 'outcome', 'asks', 'verified', 'message', 'failure', 'simulated', 'conductor', 'planner', 'answer',
-      'verdict', 'context', 'attempts', 'verifiedCost', 'rounds', 'spent', 'acceptedAt', 'updatedAt',
+      'verdict', 'context', 'attempts', 'localFirst', 'verifiedCost', 'rounds', 'spent', 'acceptedAt', 'updatedAt',
     ]);
     expect(result).toMatchObject({ schema: 1, question, workspace, state: 'completed', outcome: 'verified', verified: true, simulated: true });
     expect(result.answer?.edits[0]).toMatchObject({ path: expect.stringMatching(/^src\//), kind: 'modify', diff: expect.stringContaining('@@') });

@@ -8,7 +8,7 @@ import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { handedOnRun, mendedRun, verifiedRun } from '../webview/fixtures.ts';
+import { handedOnRun, localFirstRun, mendedRun, verifiedRun } from '../webview/fixtures.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';
 const worker = workerConfigSchema.parse({ id: 'local', provider: 'local', model: MODEL });
@@ -52,6 +52,19 @@ it('tells once that a model is loaded, then on which device and why not on a bet
 
 it('tells nothing of a model that was there already, nor of one that takes no part', () => {
   expect(told(READY, { model: 'other', state: 'loading' })).toEqual([]);
+});
+
+it('tells of a local try with its record, of one that nobody makes, and that it was enough', () => {
+  const record = { tried: 12, verified: 5, durationMs: 41_000, saved: { usd: 0.404, runs: 9 } };
+  expect(toldOf({ type: 'try.begun', round: 0, record })).toEqual(['Local try before anybody is paid 12 questions tried in this project, 5 verified · about $0.40 saved · about 41.0 s a try']);
+  expect(toldOf({ type: 'try.begun', round: 0, record: { tried: 1, verified: 1 } }))
+    .toEqual(['Local try before anybody is paid 1 question tried in this project, 1 verified · what that saved is not known yet: too few paid runs to compare with']);
+  expect(toldOf({ type: 'try.omitted', because: 'nobody-free' })).toEqual(['Local try Nobody tried first at no cost: none of the workers costs nothing.']);
+  const verified = localFirstRun({ verified: true });
+  expect(lines((printer) => printer.end(verified))).toContain('the local try is verified: nobody was paid');
+  expect(runResult(verified)).toMatchObject({ localFirst: { worker: 'llama', verified: true, omitted: null, record: { tried: 12 } }, rounds: [{ localTry: true }] });
+  expect(runResult(localFirstRun({ omitted: true })).localFirst).toEqual({ worker: null, verified: false, omitted: 'nothing-red', record: null });
+  expect(runResult(verifiedRun()).localFirst).toBeNull();
 });
 
 it('names the command that judges, how its results are read, and a missing sandbox', () => {

@@ -29,6 +29,7 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
       },
       preview: record('preview'),
     },
+    setLocalFirst: record('setLocalFirst'),
     trainingDetails: { showTasks: record('showTasks'), showRollout: record('showRollout') },
     runCommands: {
       cancel: record('cancel'),

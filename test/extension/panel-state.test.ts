@@ -7,6 +7,7 @@ import { BackendConnection } from '../../extension/common/backend-connection.ts'
 import { ModelStates } from '../../extension/workers/model-states.ts';
 import { PoolStore } from '../../extension/workers/pool-store.ts';
 import { PanelStateSource } from '../../extension/panel/panel-state.ts';
+import { Signal } from '../../extension/common/signal.ts';
 import { RunList } from '../../extension/runs/run-list.ts';
 import { RunStore } from '../../extension/runs/run-store.ts';
 import { TrainingDetails } from '../../extension/training/training-details.ts';
@@ -46,8 +47,9 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }
   const trainings = new Trainings({ connection, folders: () => folders, memory: { trainingId: undefined, remember: () => undefined } });
   const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
+  const localFirst = { changed: new Signal<void>(), state: undefined };
   const panel = new PanelStateSource({
-    connection, poolStore: new PoolStore(connection), runs, list, trainings, trainingDetails, models, isTrusted: () => true, folders: () => folders, undoable: () => undoable,
+    connection, poolStore: new PoolStore(connection), runs, list, trainings, trainingDetails, models, localFirst, isTrusted: () => true, folders: () => folders, undoable: () => undoable,
     stoppedMessage: 'You stopped it.',
   });
   const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {

@@ -60,6 +60,7 @@ export function eventfulRun(longText: string): RunEvent[] {
       tokens: 300,
       text: longText,
     },
+    { type: 'try.omitted', because: 'no-tests' },
     started(0, { kind: 'plan' }, 'p0'),
     {
       type: 'plan.rejected', round: 0, attemptId: 'p0', text: 'no plan', reason: 'no-steps',

@@ -97,6 +97,10 @@ beforeAll(async () => {
   scenarios.set('tries', {
     name: 'tries', question: 'The constant a is wrong, please mend it.', workspace: tested, workers: (home) => scriptedWorkers(`tries-${home}`, {}),
   });
+  scenarios.set('local first', {
+    name: 'local first', question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request: { localFirst: true } },
+    workers: (home) => scriptedWorkers(`local first-${home}`, { price: { inputPerMillion: 1, outputPerMillion: 1 } }, { price: { inputPerMillion: 0, outputPerMillion: 0 } }),
+  });
   for (const [name, request] of [['attempts', { attempts: 2 }], ['at once', { attempts: 2, atOnce: true }]] as const) {
     scenarios.set(name, {
       name, question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request }, workers: (home) => scriptedWorkers(`${name}-${home}`, {}),
@@ -140,6 +144,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     if (scenario === 'no plan') return 'I would ask somebody.';
     if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503, retryAfter: 0 };
     if (text.includes('wants another one')) return 'model_id = [1, 0]\nsubtasks = ["Think.", "Answer."]\naccess_list = [[], [0]]';
+    if (scenario === 'local first') return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [["all"]]';
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
     if (scenario === 'attempts' || scenario === 'at once') return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]';
     if (scenario === 'tries') return 'model_id = [0, 1, 0]\nsubtasks = ["Mend a.", "Mend a, too.", "Answer."]\naccess_list = [[], [], [0, 1]]';
@@ -150,6 +155,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     const told = [...text.matchAll(/<tests_with_this_change>\n(\d+) tests? passed, (\d+) failed/g)].map(([, passed, failed]) => `${passed}/${failed}`).join(' ');
     return `${told}\n\`\`\`js src/a.js\nexport const a = ${who === 'second' || told !== '' ? 2 : 3};\n\`\`\``;
   }
+  if (scenario === 'local first') return `Here:\n\`\`\`js src/a.js\nexport const a = ${who === 'first' ? 3 : 2};\n\`\`\``;
   // None is verified, so that both are tried to their end.
   if (scenario === 'attempts' || scenario === 'at once') return 'Here:\n```js src/a.js\nexport const a = 3;\n```';
   return scenario === 'fails' && (who === 'second' || text.includes('Answer.')) ? { status: 403 } : `What ${who} says.`;
@@ -249,6 +255,21 @@ it.each([
     `in ${Math.round((performance.now() - started) / 1000)} s`,
   );
 }, 600_000);
+
+it.each([
+  'before:try.begun', 'after:plan.proposed', 'after:answer.ready', 'after:verify.completed',
+])('a local try is made once, and the plan follows, when the backend is killed %s', async (kill) => {
+  const scenario = scenarios.get('local first') as Scenario;
+  const home = await newHome(scenario, kill.replace(':', '-'));
+  expect(await backend(scenario, home, kill)).toBe('SIGKILL');
+  expect(await backend(scenario, home)).toBeNull();
+  const events = eventsIn(home);
+  expect(snapshotOf(events)).toMatchObject({
+    outcome: 'verified', answerRound: 1, rounds: [{ localTry: {}, steps: [{ worker: 0 }], verdict: { outcome: 'failed' } }, { steps: [{ worker: 1 }] }],
+  });
+  expect(events.filter(({ event }) => event.type === 'try.begun')).toHaveLength(1);
+  expect(repaid(events)).toEqual([]);
+});
 
 it.each([
   'before:run.resumed', 'after:run.resumed', 'before:run.waiting', 'after:run.waiting',

@@ -2,15 +2,16 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { JournalUnavailableError } from '../../backend/journal/errors.ts';
 import { Journal } from '../../backend/journal/journal.ts';
-import type { RunKind, StoredEvent } from '../../backend/protocol/run-events.ts';
+import type { Asks, RunKind, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
 import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
-import { budgetSchema, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import { failureOf } from '../../backend/solve/failure.ts';
 import { RunDriver, type RunDriverOptions } from '../../backend/solve/run-driver.ts';
 import { RunLedger } from '../../backend/solve/run-ledger.ts';
 import { RunRecorder } from '../../backend/solve/run-recorder.ts';
+import { isFree } from '../../backend/workers/limits/is-free.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /* One run with a real journal and a real driver. Its models are a script: the n-th call gets the n-th reply. */
@@ -19,7 +20,7 @@ export const ONE_STEP = 'model_id = [0]\nsubtasks = ["Answer."]\naccess_list = [
 export const ANSWER = 'Here:\n```js src/a.js\nexport const a = 2;\n```';
 
 const usage = { uncachedInput: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0, estimated: false };
-const worker = workerConfigSchema.parse({ id: 'w', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' });
+export const worker = workerConfigSchema.parse({ id: 'w', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' });
 
 /** Judges nothing: no answer changes a file. */
 export const NO_TESTS: Checker = {
@@ -40,13 +41,13 @@ export interface DrivenRun {
 
 /** @param replies one for each call; a function is called when the call is made */
 export async function drivenRun(
-  replies: readonly (string | ((signal: AbortSignal, messages: readonly string[]) => string | Promise<string>))[], { kind = 'solve', ...request }: Partial<RunRequestInput> & { kind?: RunKind } = {},
+  replies: readonly (string | ((signal: AbortSignal, messages: readonly string[]) => string | Promise<string>))[], { kind = 'solve', pool = [worker], planner = worker, asks, ...request }: Partial<RunRequestInput> & { kind?: RunKind; pool?: WorkerConfig[]; planner?: WorkerConfig; asks?: Asks } = {},
 ): Promise<DrivenRun> {
   const journal = Journal.open(path.join(await temporaryFolder(), 'journal.sqlite'));
   onTestFinished(() => journal.close());
   journal.accept('r', {
-    type: 'run.accepted', kind, request: runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', rounds: 1, ...request }), pool: [worker],
-    policy: { kind: 'endpoint', worker, model: 'm', promptVersion: '1' }, budget: budgetSchema.parse({}),
+    type: 'run.accepted', kind, request: runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', rounds: 1, ...request }), pool, ...(asks && { asks }),
+    policy: { kind: 'endpoint', worker: planner, model: 'm', promptVersion: '1' }, budget: budgetSchema.parse({}),
   });
   const asked: string[][] = [];
   return {
@@ -61,16 +62,17 @@ export async function drivenRun(
       });
       await new RunDriver({
         recorder,
-        call: async (_worker, { messages }, { attempts, ledger, signal }) => {
+        call: async (called, { messages }, { attempts, ledger, signal }) => {
           const next = replies[asked.length];
           asked.push(messages.map(({ content }) => content));
-          const reserved = { usd: 0.01, tokens: 2 };
-          const attempt = { attemptId: `a${asked.length}-${journal.read('r').length}`, worker: 'w', number: 1, reserved, reservation: ledger.reserve({ ...reserved, isFree: false }) };
+          const usd = isFree(called) ? 0 : 0.01;
+          const reserved = { usd, tokens: 2 };
+          const attempt = { attemptId: `a${asked.length}-${journal.read('r').length}`, worker: called.id, number: 1, reserved, reservation: ledger.reserve({ ...reserved, isFree: isFree(called) }) };
           attempts.started(attempt);
           const text = typeof next === 'function' ? await next(signal, messages.map(({ content }) => content)) : next;
           if (text === undefined) throw new Error('The script has no more replies.');
           const reply = { text, finishReason: 'stop' as const, usage, model: 'm' };
-          attempts.succeeded(attempt, reply, { usage, cost: { usd: 0.01, estimated: false }, durationMs: 1 });
+          attempts.succeeded(attempt, reply, { usage, cost: { usd, estimated: false }, durationMs: 1 });
           return reply;
         },
         failureOf,

@@ -4,6 +4,7 @@ import type { FileChange } from '../../backend/protocol/file-change.ts';
 import type { PlanMend } from '../../backend/protocol/plan-mend.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
 import type { Cost, Usage } from '../../backend/protocol/usage.ts';
 import type { StepEstimate, WorkEstimate } from '../../backend/protocol/work-estimate.ts';
@@ -49,14 +50,14 @@ export class Script {
   #attempts = 0;
   #texts: RunText[] = [];
 
-  constructor({ runId = 'run-1', question = QUESTION, pool = POOL, usd = 1, conductor = worker('conductor-7b'), attempts = 1 }: {
-    runId?: string; question?: string; pool?: readonly WorkerConfig[]; usd?: number; conductor?: WorkerConfig; attempts?: number;
+  constructor({ runId = 'run-1', question = QUESTION, pool = POOL, usd = 1, conductor = worker('conductor-7b'), attempts = 1, localFirst = false }: {
+    runId?: string; question?: string; pool?: readonly WorkerConfig[]; usd?: number; conductor?: WorkerConfig; attempts?: number; localFirst?: boolean;
   } = {}) {
     this.#runId = runId;
     this.say({
       type: 'run.accepted',
       kind: 'solve',
-      request: runRequestSchema.parse({ question, workspace: '/home/ada/intervals', attempts }),
+      request: runRequestSchema.parse({ question, workspace: '/home/ada/intervals', attempts, ...(localFirst && { localFirst }) }),
       pool: [...pool],
       policy: {
         kind: conductor.provider === 'local' ? 'local' : 'endpoint', worker: conductor, model: conductor.model, promptVersion: 'paper-1',
@@ -758,6 +759,24 @@ export function attemptsRun({ goesOn = false } = {}): RunSnapshot {
     .run();
 }
 
+/** A model on this machine tried first. `verified`: that was enough; otherwise the plan that follows is at work. */
+export function localFirstRun({ verified = false, omitted = false } = {}): RunSnapshot {
+  const llama = { ...worker('llama'), provider: 'openai-compatible' as const, baseUrl: 'http://127.0.0.1:11434/v1', price: { inputPerMillion: 0, outputPerMillion: 0 } };
+  const script = new Script({ localFirst: true, pool: [...POOL, llama] }).context(PIECES.slice(0, 1));
+  if (omitted) return script.say({ type: 'try.omitted', because: 'nothing-red' }).plan(0, PLAN).start(0, { kind: 'step', step: 0 }, 'gemini-pro').run();
+  const subtask = 'Mend merge() so that the outer interval stays. Find the line that causes it first, then make the smallest change.';
+  script
+    .say({ type: 'try.begun', round: 0, record: { tried: 12, verified: 5, durationMs: 41_000, saved: { usd: 0.4, runs: 9 } } })
+    .say({
+      type: 'plan.proposed', round: 0, attemptId: '', text: '', plan: { modelIds: [POOL.length], subtasks: [subtask], accessList: [[]] },
+      steps: [{ worker: POOL.length, subtask, reads: [], readsPreviousRound: false }], usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: 0,
+    })
+    .step(0, 0, 'llama', FINAL, { ms: 22_000, usd: 0, output: 268 });
+  answered(script, 0, 0).verdict(0, verified ? VERIFIED : REGRESSED);
+  if (verified) return script.say({ type: 'run.completed', outcome: 'verified', round: 0, message: 'The answer is verified.' }).run();
+  return script.plan(1, PLAN).step(1, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 }).start(1, { kind: 'step', step: 1 }, 'claude').run();
+}
+
 /** Three attempts that are tried at the same time. */
 export function attemptsAtOnceRun(): RunSnapshot {
   const script = new Script({ attempts: 3 }).context(PIECES.slice(0, 1)).plan(0, PLAN).plan(1, PLAN).plan(2, PLAN);
@@ -1061,6 +1080,10 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   }),
   'hands': () => stateWith({ run: handsRun() }),
   'hands-stopping': () => stateWith({ run: handsRun({ isStopping: true }) }),
+  'local-first': () => stateWith({ run: localFirstRun() }),
+  'local-first-verified': () => stateWith({ run: localFirstRun({ verified: true }) }),
+  'local-first-omitted': () => stateWith({ run: localFirstRun({ omitted: true }) }),
+  'local-first-setting': () => ({ ...stateWith(), localFirst: { on: true, worker: 'llama', record: { tried: 12, verified: 5, durationMs: 41_000, saved: { usd: 0.4, runs: 9 } } } }),
   'attempts': () => stateWith({ run: attemptsRun() }),
   'attempts-going-on': () => stateWith({ run: attemptsRun({ goesOn: true }) }),
   'attempts-at-once': () => stateWith({ run: attemptsAtOnceRun() }),

@@ -4,8 +4,9 @@ import { useContext } from 'preact/hooks';
 import { deviceName } from '../../backend/protocol/devices.ts';
 import { formatDuration, formatMoney } from '../../backend/protocol/figures.ts';
 import { estimateWords, plannerReason } from '../../backend/protocol/planner-words.ts';
+import { noTryWords } from '../../backend/protocol/local-first-words.ts';
 import { mendOf } from '../../backend/protocol/plan-mend-words.ts';
-import type { RoundView } from '../../backend/protocol/run-snapshot.ts';
+import { firstPlanned, type RoundView } from '../../backend/protocol/run-snapshot.ts';
 import { Icon } from '../controls.tsx';
 import { fillSentence } from '../fill-sentence.ts';
 import { useHost } from '../host.ts';
@@ -25,13 +26,16 @@ export function PlannedBy({ round }: { readonly round: RoundView }): JSX.Element
   if (!run) return null;
   const { policy: { choice, worker, model } } = run;
   const name = <strong>{worker?.id ?? model}</strong>;
-  const isFirst = round.index === 0;
+  const isFirst = round.index === firstPlanned(run);
   return (
+    <>
     <p class="quiet planned-by">
       {choice && isFirst ? fillSentence(l10n.t('Planned by {0}, {1}'), name, plannerReason(choice.why)) : fillSentence(l10n.t('Planned by {0}'), name)}
       {figuresOf(round).map((figure) => <> · <span class="whole">{figure}</span></>)}
       {isFirst && choice?.why !== 'simulated' && <> · <ChangePlanner>{l10n.t('Change…')}</ChangePlanner></>}
     </p>
+    {isFirst && run.noTry && <p class="quiet">{noTryWords(run.noTry)}</p>}
+    </>
   );
 }
 

@@ -8,6 +8,7 @@ import { fillSentence } from '../fill-sentence.ts';
 import { Capped } from '../markdown/capped.tsx';
 import { tail } from '../markdown/visible-text.ts';
 import { reasonsOf } from './plan-reasons.ts';
+import { LocalTry } from './local-try.tsx';
 import { PlanMended, PlannedBy, Planner } from './planned-by.tsx';
 
 /** Streamed characters of the Conductor to show while it plans. */
@@ -63,7 +64,8 @@ export function Planning({ round, gaveUp, runGoesOn, id }: {
             : <><Icon name="info" tone="quiet" /> {l10n.t('The Conductor kept the answer of round {0}.', round.index)}</>}
         </p>
       )}
-      {planned && round.planKeptFrom === undefined && <><PlannedBy round={round} /><PlanMended round={round} /></>}
+      {round.localTry && <LocalTry record={round.localTry.record} />}
+      {planned && !round.localTry && round.planKeptFrom === undefined && <><PlannedBy round={round} /><PlanMended round={round} /></>}
       {round.planEdited && <p class="note"><Icon name="info" tone="quiet" /> {l10n.t('You changed this plan before it ran.')}</p>}
       {planned && round.planText && <Reasons text={round.planText} kept={round.kept} id={`${id}/reasons`} />}
     </>

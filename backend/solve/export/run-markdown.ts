@@ -5,6 +5,7 @@ import { changeWords } from '../../protocol/earlier-words.ts';
 import type { Outcome } from '../../protocol/run-events.ts';
 import { mendOf } from '../../protocol/plan-mend-words.ts';
 import { plannerReason } from '../../protocol/planner-words.ts';
+import { localRecordWords, noTryWords } from '../../protocol/local-first-words.ts';
 import { answerOf, hasAttempts, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
 import { changeKind, passCount, type ChangeKind } from '../../protocol/test-changes.ts';
 import { totalTokens } from '../../protocol/token-counts.ts';
@@ -73,9 +74,15 @@ function head(run: RunSnapshot): string[] {
       ...pool.map((worker, ordinal) => `- Worker ${ordinal}: ${nameOf(worker)}`),
       ...from,
       `- Cost: ${money(run.spent)} of at most ${formatMoney({ usd: run.budget.runUsd, unpricedTokens: 0 })}`,
+      ...localFirstLines(run),
       ...(run.verifiedCost ? [`- A verified answer in this project: ${formatMoney({ usd: run.verifiedCost.usd, unpricedTokens: 0 })} on average, of ${run.verifiedCost.answers}`] : []),
     ].join('\n'),
   ];
+}
+
+function localFirstLines({ rounds: [first], noTry }: RunSnapshot): string[] {
+  if (noTry !== undefined) return [`- Local first: ${noTryWords(noTry)}`];
+  return first?.localTry ? [`- Local first: a worker that costs nothing tried before anybody was paid; before, ${localRecordWords(first.localTry.record).join(', ')}`] : [];
 }
 
 function nameOf(worker: WorkerConfig | undefined, otherwise = ''): string {
@@ -100,7 +107,7 @@ function result({ state, outcome }: RunSnapshot): string {
 function roundBlocks(run: RunSnapshot, round: RoundView): string[] {
   return [
     `## ${roundName(run, round.index)}`,
-    ...(round.failure ? [`This attempt failed: ${words(round.failure.message)}`] : []),
+    ...(round.failure ? [`${round.localTry ? 'The try' : 'This attempt'} failed: ${words(round.failure.message)}`] : []),
     ...(round.index > 0 ? contextBlocks(run, round.index) : []),
     ...round.rejections.flatMap(({ message, text }) => [`A text of the Conductor was no plan: ${words(message)}`, fenced(text)]),
     ...(round.discarded ?? []).flatMap(({ text, wish }) => [`A person wanted another plan than this one${wish === undefined ? '.' : `: ${words(wish)}`}`, fenced(text)]),
@@ -116,6 +123,7 @@ function planBlocks({ pool }: RunSnapshot, round: RoundView): string[] {
   const mend = mendOf(round);
   if (kept) return ['The Conductor kept the answer before.'];
   if (planText === undefined) return ['There is no plan yet.'];
+  if (round.localTry) return [];
   const rows = steps.map(({ index, worker, reads, readsPreviousRound, state, durationMs }) => [
     index + 1,
     idOf(pool, worker),
@@ -205,7 +213,7 @@ function answerBlocks(run: RunSnapshot): string[] {
 }
 
 function roundName(run: RunSnapshot, index: number): string {
-  return `${hasAttempts(run) ? 'Attempt' : 'Round'} ${index + 1}`;
+  return `${hasAttempts(run) ? 'Attempt' : 'Round'} ${index + 1}${run.rounds[index]?.localTry ? ', the local try' : ''}`;
 }
 
 function costTable(run: RunSnapshot): string {

@@ -24,6 +24,7 @@ export class MemoryRuns implements RunService {
     edits: () => Promise.resolve({ edits: [], refused: [] }),
     stepEdits: () => Promise.resolve({ edits: [], refused: [] }),
     previewContext: (_request, signal) => this.preview(signal),
+    localFirst: (workspace) => Promise.resolve({ worker: 'llama', ...(workspace !== undefined && { record: { tried: 2, verified: 1 } }) }),
     findTests: () => Promise.resolve([]),
     likelyTests: () => Promise.resolve([{ command: 'make test', from: 'Makefile' }]),
     runnerOf: () => Promise.resolve(undefined),
