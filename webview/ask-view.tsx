@@ -78,7 +78,7 @@ function Ask({ draft, state: { trusted, backend, pool, localFirst } }: {
         {localFirst && <LocalFirst {...localFirst} />}
         <span class="quiet keys"><kbd>{l10n.t('Ctrl')}</kbd>/<kbd>⌘</kbd> <kbd>{l10n.t('Enter')}</kbd></span>
       </div>
-      {localFirst?.on && <p class="quiet">{[l10n.t('{0} tries first', localFirst.worker ?? ''), ...(localFirst.record ? localRecordWords(localFirst.record) : [])].join(' · ')}</p>}
+      {localFirst && (localFirst.on || (localFirst.record?.tried ?? 0) > 0) && <LocalRecordLine {...localFirst} />}
       {!hasWorkers && !empty && <p class="quiet">{l10n.t('Your question waits here until there is a worker.')}</p>}
       {isCurrent && draft?.problem && <Notice icon="warning" tone="caution">{draft.problem}</Notice>}
       {isCurrent && draft?.preview && <Preview preview={draft.preview} />}
@@ -118,6 +118,16 @@ function LocalFirst({ on, worker = '', record }: NonNullable<PanelState['localFi
     <label class="attempts quiet" title={title}>
       <input type="checkbox" checked={on} onChange={(event) => host.post({ type: 'setLocalFirst', on: event.currentTarget.checked })} /> {l10n.t('Local first')}
     </label>
+  );
+}
+
+/** Who tries first, and how such tries turned out in the project. */
+function LocalRecordLine({ on, worker = '', record }: NonNullable<PanelState['localFirst']>): JSX.Element {
+  const words = record ? localRecordWords(record) : [];
+  return (
+    <div class="pool">
+      <p class="quiet">{[...(on ? [l10n.t('{0} tries first', worker)] : [l10n.t('Local first')]), ...words].join(' · ')}</p>
+    </div>
   );
 }
 

@@ -26,12 +26,14 @@ it('says why nobody tried', () => {
 
 it('offers the setting where somebody could try, with the record once it is on', () => {
   expect(renderPanel(stateWith()).text()).not.toContain('Local first');
-  const off = renderPanel({ ...stateWith(), localFirst: { on: false, worker: 'llama', record } });
-  expect(off.text()).not.toContain('5 verified');
+  const off = renderPanel({ ...stateWith(), localFirst: { on: false, worker: 'llama', record: { tried: 0, verified: 0 } } });
+  expect(off.text()).not.toContain('tried in this project');
   const box = [...off.root.querySelectorAll<HTMLInputElement>('.attempts input')].at(-1) as HTMLInputElement;
-  expect(box.closest('label')?.title).toContain('5 verified');
+  expect(box.closest('label')?.title).toContain('no question tried in this project yet');
   void act(() => box.click());
   expect(off.posted.at(-1)).toEqual({ type: 'setLocalFirst', on: true });
+  // What it brought before it was switched off is no secret.
+  expect(renderPanel({ ...stateWith(), localFirst: { on: false, worker: 'llama', record } }).text()).toContain('Local first · 12 questions tried');
   expect(renderPanel({ ...stateWith(), localFirst: { on: true, worker: 'llama', record } }).text()).toContain('llama tries first · 12 questions tried in this project, 5 verified · about $0.40 saved');
 });
 

@@ -34,7 +34,7 @@ export function PlannedBy({ round }: { readonly round: RoundView }): JSX.Element
       {figuresOf(round).map((figure) => <> · <span class="whole">{figure}</span></>)}
       {isFirst && choice?.why !== 'simulated' && <> · <ChangePlanner>{l10n.t('Change…')}</ChangePlanner></>}
     </p>
-    {isFirst && run.noTry && <p class="quiet">{noTryWords(run.noTry)}</p>}
+    {isFirst && run.noTry && <p class="quiet planned-by">{noTryWords(run.noTry)}</p>}
     </>
   );
 }
