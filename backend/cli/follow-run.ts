@@ -3,9 +3,20 @@ import { RequestError } from '../protocol/request-error.ts';
 import type { StoredEvent } from '../protocol/run-events.ts';
 import { applyEvent, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { heldPlan, type HeldPlan } from '../protocol/held-plan.ts';
-import { askAboutPlan } from './plan-question.ts';
-import type { RunPrinter } from './run-printer.ts';
+import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { Terminal } from './terminal.ts';
+
+/** Is shown a run as it goes on, from its first event. */
+export interface RunWatcher {
+  begin(run: RunSnapshot): void;
+  onEvent(event: StoredEvent, run: RunSnapshot): void;
+  onModel(status: LocalModelStatus, run: RunSnapshot): void;
+}
+
+/** Asks a person about the plan that waits, and tells the backend, until the signal aborts because somebody else decided. */
+export type DecideAboutPlan = (asked: {
+  readonly plan: HeldPlan; readonly run: RunSnapshot; readonly client: BackendClient; readonly signal: AbortSignal;
+}) => Promise<void>;
 
 export interface FollowOptions {
   readonly runId: string;
@@ -13,11 +24,12 @@ export interface FollowOptions {
   readonly client: BackendClient;
   /** Connects again with the same consent and keys. Starts the backend if it is not running. */
   readonly connect: () => Promise<BackendClient>;
-  readonly terminal: Terminal;
-  /** Asks about a plan that waits for a person. Absent where nobody can be asked: such a run is not followed further. */
-  readonly readLine?: Terminal['readLine'];
-  /** Absent if no progress is to be printed. */
-  readonly printer?: RunPrinter | undefined;
+  /** Is told of lost connections. */
+  readonly terminal: Pick<Terminal, 'say'>;
+  /** Absent where nobody can be asked about a plan that waits for a person: such a run is not followed further. */
+  readonly decide?: DecideAboutPlan | undefined;
+  /** Absent if no progress is to be shown. */
+  readonly printer?: RunWatcher | undefined;
   /** The first Ctrl+C: cancels the run. It is followed until it has ended. */
   readonly interrupted: AbortSignal;
 }
@@ -55,18 +67,16 @@ export async function followRun({ client: first, connect, ...options }: FollowOp
 /** The state of the run from the events received so far, over all connections. */
 class FollowedRun {
   readonly #runId: string;
-  readonly #printer: RunPrinter | undefined;
+  readonly #printer: RunWatcher | undefined;
   readonly #interrupted: AbortSignal;
-  readonly #terminal: Terminal;
-  readonly #readLine: Terminal['readLine'];
+  readonly #decide: DecideAboutPlan | undefined;
   #run: RunSnapshot | undefined;
   /** The question about the plan that waits. */
   #question: { readonly attemptId: string; readonly controller: AbortController } | undefined;
 
-  constructor({ runId, printer, interrupted, terminal, readLine }: Pick<FollowOptions, 'runId' | 'printer' | 'interrupted' | 'terminal' | 'readLine'>) {
+  constructor({ runId, printer, interrupted, decide }: Pick<FollowOptions, 'runId' | 'printer' | 'interrupted' | 'decide'>) {
     this.#runId = runId;
-    this.#terminal = terminal;
-    this.#readLine = readLine;
+    this.#decide = decide;
     this.#printer = printer;
     this.#interrupted = interrupted;
   }
@@ -80,7 +90,7 @@ class FollowedRun {
     const settle = (): void => {
       if (!this.#run) return;
       const plan = heldPlan(this.#run);
-      if (isOver(this.#run.state) || (plan && !this.#readLine)) over.resolve(this.#run);
+      if (isOver(this.#run.state) || (plan && !this.#decide)) over.resolve(this.#run);
       this.#ask(plan, client, over.reject);
     };
     const unsubscribe = client.on('run/event', (event) => {
@@ -118,10 +128,10 @@ class FollowedRun {
     if (this.#question?.attemptId === plan?.attemptId) return;
     this.#question?.controller.abort(new Error('The plan does not wait any more.'));
     this.#question = undefined;
-    if (!plan || !this.#readLine) return;
+    if (!plan || !this.#run || !this.#decide) return;
     const controller = new AbortController();
     this.#question = { attemptId: plan.attemptId, controller };
-    askAboutPlan({ runId: this.#runId, plan, client, terminal: this.#terminal, readLine: this.#readLine, signal: controller.signal })
+    this.#decide({ plan, run: this.#run, client, signal: controller.signal })
       .catch((error: unknown) => { if (!controller.signal.aborted) onError(error); });
   }
 

@@ -1,16 +1,18 @@
-import type { BackendClient } from '../protocol/client/backend-client.ts';
-import type { HeldPlan } from '../protocol/held-plan.ts';
 import { RequestError } from '../protocol/request-error.ts';
+import type { DecideAboutPlan } from './follow-run.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 type ReadLine = NonNullable<Terminal['readLine']>;
 
-/** Asks at the terminal whether the plan that waits shall run, until there is an answer, or the signal aborts because somebody else decided. */
-export async function askAboutPlan(
-  { runId, plan, client, terminal, readLine, signal }: {
-    readonly runId: string; readonly plan: HeldPlan; readonly client: BackendClient; readonly terminal: Pick<Terminal, 'say'>; readonly readLine: ReadLine;
-    readonly signal: AbortSignal;
-  },
+/** Asks at the terminal about each plan that waits. @returns undefined where there is no terminal */
+export function atTerminal(terminal: Pick<Terminal, 'say' | 'readLine'>): DecideAboutPlan | undefined {
+  const { readLine } = terminal;
+  return readLine && ((asked) => askAboutPlan(asked, terminal, readLine));
+}
+
+/** Asks whether the plan that waits shall run, until there is an answer, or the signal aborts because somebody else decided. */
+async function askAboutPlan(
+  { plan, run: { runId }, client, signal }: Parameters<DecideAboutPlan>[0], terminal: Pick<Terminal, 'say'>, readLine: ReadLine,
 ): Promise<void> {
   for (;;) {
     const answer = (await readLine('Run this plan? y: yes, n: no, cancel the run, r: ask for another plan [y/n/r] ', signal)).trim().toLowerCase();

@@ -8,6 +8,7 @@ import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
 import { heldPlan } from '../protocol/held-plan.ts';
+import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
 import { jsonText, oneLine, printable, type Terminal } from './terminal.ts';
@@ -122,7 +123,7 @@ const again: Action = async (client, runId, values, context) => {
 async function follow(client: BackendClient, runId: string, { json }: Values, { terminal, interrupted, connect, consent }: ActionContext): Promise<number> {
   consent.runId = runId;
   const printer = json ? undefined : new RunPrinter(terminal);
-  const run = await followRun({ runId, client, connect, terminal, ...(!json && { readLine: terminal.readLine }), printer, interrupted });
+  const run = await followRun({ runId, client, connect, terminal, ...(!json && { decide: atTerminal(terminal) }), printer, interrupted });
   if (heldPlan(run)) terminal.say(`${run.message} Nobody can be asked here: "conductor runs resume ${runId}" at a terminal asks, and so does the panel in VS Code.`);
   if (json) terminal.result(jsonText(runResult(run), 2));
   else printer?.end(run);

@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
+import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
 import { jsonText } from './terminal.ts';
@@ -14,8 +15,7 @@ import { UsageError } from './usage-error.ts';
 /** `conductor solve "question"`: starts a run, prints its progress and its answer. */
 export const solveCommand: Command = async (args, { terminal, connect, currentFolder, interrupted }) => {
   const { request, json, yes, requireVerified } = solveRequest(args, currentFolder);
-  const { readLine } = terminal;
-  if (request.reviewPlan && !readLine) throw new UsageError('--review asks about the plan at a terminal, and there is none here. Leave it out to run the plan as it is.');
+  if (request.reviewPlan && !terminal.readLine) throw new UsageError('--review asks about the plan at a terminal, and there is none here. Leave it out to run the plan as it is.');
   const consent = new Consent(terminal, { yes, json });
   const open = () => connect({ confirm: consent.confirm });
   const client = await open();
@@ -24,7 +24,7 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
     const { runId } = await client.request('run/start', { request: await resolved(request, client) });
     consent.runId = runId;
     const printer = json ? undefined : new RunPrinter(terminal);
-    const run = await followRun({ runId, client, connect: open, terminal, readLine, printer, interrupted });
+    const run = await followRun({ runId, client, connect: open, terminal, decide: atTerminal(terminal), printer, interrupted });
     if (json) terminal.result(jsonText(runResult(run), 2));
     else printer?.end(run);
     return exitCodeOf(run, { requireVerified });
