@@ -40,12 +40,15 @@ const evalCommand: Command = async (args, given) => (await import('./cli/eval-co
 /** Also loaded on demand: most people never start it. */
 const mcpCommand: Command = async (args, given) => (await import('./cli/mcp-command.ts')).mcpCommand(args, given);
 
+/** Also loaded on demand: most people never start it. */
+const acpCommand: Command = async (args, given) => (await import('./cli/acp-command.ts')).acpCommand(args, given);
+
 /** The gate of agents, which has to judge as well. */
 const hookCommand: Command = async (args, given) => (await import('./cli/hook-command.ts')).hookCommand(args, given);
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, train: trainCommand,
-  eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, hook: hookCommand, serve: serveCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
+  eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, acp: acpCommand, hook: hookCommand, serve: serveCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;

@@ -10,11 +10,11 @@ import type { Terminal } from './terminal.ts';
 export class Consent {
   /** The run that the command follows, as soon as its id is known. */
   runId: string | undefined;
-  readonly #terminal: Terminal;
+  readonly #terminal: Pick<Terminal, 'ask'>;
   readonly #given: boolean | undefined;
 
   /** With `yes`, accepts everything. With `json` and without `yes`, or without a terminal, declines everything. */
-  constructor(terminal: Terminal, { yes = false, json = false }: { yes?: boolean | undefined; json?: boolean | undefined }) {
+  constructor(terminal: Pick<Terminal, 'ask'>, { yes = false, json = false }: { yes?: boolean | undefined; json?: boolean | undefined }) {
     this.#terminal = terminal;
     this.#given = yes ? true : json ? false : undefined;
   }

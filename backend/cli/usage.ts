@@ -126,6 +126,13 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
                          serve the Model Context Protocol on standard input and output, for agents and editors
   -w, --workspace DIR    a project that may be worked on; repeatable; default: the current folder. Folders that the client
                          has open are allowed as well`,
+  acp: `conductor acp [OPTION]...
+                         serve the Agent Client Protocol on standard input and output: an agent for Zed, JetBrains, Neovim
+                         and other editors, which start it
+      --review           show each plan with its expected cost, and ask, before its workers are paid
+      --review-above N   only a plan that may cost more than N dollars, or whose cost is not known
+      --max-usd N        limit of each run in dollars, instead of the one in workers.json; not for unpriced workers
+      --worker ID        use only this worker; repeatable`,
   serve: `conductor serve [--port N]
                          serve OpenAI's Chat Completions on 127.0.0.1, for programs that hold conversations; default port 4100.
                          The model "conductor" plans; every other model is a worker's id
