@@ -84,7 +84,8 @@ function Again({ run, what }: { readonly run: RunSnapshot; readonly what: 'ask' 
     return <ToolButton icon="refresh" label={words} text={words} onClick={() => host.post({ type: 'demonstrate' })} />;
   }
   const askAgain = (): void => {
-    const { question } = run.request;
+    const { question, pictures = [] } = run.request;
+    host.attach('', pictures);
     host.remember({ draft: question, takenDraft: question });
     host.post({ type: 'newQuestion', question });
   };

@@ -15,6 +15,7 @@ import { visibleText } from './markdown/visible-text.ts';
 import { ModelLines } from './model-lines.tsx';
 import { Notice } from './notice.tsx';
 import { ChangePlanner } from './plan/planned-by.tsx';
+import { AddPicture, Attached, useAttachedPictures } from './pictures.tsx';
 import { RunsList } from './runs-list.tsx';
 import { simulatedSentence } from './simulated-workers.ts';
 import { TrainingsList } from './training/trainings-list.tsx';
@@ -52,27 +53,31 @@ function Ask({ draft, state: { trusted, backend, pool, localFirst } }: {
   const [question, setQuestion] = useDraft(draft?.question);
   const [attempts, setAttempts] = useState(1);
   const [atOnce, setAtOnce] = useState(false);
+  const attached = useAttachedPictures('');
+  const { pictures } = attached;
   const hasWorkers = pool === undefined || pool.workers.some((worker) => worker.enabled);
   const ready = trusted && backend.state === 'connected' && pool?.conductor !== undefined && hasWorkers;
   const empty = question.trim() === '';
   const solve = (): void => {
-    if (ready && !empty) host.post({ type: 'solve', question, ...(attempts > 1 && { attempts, ...(atOnce && { atOnce }) }) });
+    if (ready && !empty) host.post({ type: 'solve', question, ...(pictures.length > 0 && { pictures: [...pictures] }), ...(attempts > 1 && { attempts, ...(atOnce && { atOnce }) }) });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) solve();
   };
   const isCurrent = draft?.question.trim() === question.trim();
   return (
-    <section class="ask" aria-label={l10n.t('Ask')}>
+    <section class={attached.isOver ? 'ask dropping' : 'ask'} aria-label={l10n.t('Ask')} {...attached.target}>
       <TextArea
         label={l10n.t('Ask a coding question')} value={question} rows={hasWorkers ? 5 : 3} onInput={setQuestion} onKeyDown={onKeyDown}
         placeholder={l10n.t('Why does merge() lose the outer interval? Name files with #file.')}
       />
+      <Attached attached={attached} pool={pool} />
       <div class="actions">
         <Button appearance="primary" disabled={!ready || empty} onClick={solve}>{l10n.t('Solve')}</Button>
         <Button disabled={empty || backend.state !== 'connected'} onClick={() => host.post({ type: 'previewContext', question })}>
           {l10n.t('Show context')}
         </Button>
+        <AddPicture attached={attached} />
         <Attempts count={attempts} onChange={setAttempts} />
         {attempts > 1 && <AtOnce on={atOnce} onChange={setAtOnce} />}
         {localFirst && <LocalFirst {...localFirst} />}

@@ -76,7 +76,7 @@ export function Count({ children }: { readonly children: number }): JSX.Element 
 export type IconName =
   | 'add' | 'arrow-left' | 'arrow-swap' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'chip' | 'circle-outline' | 'circle-slash' | 'close'
   | 'cloud-download' | 'comment' | 'copy'
-  | 'debug-pause' | 'debug-stop' | 'diff-multiple' | 'error' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'trash' | 'warning'
+  | 'debug-pause' | 'debug-stop' | 'diff-multiple' | 'error' | 'file-media' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'trash' | 'warning'
   | 'watch';
 
 /** A decorative icon: the text beside it, or `label`, says the same. */

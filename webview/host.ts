@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
 import type { PageCommand, PageQuestion, PageReplies, ReplyMessage } from '../backend/protocol/panel-messages.ts';
+import type { Picture } from '../backend/protocol/pictures.ts';
 import { NO_SEARCH, readSearch, type RunSearch } from './run-search.ts';
 
 /** The part of VS Code's webview API that the page uses. */
@@ -49,6 +50,8 @@ export class Host {
   readonly #waiting = new Map<number, { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }>();
   #asked = 0;
   #view: ViewState;
+  /** By the run that the question continues from. Too large to be stored with each letter that is typed, so a reload loses them. */
+  readonly #pictures = new Map<string, readonly Picture[]>();
 
   constructor(api: WebviewApi, place: Place = 'side') {
     this.#api = api;
@@ -83,6 +86,15 @@ export class Host {
   remember(change: Partial<ViewState>): void {
     this.#view = { ...this.#view, ...change };
     this.#api.setState(this.#view);
+  }
+
+  /** The pictures that go with a question. @param key empty for a new question, else the run that it continues from */
+  picturesOf(key: string): readonly Picture[] {
+    return this.#pictures.get(key) ?? [];
+  }
+
+  attach(key: string, pictures: readonly Picture[]): void {
+    this.#pictures.set(key, pictures);
   }
 
   rememberExpanded(key: string, expanded: boolean): void {

@@ -22,6 +22,7 @@ import { formatCount } from './language.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';
 import { ModelLines } from './model-lines.tsx';
+import { PicturesOf } from './pictures.tsx';
 import { RoundsView } from './rounds-view.tsx';
 import { passesOf, stageOf } from './run-stage.ts';
 import { simulatedSentence } from './simulated-workers.ts';
@@ -52,11 +53,12 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
 
   // The question was sent, so the text box can be cleared. The next question from outside counts as new, even if it is the same.
   useEffect(() => {
-    host.remember({
-      takenDraft: '',
-      ...(host.view.draft.trim() === run.request.question && { draft: '' }),
-      ...(host.view.followUp.runId === run.request.continues && { followUp: { runId: '', question: '' } }),
-    });
+    const { question, continues = '' } = run.request;
+    const wasNew = host.view.draft.trim() === question;
+    const wasFollowUp = continues !== '' && host.view.followUp.runId === continues;
+    host.remember({ takenDraft: '', ...(wasNew && { draft: '' }), ...(wasFollowUp && { followUp: { runId: '', question: '' } }) });
+    if (wasNew) host.attach('', []);
+    if (wasFollowUp) host.attach(continues, []);
   }, [host, run.runId, run.request.question, run.request.continues]);
   useTopAtEnd(goesOn);
 
@@ -65,6 +67,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
       <EarlierView run={run} />
       <section aria-label={l10n.t('Question')}>
         <h2 class="question" dir="auto"><InlineCode text={run.request.question} /></h2>
+        <PicturesOf run={run} />
         {run.context
           ? <ContextView context={run.context} id={run.runId} />
           : goesOn && <p class="quiet"><Icon name="loading" tone="busy" /> {l10n.t('Gathering context…')}</p>}
@@ -79,7 +82,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
       <AnswerView
         run={run} applied={applied} undoable={undoable} elsewhere={elsewhere} trusted={trusted} again={againOf(run, pool)}
       />
-      {!goesOn && mayContinue && <FollowUp run={run} ready={ready} />}
+      {!goesOn && mayContinue && <FollowUp run={run} ready={ready} pool={pool} />}
       <RoundsView run={run} />
       {!goesOn && (
         <section class="after-run" aria-label={l10n.t('This run')}>

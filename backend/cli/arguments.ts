@@ -19,6 +19,7 @@ export const SOLVE_OPTIONS = {
   workspace: { type: 'string', short: 'w' },
   file: { type: 'string', short: 'f', multiple: true },
   worker: { type: 'string', multiple: true },
+  picture: { type: 'string', short: 'p', multiple: true },
   conductor: { type: 'string' },
   continue: { type: 'string' },
   rounds: { type: 'string' },
@@ -86,7 +87,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
     throw new UsageError(`${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? 'not valid'}`);
   }
   const request: RunRequest = parsed.data;
-  return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false };
+  return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false, pictures: (values.picture ?? []).map((file) => path.resolve(currentFolder, file)) };
 }
 
 /** @throws UsageError */

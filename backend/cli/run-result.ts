@@ -14,6 +14,8 @@ export function runResult(run: RunSnapshot) {
     schema: 1,
     runId: run.runId,
     question: run.request.question,
+    /** The pictures that came with it. */
+    pictures: (run.request.pictures ?? []).map(({ type, width, height }) => ({ type, width, height })),
     /** The run that it continues from; null if it continues from none. */
     continues: run.request.continues ?? null,
     /** The conversation: its first run, its earlier runs, and what became of the change that it builds on. */

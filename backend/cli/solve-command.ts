@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
+import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
@@ -14,7 +15,8 @@ import { UsageError } from './usage-error.ts';
 
 /** `conductor solve "question"`: starts a run, prints its progress and its answer. */
 export const solveCommand: Command = async (args, { terminal, connect, currentFolder, interrupted }) => {
-  const { request, json, yes, requireVerified } = solveRequest(args, currentFolder);
+  const { request: asked, json, yes, requireVerified, pictures } = solveRequest(args, currentFolder);
+  const request = pictures.length > 0 ? { ...asked, pictures: await readPictures(pictures) } : asked;
   if (request.reviewPlan && !terminal.readLine) throw new UsageError('--review asks about the plan at a terminal, and there is none here. Leave it out to run the plan as it is.');
   const consent = new Consent(terminal, { yes, json });
   const open = () => connect({ confirm: consent.confirm });

@@ -15,6 +15,7 @@ const COMMANDS = {
   -w, --workspace DIR    the project; default: the current folder
   -f, --file PATH[:FROM-TO]
                          a file, or lines of it, that the question is about; repeatable
+  -p, --picture FILE     a picture for the workers that take pictures: PNG, JPEG, WebP or GIF, up to 4; repeatable
       --worker ID        use only this worker; repeatable
       --conductor ID     the worker that plays the Conductor for this question
       --continue RUN     continue from the answer of this run, or of the "last" one of the project: its change is built on,

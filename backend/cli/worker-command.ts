@@ -3,6 +3,7 @@ import { absoluteModelName } from '../lm/process/find-model-folder.ts';
 import { formatDuration } from '../protocol/figures.ts';
 import type { ClientRequests, Pool, Result } from '../protocol/methods.ts';
 import { AGENT_NAMES, KNOWN_AGENTS, type AgentName } from '../protocol/known-agents.ts';
+import { seesPictures } from '../protocol/pictures.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { priceWords } from '../protocol/price-words.ts';
 import { AGENTS_OWN_MODEL, providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
@@ -60,9 +61,10 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
     const tryOut = (worker: WorkerConfig): Promise<Tried> => client.request('worker/try', { worker });
     const tell = ({ ok, message, durationMs }: Tried, where = ''): void =>
       terminal.say(ok ? `✓ "${id}" answered${where} in ${formatDuration(durationMs)}.` : `✗ ${printable(message)}`);
-    /** The worker with the hands that the test showed, unless the user chose them. */
-    const withHands = (worker: WorkerConfig, { hands }: Tried): WorkerConfig =>
-      hands === undefined || values.hands !== undefined ? worker : { ...worker, hands };
+    /** The worker with the hands that the test showed, unless the user chose them, and with whether it sees pictures. */
+    const withAbilities = (worker: WorkerConfig, { hands, pictures }: Tried): WorkerConfig => ({
+      ...worker, ...(hands !== undefined && values.hands === undefined && { hands }), ...(pictures !== undefined && { pictures }),
+    });
     /** The worker if it answers; without a path in its address, also where OpenAI's API usually is. */
     const answering = async (worker: WorkerConfig): Promise<WorkerConfig | undefined> => {
       const tried = await tryOut(worker);
@@ -70,8 +72,8 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
       const again = below && (await tryOut(below));
       if (again?.ok) tell(again, ` at ${below?.baseUrl}`);
       else tell(tried);
-      if (tried.ok) return withHands(worker, tried);
-      return below && again?.ok ? withHands(below, again) : undefined;
+      if (tried.ok) return withAbilities(worker, tried);
+      return below && again?.ok ? withAbilities(below, again) : undefined;
     };
     switch (action) {
       case 'add': {
@@ -92,8 +94,13 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
         return EXIT.ok;
       }
       case 'try': {
-        const tried = await tryOut(known());
+        const worker = known();
+        const tried = await tryOut(worker);
         tell(tried);
+        if (tried.pictures !== undefined && tried.pictures !== worker.pictures) {
+          await client.request('worker/save', { worker: { ...worker, pictures: tried.pictures } });
+          terminal.say(`"${worker.id}" ${tried.pictures ? 'sees pictures' : 'sees no pictures'}: workers.json says so now.`);
+        }
         return tried.ok ? EXIT.ok : EXIT.failed;
       }
       case 'plan': {
@@ -198,7 +205,7 @@ function printPool({ file, conductor, planner, workers }: Pool, terminal: Termin
     return;
   }
   for (const { worker, ready, reason, price } of allPrintable(workers)) {
-    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', price ? priceWords(price) : 'unpriced', worker.hands && `hands: ${worker.hands}`, worker.simulated && 'simulated'];
+    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', price ? priceWords(price) : 'unpriced', worker.hands && `hands: ${worker.hands}`, seesPictures(worker) && 'sees pictures', worker.simulated && 'simulated'];
     terminal.result([
       terminal.resultStyle(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
       worker.id.padEnd(16), worker.provider.padEnd(18), worker.model.padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',

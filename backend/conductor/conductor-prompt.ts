@@ -73,7 +73,8 @@ export function endpointMessages(input: PromptInput, profile: PromptProfile): Me
 /** `sharedPrefix` ends before the records, which another run of the same project may already have changed. */
 function firstTurn(input: PromptInput, profile: PromptProfile): Message {
   const [shared, own] = [sharedParts(input, profile), ownParts(input, profile)].map((parts) => parts.filter(Boolean).join('\n\n')) as [string, string];
-  return { role: 'user', content: `${shared}\n\n${own}`, sharedPrefix: shared.length };
+  const { shown = [] } = input.pictures ?? {};
+  return { role: 'user', content: `${shared}\n\n${own}`, sharedPrefix: shared.length, ...(shown.length > 0 && { pictures: shown }) };
 }
 
 function sharedParts({ pool, project = {} }: PromptInput, profile: PromptProfile): string[] {
@@ -99,7 +100,7 @@ function sharedParts({ pool, project = {} }: PromptInput, profile: PromptProfile
   ];
 }
 
-function ownParts({ question, earlier, context, shown = [], failing = '', pool }: PromptInput, { contextCharacters, answerCharacters }: PromptProfile): string[] {
+function ownParts({ question, pictures, earlier, context, shown = [], failing = '', pool }: PromptInput, { contextCharacters, answerCharacters }: PromptProfile): string[] {
   return [
     titled('RECORDS of these workers in this project, by its own tests; a run counts for everybody who worked on it', recordLines(pool)),
     titled('FILES that every worker is shown, whole or in part', shownLine(shown)),
@@ -107,13 +108,14 @@ function ownParts({ question, earlier, context, shown = [], failing = '', pool }
     titled('TESTS THAT FAIL NOW', clipped(failing, answerCharacters)),
     ...(earlier ? earlierParts(earlier) : []),
     titled('USER QUESTION', question),
+    pictures ? `${pictures.words} ${WHO_SEES}`.trim() : '',
     'Now reason in a few sentences, and write the three lists.',
   ];
 }
 
 /** Workers are told the same. */
 function earlierParts({ exchanges, leftOut, note, lostChange = '' }: EarlierTold): string[] {
-  const told = exchanges.map(({ question, result, answer }) => [`Question: ${question}`, `Result: ${result}`, ...(answer === '' ? [] : [`Answer: ${answer}`])].join('\n'));
+  const told = exchanges.map(({ question, pictures, result, answer }) => [`Question: ${question}`, ...(pictures === undefined ? [] : [pictures]), `Result: ${result}`, ...(answer === '' ? [] : [`Answer: ${answer}`])].join('\n'));
   return [
     titled('EARLIER in this conversation, which every worker is shown; the last is the newest', [...leftOutLines({ leftOut }), ...told].join('\n\n')),
     note ?? '',
@@ -127,8 +129,11 @@ function example({ question, reasoning, plan }: PlanExample, index: number): str
   return `EXAMPLE ${index + 1}\nQuestion: ${question}\n${reasoning}\n${renderPlan(plan)}`;
 }
 
-const worker = ({ description, hasHands }: PoolEntry, ordinal: number): string =>
-  [`Worker ${ordinal}`, [description?.replace(/\s+/g, ' '), hasHands && HANDS].filter(Boolean).join(' ')].filter(Boolean).join(': ');
+const worker = ({ description, hasHands, seesPictures }: PoolEntry, ordinal: number): string =>
+  [`Worker ${ordinal}`, [description?.replace(/\s+/g, ' '), hasHands && HANDS, seesPictures && SEES].filter(Boolean).join(' ')].filter(Boolean).join(': ');
+
+const SEES = '[sees pictures]';
+const WHO_SEES = `Workers marked ${SEES} see pictures; the others are only told of them, so a step may put into words what it sees.`;
 
 const HANDS = '[reads, edits and runs the code and its tests before it answers]';
 

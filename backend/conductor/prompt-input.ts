@@ -1,5 +1,6 @@
 import type { ProjectFacts } from '../protocol/project-facts.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
+import type { SentPicture } from '../workers/model.ts';
 import type { EarlierTold } from '../workflow/earlier-told.ts';
 
 /** A worker as the Conductor sees it. Its ordinal is its position in the pool; names are withheld, so that no name is favoured. */
@@ -7,6 +8,8 @@ export interface PoolEntry {
   readonly description?: string | undefined;
   /** It can look around, edit and run commands in the project before it answers. */
   readonly hasHands?: boolean | undefined;
+  /** It is shown the pictures that came with the question. */
+  readonly seesPictures?: boolean | undefined;
   /** What it did in this project; absent if it did nothing yet, and in trainings. */
   readonly record?: WorkerRecord | undefined;
 }
@@ -24,6 +27,8 @@ export interface PastRound {
 
 export interface PromptInput {
   readonly question: string;
+  /** The pictures that came with it and before, in a sentence, and those that the Conductor is shown; absent if there are none. */
+  readonly pictures?: { readonly words: string; readonly shown: readonly SentPicture[] } | undefined;
   /** The conversation that the question continues. */
   readonly earlier?: EarlierTold | undefined;
   /** There is a project whose code may be changed; as of `readQuestion`. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { editSummarySchema } from './edit-summary.ts';
 import { outcomeSchema } from './outcome.ts';
+import { pictureSchema } from './run-request.ts';
 
 /*
  * What a run continues from: the earlier questions of its conversation with their answers, as its models are told of them, and the change
@@ -11,6 +12,8 @@ import { outcomeSchema } from './outcome.ts';
 export const exchangeSchema = z.object({
   runId: z.string(),
   question: z.string(),
+  /** What came with the question. Older ones have no data: models are told of them and not shown them. */
+  pictures: z.array(pictureSchema).optional(),
   /** How the run ended, in words for models. */
   result: z.string(),
   /** Empty if there was no answer, or if the exchange is not told. */

@@ -184,13 +184,13 @@ export const clientRequests = {
   /** Lists the models of a named server. Sends no other request. */
   'servers/models': { params: z.object({ server: namedServerSchema }), result: listedModelsSchema },
   /**
-   * Tests a worker with one or two small real calls. The worker need not be saved yet. `kind` classifies a failure. `hands` says how it can
-   * use tools; absent if it cannot.
+   * Tests a worker with up to three small real calls. The worker need not be saved yet. `kind` classifies a failure. `hands` says how it can
+   * use tools; absent if it cannot. `pictures` says whether it sees pictures; absent if it was not asked.
    */
   'worker/try': {
     params: z.object({ worker: workerConfigSchema }),
     result: z.object({
-      ok: z.boolean(), kind: z.string().optional(), message: z.string(), text: z.string(), hands: handsSchema.optional(),
+      ok: z.boolean(), kind: z.string().optional(), message: z.string(), text: z.string(), hands: handsSchema.optional(), pictures: z.boolean().optional(),
       durationMs: z.number(), usage: usageSchema, cost: costSchema,
     }),
   },
@@ -475,5 +475,5 @@ export const ERROR_CODES = {
   refused: -32_004,
 } as const;
 
-/** The largest message a client may send, in bytes. The backend closes the connection at a larger one. */
-export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** The largest message a client may send, in bytes: a question with its pictures in base64, and room for the rest. The backend closes the connection at a larger one. */
+export const MAX_MESSAGE_BYTES = 12 * 1024 * 1024;

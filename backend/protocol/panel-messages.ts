@@ -3,7 +3,9 @@ import type { LocalFirst } from './local-first.ts';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods.ts';
 import { editedPlanSchema } from './plan.ts';
+import { MAX_PICTURES } from './pictures.ts';
 import type { PlannerChoice } from './planner-choice.ts';
+import { pictureSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { MAX_STEP_WORDS } from './step-words.ts';
 import type { Verdict } from './verdict.ts';
@@ -38,6 +40,8 @@ export interface WorkerSummary {
   /** False where it cannot be called; `reason` then says why, in one sentence. */
   readonly ready: boolean;
   readonly reason?: string | undefined;
+  /** It is shown the pictures of a question. */
+  readonly seesPictures?: boolean | undefined;
 }
 
 /** A model of this machine that belongs to what the page shows. */
@@ -172,7 +176,7 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   /** The page listens: send it the state. Comes again after each reload. */
   z.strictObject({ type: z.literal('ready') }),
   /** `continues`: the run under whose answer it was asked. `attempts`: how many plans may be tried; `atOnce`: at the same time. */
-  z.strictObject({ type: z.literal('solve'), question, continues: runId.optional(), attempts: z.number().int().min(1).max(5).optional(), atOnce: z.boolean().optional() }),
+  z.strictObject({ type: z.literal('solve'), question, continues: runId.optional(), attempts: z.number().int().min(1).max(5).optional(), atOnce: z.boolean().optional(), pictures: z.array(pictureSchema).max(MAX_PICTURES).optional() }),
   z.strictObject({ type: z.literal('previewContext'), question }),
   /** Lets a worker that costs nothing try first from now on, or not. */
   z.strictObject({ type: z.literal('setLocalFirst'), on: z.boolean() }),

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { PICTURE_TYPES } from '../common/picture-facts.ts';
+import { MAX_PICTURE_BYTES, MAX_PICTURE_SIDE, MAX_PICTURES } from './pictures.ts';
 import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
 import { budgetOverrideSchema } from './worker-config.ts';
 
@@ -32,6 +34,16 @@ export const focusSchema = z.object({
 });
 export type Focus = z.infer<typeof focusSchema>;
 
+const side = z.number().int().min(1).max(MAX_PICTURE_SIDE);
+
+/** A picture, as far as a schema can check it. `takenPictures` checks its bytes. */
+export const pictureSchema = z.strictObject({
+  type: z.enum(PICTURE_TYPES),
+  width: side,
+  height: side,
+  data: z.string().max(Math.ceil(MAX_PICTURE_BYTES / 3) * 4),
+});
+
 /** `always`, or only a plan that may cost more than this many dollars or whose cost is not known. */
 export const reviewPlanSchema = z.union([z.literal('always'), z.strictObject({ aboveUsd: z.number().nonnegative() })]);
 export type ReviewPlan = z.infer<typeof reviewPlanSchema>;
@@ -39,6 +51,8 @@ export type ReviewPlan = z.infer<typeof reviewPlanSchema>;
 export const runRequestSchema = z.object({
   /** An empty question is accepted and fails with a message, so that the run appears in the history. */
   question: z.string().trim().max(32_000, 'the question is longer than 32,000 characters: name files instead of pasting them'),
+  /** Shown to workers that take pictures. Others are told that there are any. */
+  pictures: z.array(pictureSchema).max(MAX_PICTURES).optional(),
   /** Id of the run that the question continues from: it is over, and about the same project. */
   continues: z.string().min(1).max(64).optional(),
   /** Absolute path of the project; without one the answer is only text and cannot be verified. */

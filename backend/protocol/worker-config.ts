@@ -88,6 +88,8 @@ const workerFields = z.strictObject({
   reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
   /** Without hands, the worker only answers. */
   hands: handsSchema.optional(),
+  /** Whether the model takes pictures, as a try showed; a worker without it is sent none (see `seesPictures`). */
+  pictures: z.boolean().optional(),
   price: priceSchema.optional(),
   /** Maximum concurrent calls to the worker's server, over all runs. The lowest value of a server's workers applies. */
   concurrency: z.number().int().min(1).max(64).default(4),
@@ -111,6 +113,10 @@ export const workerConfigSchema = workerFields
   .refine(({ provider, hands }) => factsOf(provider).reach === 'server' || hands !== 'tools', {
     path: ['hands'],
     error: 'only a worker at a server can have "tools" as hands; others can have "fenced"',
+  })
+  .refine(({ provider, pictures }) => factsOf(provider).reach === 'server' || pictures !== true, {
+    path: ['pictures'],
+    error: 'only a worker at a server can be sent pictures',
   })
   .refine(({ provider, agent }) => (factsOf(provider).reach === 'agent') === (agent !== undefined), {
     path: ['agent'],

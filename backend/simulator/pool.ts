@@ -18,6 +18,8 @@ export interface SimulatedEndpoint {
   readonly latency: Latency;
   /** Whether it is a fill-in-the-middle model. */
   readonly fillsGaps?: boolean;
+  /** Whether it takes pictures. */
+  readonly seesPictures?: boolean;
   /** Dollars for a million tokens, in the range of real models. */
   readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
 }
@@ -36,6 +38,7 @@ export const WORKERS: readonly SimulatedWorker[] = [
     description: 'Thinks things through: finds causes, makes good plans, and is a strong reviewer of code. Slow and expensive.',
     skills: skillsOf([0.84, 0.5, 0.76], { machines: [0.9, 0.6, 0.82], data: [0.7, 0.45, 0.65] }),
     latency: { firstTokenMs: 500, tokensPerSecond: 150 },
+    seesPictures: true,
     price: { inputPerMillion: 5, outputPerMillion: 20 },
   },
   {
@@ -44,6 +47,7 @@ export const WORKERS: readonly SimulatedWorker[] = [
     description: 'Writes parsers, evaluators, and machines that run programs or take coins. Plans are less its thing.',
     skills: skillsOf([0.45, 0.62, 0.5], { parsing: [0.6, 0.92, 0.7], machines: [0.6, 0.9, 0.65] }),
     latency: { firstTokenMs: 350, tokensPerSecond: 180 },
+    seesPictures: true,
     price: { inputPerMillion: 3, outputPerMillion: 15 },
   },
   {

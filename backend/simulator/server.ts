@@ -8,6 +8,7 @@ import { fillGap, gapIn } from './gaps.ts';
 import { BodyTooLargeError, readBody, writeEvents } from './http-body.ts';
 import { piecesOf, waitForFirstToken, waitForText } from './pace.ts';
 import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type SimulatedWorker, type Wire } from './pool.ts';
+import { answerOfColours, pictureProblem, tokensOfPictures } from './pictures.ts';
 import { countTokens, type AnswerRule, type SimulatedCall, type SimulatedTurn } from './simulated-model.ts';
 import { answerAsWorker, type CostedText, type HandsRule, type WorkerRule } from './worker-model.ts';
 import { chatCompletions } from './wires/chat-completions.ts';
@@ -50,6 +51,7 @@ export interface SimulatedWorkerConfig {
   readonly maxOutputTokens: number;
   readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
   readonly hands?: 'tools';
+  readonly pictures?: true;
   readonly simulated: true;
 }
 
@@ -57,6 +59,7 @@ interface ServedModel {
   readonly wire: Wire;
   readonly latency: Latency;
   readonly fillsGaps?: boolean | undefined;
+  readonly seesPictures?: boolean | undefined;
   readonly rule: AnswerRule;
 }
 
@@ -119,6 +122,8 @@ export class SimulatorServer {
           ...model,
           rule: (request) => {
             const character = { name, skills, seed, hasHands };
+            const colours = answerOfColours(request.messages);
+            if (colours !== undefined) return said(colours);
             return hands && request.tools ? hands(character, request) : said(rule(character, request));
           },
         },
@@ -174,7 +179,7 @@ export class SimulatorServer {
     await this.idle();
   }
 
-  #configOf({ name, wire, description, price }: SimulatedEndpoint): SimulatedWorkerConfig {
+  #configOf({ name, wire, description, price, seesPictures }: SimulatedEndpoint): SimulatedWorkerConfig {
     const openAiProvider = wire === 'openai-responses' ? 'openai' : 'openai-compatible';
     return {
       id: name,
@@ -185,6 +190,7 @@ export class SimulatorServer {
       description,
       maxOutputTokens: 4_096,
       price,
+      ...(seesPictures && { pictures: true }),
       simulated: true,
     };
   }
@@ -226,6 +232,8 @@ export class SimulatorServer {
     if (request.gap && !model.fillsGaps) {
       throw new RequestError('invalid-request', `The model "${request.model}" does not support insert.`);
     }
+    const problem = pictureProblem(request.messages, model.seesPictures ?? false);
+    if (problem !== undefined) throw new RequestError('invalid-request', problem);
     const answer = answerOf(request, model.rule);
     await waitForFirstToken(model.latency, this.#latency, signal);
     if (!request.stream) {
@@ -302,7 +310,7 @@ function answerOf(request: WireRequest, rule: AnswerRule): Answer {
     calls,
     finish: isCut ? 'length' : 'stop',
     inputTokens: turn.tokens?.input ?? asked.reduce((sum, { content, toolCalls = [] }) => sum + countTokens(content + writtenIn({ text: '', calls: toolCalls })), 0) +
-      (tools ? countTokens(JSON.stringify(tools)) : 0),
+      tokensOfPictures(asked) + (tools ? countTokens(JSON.stringify(tools)) : 0),
     outputTokens: turn.tokens?.output ?? countTokens(writtenIn({ text, calls })),
     streamUsage,
   };

@@ -2,10 +2,17 @@
 export interface SimulatedMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
+  /** What a user shows. */
+  readonly pictures?: readonly SimulatedPicture[] | undefined;
   /** The tools that an assistant asked for. */
   readonly toolCalls?: readonly SimulatedCall[] | undefined;
   /** The call that a tool answers. */
   readonly callId?: string | undefined;
+}
+
+export interface SimulatedPicture {
+  /** Base64. */
+  readonly data: string;
 }
 
 export interface SimulatedCall {

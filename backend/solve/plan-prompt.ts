@@ -9,6 +9,7 @@ import { toldEarlier } from './follow-up/told-earlier.ts';
 import { pastRound, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 import { handsOf } from './step-prompt.ts';
+import { isShownPictures, toldPictures } from './told-pictures.ts';
 
 /** Of more plans that a person did not want, the last ones say what is wanted. */
 const MOST_DISCARDED = 3;
@@ -23,16 +24,22 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
   const { rejections = [], discarded = [] } = rounds[round] ?? {};
   const wants = wantedOf(run);
   const { answerCharacters } = profileOf(planner ?? { provider: 'openai' });
-  const earlier = toldEarlier(run, Math.min(EARLIER_TOKENS, Math.max(LEAST_EARLIER, Math.floor(answerCharacters / CHARACTERS_PER_TOKEN))));
+  const seesPictures = isShownPictures(planner);
+  const earlier = toldEarlier(run, { tokens: Math.min(EARLIER_TOKENS, Math.max(LEAST_EARLIER, Math.floor(answerCharacters / CHARACTERS_PER_TOKEN))), seesPictures });
+  const pictures = toldPictures(run, planner);
   return {
     question: askedQuestion(request),
+    ...(pictures && { pictures }),
     ...(earlier && { earlier }),
     inProject: isInProject(run),
     context: context?.text ?? '',
     shown: [...new Set(context?.pieces.map(({ path }) => path))],
     project,
     failing: context?.failing,
-    pool: pool.map(({ id, description }, ordinal) => ({ description, ...(handsOf(run, ordinal) && { hasHands: true }), record: records.find(({ worker }) => worker === id) })),
+    pool: pool.map((worker, ordinal) => ({
+      description: worker.description, ...(handsOf(run, ordinal) && { hasHands: true }), ...(pictures && isShownPictures(worker) && { seesPictures: true }),
+      record: records.find((record) => record.worker === worker.id),
+    })),
     rounds: roundsBefore(run, round).map((past) => pastRound(past, wants)),
     discarded: discarded.slice(-MOST_DISCARDED),
     // One that came before a plan which a person did not want says nothing of the next plan.

@@ -7,6 +7,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { RunSummary } from '../protocol/methods.ts';
 import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import type { Conversation } from '../protocol/conversation.ts';
+import { PictureError, takenPictures } from '../protocol/pictures.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -123,7 +124,8 @@ export class RunManager implements RunService {
     return this.#start(request, () => Promise.resolve({ ...file, workers: [...workers], conductor }));
   }
 
-  async #start(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<string> {
+  async #start(asked: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<string> {
+    const request = withCheckedPictures(asked);
     const earlier = request.continues === undefined ? undefined : await readEarlier(this.snapshot(request.continues), request);
     return this.#begin(request, await this.#cast(request, loadWorkers), earlier && { earlier });
   }
@@ -318,6 +320,17 @@ export class RunManager implements RunService {
       clients, priced, adapterVersion,
       hasHands: async () => hands !== undefined && request.workspace !== undefined && (await checker.sandboxAvailability(request.testImage)).available, bundledConductor: () => this.#options.bundledConductor, recordOf: planningRecords(this.#options.journal),
     });
+  }
+}
+
+/** @throws RunRefusedError for a picture that no model takes */
+function withCheckedPictures(request: RunRequest): RunRequest {
+  if (!request.pictures || request.pictures.length === 0) return request;
+  try {
+    return { ...request, pictures: takenPictures(request.pictures) };
+  } catch (error) {
+    if (error instanceof PictureError) throw new RunRefusedError(error.message);
+    throw error;
   }
 }
 

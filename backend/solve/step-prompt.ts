@@ -9,6 +9,7 @@ import { workerMessages } from '../workflow/worker-messages.ts';
 import { askedQuestion } from './asked-question.ts';
 import { withWorker } from './assigned.ts';
 import { toldEarlier } from './follow-up/told-earlier.ts';
+import { isShownPictures, toldPictures } from './told-pictures.ts';
 import { NEED_WORDS } from './needs.ts';
 import { asksForTests, feedbackOf, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
@@ -23,12 +24,14 @@ export function stepPrompt(
   run: RunSnapshot, round: number, step: Step, inputs: readonly ReadableOutput[], context: ContextView | undefined,
 ): Message[] {
   const { request, kind } = run;
+  const seesPictures = isShownPictures(run.pool[step.worker]);
   const hands = handsOf(run, step.worker);
   const tried = triedOf(run.rounds[round] ?? { steps: [] }, step.reads);
   const begun = run.rounds[round]?.steps[step.index]?.begun?.text;
   return workerMessages({
     question: askedQuestion(request),
-    earlier: toldEarlier(run),
+    pictures: toldPictures(run, run.pool[step.worker]),
+    earlier: toldEarlier(run, { seesPictures }),
     context: context?.text ?? '',
     editsFiles: request.workspace !== undefined,
     wantsTests: asksForTests(run),

@@ -89,7 +89,7 @@ class WorkWithHands implements StepWork {
   request(messages: readonly Message[], turns: readonly Turn[]): WorkerRequest {
     // What it did in earlier attempts is gone; only what it was told of its output goes on.
     if (this.#lent) return { messages: conversation(messages, turns.filter(({ during }) => during === undefined).map(asText)), place: this.#lent };
-    this.#messageTokens = sum(messages.map(({ content }) => tokensOf(content)));
+    this.#messageTokens = sum(messages.map(({ content, pictures = [] }) => tokensOf(content) + sum(pictures.map(({ tokens }) => tokens))));
     const fitting = this.#fitting(turns);
     // A worker with tool calls may have begun what one without them goes on with.
     const all = conversation(messages, this.#usesTools ? fitting : fitting.map(asText));

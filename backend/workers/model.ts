@@ -16,10 +16,21 @@ export interface Message {
    * the cache ends there.
    */
   readonly sharedPrefix?: number;
+  /** Of a message of the user: shown before its text. Only for workers that take pictures; adapters of others leave them out. */
+  readonly pictures?: readonly SentPicture[] | undefined;
   /** The tools that an assistant's message asks for. A result for each follows, before anything else is said. */
   readonly toolCalls?: readonly ToolCall[] | undefined;
   /** The same turn as its provider wants it back. */
   readonly verbatim?: VerbatimTurn | undefined;
+}
+
+export interface SentPicture {
+  /** Media type, such as `image/png`. */
+  readonly type: string;
+  /** Base64. */
+  readonly data: string;
+  /** What the provider counts for it, by its published rule, at most. */
+  readonly tokens: number;
 }
 
 /** What a tool returned. */

@@ -9,6 +9,7 @@ import type { KeySource } from './key-source.ts';
 import type { AttemptLog, AttemptSpent, Ledger } from './limits/ledger.ts';
 import type { ModelReply } from './model.ts';
 import { ASK_FOR_CALL, ASK_FOR_COMMAND, calls, commands } from './try-hands.ts';
+import { askForColours, seesColours } from './try-pictures.ts';
 
 export type TryResult = Result<ClientRequests, 'worker/try'>;
 
@@ -27,18 +28,32 @@ const MAX_OUTPUT_TOKENS = 1_024;
 /** The user requested this call: it belongs to no run and no budget. */
 const noLedger: Ledger = { reserve: () => ({ id: 'try' }) };
 
-/** How servers refuse tools: some do not know the parameter, others fail or find no model that has them. */
-const MAY_REFUSE_TOOLS: ReadonlySet<WorkerErrorKind> = new Set(['invalid-request', 'not-found', 'server', 'invalid-response']);
+/** How servers refuse tools and pictures: some do not know the parameter, others fail or find no model that takes them. */
+const MAY_REFUSE: ReadonlySet<WorkerErrorKind> = new Set(['invalid-request', 'not-found', 'server', 'invalid-response']);
 
 /**
  * Tests a worker with one small real call, which asks it to call a tool; if it does not, with another one, which asks it for a command as
- * text. An agent is only started and asked for a session, which costs nothing. Without retries. Failures of the worker are results; other errors are thrown.
+ * text. A worker at a server that answers is also asked what it sees in a picture. An agent is only started and asked for a session, which costs nothing. Without retries. Failures of the worker are results; other errors are thrown.
  */
 export async function tryWorker(worker: WorkerConfig, options: TryOptions): Promise<TryResult> {
   if (factsOf(worker.provider).reach === 'agent') return await greet(worker, options);
+  const tried = await tryWords(worker, options);
+  return tried.ok && factsOf(worker.provider).reach === 'server' ? await withPictures(worker, tried, options) : tried;
+}
+
+async function withPictures(worker: WorkerConfig, tried: TryResult, options: TryOptions): Promise<TryResult> {
+  const answer = await ask(worker, askForColours(worker), options);
+  const { usage, cost, durationMs, ...rest } = tried;
+  const spent = sum({ usage, cost, durationMs }, answer.spent);
+  if ('reply' in answer) return { ...rest, ...(seesColours(answer.reply) ? { pictures: true, message: `${rest.message} It sees pictures.` } : { pictures: false }), ...spent };
+  // A call that failed for another reason tells nothing.
+  return { ...rest, ...(MAY_REFUSE.has(answer.error.kind) && { pictures: false }), ...spent };
+}
+
+async function tryWords(worker: WorkerConfig, options: TryOptions): Promise<TryResult> {
   const first = factsOf(worker.provider).reach === 'server' ? await ask(worker, ASK_FOR_CALL, options) : undefined;
   if (first && 'reply' in first && calls(first.reply)) return working(worker, first.reply, first.spent, 'tools');
-  if (first && 'error' in first && !MAY_REFUSE_TOOLS.has(first.error.kind)) return failed(first.error, first.spent);
+  if (first && 'error' in first && !MAY_REFUSE.has(first.error.kind)) return failed(first.error, first.spent);
   const second = await ask(worker, ASK_FOR_COMMAND, options);
   const spent = first ? sum(first.spent, second.spent) : second.spent;
   if ('reply' in second) return working(worker, second.reply, spent, commands(second.reply) ? 'fenced' : undefined);

@@ -1,9 +1,11 @@
-import type { Message } from '../workers/model.ts';
+import type { Message, SentPicture } from '../workers/model.ts';
 import { leftOutLines, type EarlierTold } from './earlier-told.ts';
 import type { ReadableOutput } from './execute-plan.ts';
 
 export interface WorkerBriefing {
   readonly question: string;
+  /** The pictures that came with it and before, in a sentence, and those that the worker is shown; absent if there are none. */
+  readonly pictures?: { readonly words: string; readonly shown: readonly SentPicture[] } | undefined;
   /** The conversation that the question continues. */
   readonly earlier?: EarlierTold | undefined;
   /** Parts of the workspace as text; empty when there are none. */
@@ -59,8 +61,8 @@ function stepSection({ step, output, tests }: ReadableOutput): string {
 const CONTINUES = 'The question continues a conversation with the programmer. The last exchange is the newest.';
 
 function earlierParts({ exchanges, leftOut, note, lostChange }: EarlierTold): string[] {
-  const told = exchanges.map(({ question, result, answer }) => section('exchange', [
-    section('question', question), section('result', result), ...(answer === '' ? [] : [section('answer', answer)]),
+  const told = exchanges.map(({ question, pictures, result, answer }) => section('exchange', [
+    section('question', question), ...(pictures === undefined ? [] : [pictures]), section('result', result), ...(answer === '' ? [] : [section('answer', answer)]),
   ].join('\n')));
   return [
     CONTINUES,
@@ -75,7 +77,7 @@ function earlierParts({ exchanges, leftOut, note, lostChange }: EarlierTold): st
  * The question and the context come first and are equal for all steps, so that providers can cache this prefix.
  */
 export function workerMessages(
-  { question, earlier, context, editsFiles, wantsTests = false, howToAsk, hands, failing, inputs, previousRound, subtask }: WorkerBriefing,
+  { question, pictures, earlier, context, editsFiles, wantsTests = false, howToAsk, hands, failing, inputs, previousRound, subtask }: WorkerBriefing,
 ): Message[] {
   const shared = [
     PREAMBLE,
@@ -83,6 +85,7 @@ export function workerMessages(
     howToAsk,
     ...(earlier ? earlierParts(earlier) : []),
     section('question', question),
+    pictures?.words,
     context && section('context', context),
     failing && section('tests_that_fail_now', failing),
   ];
@@ -94,5 +97,5 @@ export function workerMessages(
     `Your subtask: ${subtask}`,
   ];
   const [prefix, rest] = [shared, own].map((parts) => parts.filter(Boolean).join('\n\n')) as [string, string];
-  return [{ role: 'user', content: `${prefix}\n\n${rest}`, sharedPrefix: prefix.length }];
+  return [{ role: 'user', content: `${prefix}\n\n${rest}`, sharedPrefix: prefix.length, ...(pictures && pictures.shown.length > 0 && { pictures: pictures.shown }) }];
 }

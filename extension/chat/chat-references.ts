@@ -4,7 +4,8 @@ import type { FileRange } from '../../backend/protocol/run-request.ts';
 export type Attached =
   | { readonly kind: 'file'; readonly file: string; readonly startLine?: number; readonly endLine?: number }
   | { readonly kind: 'text'; readonly name: string; readonly text: string }
-  /** Such as a picture, which no question can hold. */
+  | { readonly kind: 'picture'; readonly name: string; readonly read: () => Promise<Uint8Array> }
+  /** What no question can hold. */
   | { readonly kind: 'other'; readonly name: string };
 
 export interface Reference {
@@ -18,6 +19,8 @@ export interface ReadMessage {
   readonly question: string;
   /** Those that are attached and not mentioned. */
   readonly files: readonly FileRange[];
+  /** Pictures to be read. */
+  readonly pictures: readonly { readonly name: string; readonly read: () => Promise<Uint8Array> }[];
   /** What does not go with the question. */
   readonly leftOut: readonly string[];
 }
@@ -57,6 +60,7 @@ export function readMessage(
   return {
     question: added === '' ? question : `${question}\n\n${added}`,
     files: files.slice(0, MAX_FILES),
+    pictures: references.flatMap(({ attached }) => (attached.kind === 'picture' ? [attached] : [])),
     leftOut,
   };
 }

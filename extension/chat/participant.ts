@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { heldPlan } from '../../backend/protocol/held-plan.ts';
+import { pictureOf, type Picture } from '../../backend/protocol/pictures.ts';
 import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { messageOf } from '../common/backend-connection.ts';
 import { chooseFolder } from '../common/looking-at.ts';
@@ -116,11 +117,19 @@ async function start(parts: ChatParts, { request, stream, token }: Turn, before:
   const choice = folder ? { kind: 'folder' as const, folder } : await chooseFolder();
   if (choice.kind === 'dismissed') return undefined;
   const root = choice.kind === 'folder' ? choice.folder.uri.fsPath : undefined;
-  const { question, files, leftOut } = readMessage(request.prompt, references, (file) => (root === undefined ? undefined : relativePath(root, file)));
+  const { question, files, pictures: attached, leftOut } = readMessage(request.prompt, references, (file) => (root === undefined ? undefined : relativePath(root, file)));
   for (const name of leftOut) stream.markdown(withIcons(`$(circle-slash) ${plain(vscode.l10n.t('{0} does not go with the question: it is outside the folder, or no text.', name))}\n\n`));
+  const pictures: Picture[] = [];
+  for (const { name, read } of attached) {
+    try {
+      pictures.push(pictureOf(await read()));
+    } catch (error) {
+      stream.markdown(withIcons(`$(circle-slash) ${plain(vscode.l10n.t('{0} does not go with the question. {1}', name, messageOf(error)))}\n\n`));
+    }
+  }
   if (continues) stream.progress(vscode.l10n.t('Continuing from the answer before'));
   return parts.solve.start(question, {
-    signal: signalOf(token), files, ...(continues && { continues }), ...(choice.kind === 'folder' && !continues && { folder: choice.folder }), ...asked,
+    signal: signalOf(token), files, pictures, ...(continues && { continues }), ...(choice.kind === 'folder' && !continues && { folder: choice.folder }), ...asked,
   });
 }
 
@@ -193,7 +202,24 @@ function referenceOf({ id, value, range, modelDescription }: vscode.ChatPromptRe
   return { range, attached: attachedOf(value, modelDescription ?? id) };
 }
 
+/** A picture that was pasted into the chat, which VS Code gives as its bytes, or a file that is called like one. */
+function pictureIn(value: unknown, name: string): Attached | undefined {
+  if (value instanceof vscode.Uri) {
+    return /\.(?:png|jpe?g|webp|gif)$/i.test(value.path) ? { kind: 'picture', name: value.path.split('/').at(-1) ?? name, read: async () => vscode.workspace.fs.readFile(value) } : undefined;
+  }
+  if (typeof value !== 'object' || value === null || !('mimeType' in value) || !('data' in value)) return undefined;
+  const { mimeType, data } = value;
+  if (typeof mimeType !== 'string' || !mimeType.startsWith('image/') || typeof data !== 'function') return undefined;
+  return { kind: 'picture', name, read: async () => bytesIn(await (data.call(value) as unknown)) };
+}
+
+function bytesIn(data: unknown): Uint8Array {
+  return data instanceof Uint8Array ? data : new Uint8Array();
+}
+
 function attachedOf(value: unknown, name: string): Attached {
+  const picture = pictureIn(value, name);
+  if (picture) return picture;
   if (value instanceof vscode.Uri) return value.scheme === 'file' ? { kind: 'file', file: value.fsPath } : { kind: 'other', name: value.toString() };
   if (value instanceof vscode.Location && value.uri.scheme === 'file') {
     const { start, end: last } = value.range;

@@ -38,9 +38,9 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       await connection.client().catch(() => undefined);
       return;
     case 'solve': {
-      const { question, continues, attempts, atOnce } = message;
+      const { question, continues, attempts, atOnce, pictures } = message;
       const alreadyShown = continues === undefined && panel.draft?.question === question && panel.draft.preview !== undefined;
-      await solve.solve(question, alreadyShown ? false : undefined, { ...(await continued(continues, runCommands)), attempts, atOnce });
+      await solve.solve(question, alreadyShown ? false : undefined, { ...(await continued(continues, runCommands)), attempts, atOnce, pictures });
       return;
     }
     case 'previewContext':

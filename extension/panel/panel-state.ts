@@ -4,6 +4,7 @@ import type {
 } from '../../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { localModelsOf } from '../workers/local-models-of.ts';
+import { seesPictures } from '../../backend/protocol/pictures.ts';
 import type { PoolStore } from '../workers/pool-store.ts';
 import type { ModelStates } from '../workers/model-states.ts';
 import type { RunList } from '../runs/run-list.ts';
@@ -178,6 +179,7 @@ function summaryOf(pool: Pool): PoolSummary {
       enabled: worker.enabled,
       ready,
       ...(reason !== undefined && { reason }),
+      ...(seesPictures(worker) && { seesPictures: true }),
     })),
   };
 }

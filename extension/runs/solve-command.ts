@@ -43,6 +43,7 @@ export interface Asked {
   readonly insertAt?: RunRequestInput['insertAt'] | undefined;
   /** The run that the question continues from. */
   readonly continues?: Continued | undefined;
+  readonly pictures?: RunRequestInput['pictures'];
   readonly attempts?: number | undefined;
   /** All attempts at the same time. */
   readonly atOnce?: boolean | undefined;
@@ -178,7 +179,7 @@ export class SolveCommand {
   }
 
   async #request(
-    question: string, { insertAt, continues, attempts, atOnce, folder: named, files, reviewPlan: review }: Asked = {},
+    question: string, { insertAt, continues, pictures = [], attempts, atOnce, folder: named, files, reviewPlan: review }: Asked = {},
   ): Promise<Prepared | undefined> {
     const { editor } = this.#options.lookedAt;
     const choice = await this.#folderOf(named, continues);
@@ -187,6 +188,7 @@ export class SolveCommand {
     const { rounds, localFirst, confirmContext, reviewPlan } = readSettings(folder?.uri);
     const request: RunRequestInput = {
       question,
+      ...(pictures.length > 0 && { pictures }),
       trusted: vscode.workspace.isTrusted,
       rounds,
       ...(localFirst && { localFirst }),

@@ -5,7 +5,7 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import { withProgressNotice } from '../common/progress-notice.ts';
 
 export interface TriedWorker {
-  /** With the address that answered, and with the hands that the try showed. */
+  /** With the address that answered, and with the hands that the try showed, and with whether it sees pictures. */
   readonly worker: WorkerConfig;
   /** Why it failed, in one sentence; undefined if it answered. */
   readonly problem: string | undefined;
@@ -39,13 +39,13 @@ export async function tryWorkers(
 async function tryOne(connection: Pick<BackendConnection, 'request'>, worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker> {
   if (signal.aborted) return { worker, problem: vscode.l10n.t('The try was cancelled.') };
   try {
-    const { ok, kind, message, hands } = await connection.request('worker/try', { worker }, signal);
-    if (ok) return { worker: withHands(worker, hands), problem: undefined };
+    const { ok, kind, message, ...abilities } = await connection.request('worker/try', { worker }, signal);
+    if (ok) return { worker: withAbilities(worker, abilities), problem: undefined };
     const baseUrl = worker.provider === 'openai-compatible' && worker.baseUrl !== undefined ? withVersion(worker.baseUrl) : undefined;
     if (baseUrl !== undefined && MAY_LACK_VERSION.has(kind ?? '')) {
       const versioned = { ...worker, baseUrl };
       const again = await connection.request('worker/try', { worker: versioned }, signal);
-      if (again.ok) return { worker: withHands(versioned, again.hands), problem: undefined };
+      if (again.ok) return { worker: withAbilities(versioned, again), problem: undefined };
     }
     return { worker, problem: message };
   } catch (error) {
@@ -54,6 +54,6 @@ async function tryOne(connection: Pick<BackendConnection, 'request'>, worker: Wo
   }
 }
 
-function withHands(worker: WorkerConfig, hands: WorkerConfig['hands']): WorkerConfig {
-  return hands === undefined ? worker : { ...worker, hands };
+function withAbilities(worker: WorkerConfig, { hands, pictures }: Pick<WorkerConfig, 'hands' | 'pictures'>): WorkerConfig {
+  return { ...worker, ...(hands !== undefined && { hands }), ...(pictures !== undefined && { pictures }) };
 }

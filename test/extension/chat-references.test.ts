@@ -31,6 +31,13 @@ describe('a message of a chat', () => {
     expect(files).toEqual([{ path: 'src/a.ts' }, { path: 'src/b.ts', startLine: 5, endLine: 5 }]);
   });
 
+  it('has the pictures that are attached to it, to be read', async () => {
+    const picture = (name: string): Reference => ({ attached: { kind: 'picture', name, read: async () => new TextEncoder().encode(name) } });
+    const { pictures, leftOut } = read('What is wrong here?', [picture('a.png'), picture('b.png')]);
+    expect(await Promise.all(pictures.map(async (one) => new TextDecoder().decode(await one.read())))).toEqual(['a.png', 'b.png']);
+    expect(leftOut).toEqual([]);
+  });
+
   it('takes attached text along, and says what cannot go with it', () => {
     const { question, leftOut } = read('Explain.', [
       { attached: { kind: 'text', name: 'Terminal', text: 'Error: no route' } },

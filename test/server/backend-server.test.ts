@@ -246,7 +246,7 @@ describe('bad messages', () => {
     await client.initialize();
     const question = 'x'.repeat(MAX_MESSAGE_BYTES);
     client.socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'run/start', params: { request: { question } } }));
-    expect(await client.closed).toEqual({ code: 1009, reason: 'A message may hold at most 4 MiB.' });
+    expect(await client.closed).toEqual({ code: 1009, reason: 'A message may hold at most 12 MiB.' });
     await nothingChanged(witness);
   });
 

@@ -5,6 +5,7 @@ import type { PlanMend } from '../../backend/protocol/plan-mend.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
+import { TWO_COLOURS } from '../../backend/workers/try-pictures.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
 import type { Cost, Usage } from '../../backend/protocol/usage.ts';
 import type { StepEstimate, WorkEstimate } from '../../backend/protocol/work-estimate.ts';
@@ -385,6 +386,17 @@ export function followUpRun(state: 'there' | 'pending' | 'lost' = 'pending'): Ru
         ...(state === 'lost' && { reason: 'The change of the earlier answer does not fit the project any more: src/merge.ts: The file was changed since.' }),
       },
     },
+  };
+}
+
+/** A question with pictures, of which one worker sees none. */
+export function picturesRun(): RunSnapshot {
+  const run = verifiedRun();
+  const shot = { type: 'image/png' as const, width: 256, height: 256, data: TWO_COLOURS };
+  return {
+    ...run,
+    request: { ...run.request, question: 'The chart is cut off on the left, as in the picture. Mend it.', pictures: [shot, { ...shot, width: 1_280, height: 720 }] },
+    pool: run.pool.map((one, index) => ({ ...one, pictures: index < 2 })),
   };
 }
 
@@ -1047,6 +1059,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
     undoable: { runId: 'run-1', files: ['src/merge.ts'] },
   }),
   'refused-command': () => stateWith({ run: verifiedRun(), problem: 'Nothing was applied, because files have changed since.' }),
+  'pictures': () => stateWith({ run: picturesRun() }),
   'follow-up': () => stateWith({ run: followUpRun() }),
   'follow-up-lost': () => stateWith({ run: followUpRun('lost') }),
   'restricted-run': () => stateWith({ run: verifiedRun(), trusted: false }),

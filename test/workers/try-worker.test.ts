@@ -32,17 +32,18 @@ describe.each(SERVER_PROVIDER_NAMES)('%s', (provider) => {
     const asked = workers.find((one) => one.provider === provider)!;
     const call = { id: 'a', name: 'report_ready', pieces: ['{"word":', '"ready"}'] };
     const result = await tried(asked, faults.events(toolWires[provider].turn('', [call])));
-    expect(result).toMatchObject({ ok: true, hands: 'tools', usage: { uncachedInput: 20, output: 7 } });
+    expect(result).toMatchObject({ ok: true, hands: 'tools', usage: { uncachedInput: 40, output: 14 } });
     expect(result.message).toMatch(/^Worker "ada" works \(served, \d+\.\d s\)\. It calls tools\.$/);
-    expect(server.requests).toHaveLength(1);
+    // The second one asks what it sees in a picture.
+    expect(server.requests).toHaveLength(2);
   });
 });
 
 test('a model that writes the command instead has fenced commands, and both calls are counted', async () => {
   const result = await tried(worker, faults.answer('ready'), faults.answer(`Here:\n\n${COMMAND}\n`));
-  expect(result).toMatchObject({ ok: true, hands: 'fenced', usage: { uncachedInput: 40, output: 14 } });
-  expect(server.requests.map(({ body }) => 'tools' in body)).toEqual([true, false]);
-  expect(server.requests.map(({ body }) => body['max_tokens'])).toEqual([1_024, 1_024]);
+  expect(result).toMatchObject({ ok: true, hands: 'fenced', usage: { uncachedInput: 60, output: 21 } });
+  expect(server.requests.map(({ body }) => 'tools' in body)).toEqual([true, false, false]);
+  expect(server.requests.map(({ body }) => body['max_tokens'])).toEqual([1_024, 1_024, 1_024]);
 });
 
 test('a model that does neither only answers', async () => {
@@ -50,7 +51,7 @@ test('a model that does neither only answers', async () => {
   expect(result).toMatchObject({ ok: true, text: 'ready' });
   expect(result.hands).toBeUndefined();
   expect(result.message).toMatch(/^Worker "ada" works \(served, \d+\.\d s\)\.$/);
-  expect(server.requests).toHaveLength(2);
+  expect(server.requests).toHaveLength(3);
 });
 
 test.each([
@@ -74,7 +75,7 @@ test.each([
   ['404', faults.refuse(404, { error: { message: 'No endpoints found that support tool use' } })],
   ['500', faults.refuse(500, { error: { message: 'tools param requires --jinja flag' } })],
 ])('a server that refuses tools with %s may still have a model that works', async (_status, refusal) => {
-  expect(await tried(worker, refusal, faults.answer(COMMAND))).toMatchObject({ ok: true, hands: 'fenced', usage: { uncachedInput: 20, output: 7 } });
+  expect(await tried(worker, refusal, faults.answer(COMMAND))).toMatchObject({ ok: true, hands: 'fenced', usage: { uncachedInput: 40, output: 14 } });
 });
 
 test('a failure of both is told in words', async () => {

@@ -22,7 +22,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** A message to the backend holds 4 MiB, with room for what is added to it. */
+/** Of texts alone. A message to the backend holds more (`MAX_MESSAGE_BYTES`), for pictures. */
 const MAX_BODY_BYTES = 3.5 * 1024 * 1024;
 /** Of a larger body, so much is read and thrown away, so that the client reads the answer. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;

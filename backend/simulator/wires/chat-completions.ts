@@ -2,7 +2,7 @@ import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/
 import * as z from 'zod';
 import type { SimulatedMessage } from '../simulated-model.ts';
 import { openAiError } from './openai-error.ts';
-import { textSchema } from './text-parts.ts';
+import { dataUrlSchema, saidIn, textSchema } from './text-parts.ts';
 import { checkResults, jsonSchemaSchema, offeredTools, toolNameSchema } from './tool-requests.ts';
 import type { Answer, AnswerStream, WireFormat, WireRequest } from './wire-format.ts';
 
@@ -12,8 +12,14 @@ const callSchema = z.object({
   function: z.object({ name: toolNameSchema, arguments: z.string() }),
 });
 
+const userPartSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('image_url'), image_url: z.object({ url: dataUrlSchema, detail: z.enum(['auto', 'low', 'high']).optional() }) }),
+]);
+
 const messageSchema = z.discriminatedUnion('role', [
-  z.object({ role: z.enum(['system', 'developer', 'user']), content: textSchema }),
+  z.object({ role: z.enum(['system', 'developer']), content: textSchema }),
+  z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(userPartSchema).min(1)]) }),
   z.object({ role: z.literal('assistant'), content: textSchema.nullish(), tool_calls: z.array(callSchema).min(1).optional() })
     .refine(({ content, tool_calls: calls }) => content != null || calls !== undefined, 'an assistant\'s message needs content or tool_calls'),
   z.object({ role: z.literal('tool'), content: textSchema, tool_call_id: z.string().min(1) }),
@@ -113,7 +119,8 @@ export const chatCompletions: WireFormat = {
 
 function messageOf(message: z.infer<typeof messageSchema>): SimulatedMessage {
   if (message.role === 'tool') return { role: 'tool', content: message.content, callId: message.tool_call_id };
-  if (message.role !== 'assistant') return { role: message.role === 'developer' ? 'system' : message.role, content: message.content };
+  if (message.role === 'user') return saidIn(message.content, (part) => (part.type === 'image_url' ? part.image_url.url : undefined));
+  if (message.role !== 'assistant') return { role: 'system', content: message.content };
   const { content, tool_calls: calls } = message;
   return { role: 'assistant', content: content ?? '', ...(calls && { toolCalls: calls.map(({ id, function: called }) => ({ id, ...called })) }) };
 }

@@ -1,7 +1,8 @@
 import type { Message, RawMessageStreamEvent, StopReason } from '@anthropic-ai/sdk/resources/messages/messages';
 import * as z from 'zod';
+import { PICTURE_TYPES } from '../../common/picture-facts.ts';
 import type { SimulatedMessage } from '../simulated-model.ts';
-import { textSchema } from './text-parts.ts';
+import { base64Schema, textSchema } from './text-parts.ts';
 import { checkResults, InvalidRequestError, jsonSchemaSchema, offeredTools, toolNameSchema } from './tool-requests.ts';
 import type { Answer, AnswerStream, ErrorKind, ServerEvent, WireFormat, WireRequest } from './wire-format.ts';
 
@@ -9,6 +10,10 @@ const idSchema = z.string().regex(/^[a-zA-Z0-9_-]+$/, 'must be letters, digits, 
 
 const blockSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string().regex(/\S/, 'text content blocks must contain non-whitespace text') }),
+  z.object({
+    type: z.literal('image'),
+    source: z.object({ type: z.literal('base64'), media_type: z.enum(PICTURE_TYPES), data: base64Schema }),
+  }),
   z.object({ type: z.literal('tool_use'), id: idSchema, name: toolNameSchema, input: jsonSchemaSchema }),
   z.object({ type: z.literal('tool_result'), tool_use_id: idSchema, content: textSchema.optional() }),
   z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
@@ -125,11 +130,13 @@ function turnsOf({ role, content }: z.infer<typeof turnSchema>): SimulatedMessag
     throw new InvalidRequestError('messages: tool_result blocks must come before other blocks of their turn.');
   }
   const text = content.flatMap((block) => (block.type === 'text' ? block.text : [])).join('');
+  const pictures = content.flatMap((block) => (block.type === 'image' ? { data: block.source.data } : []));
+  if (pictures.length > 0 && role !== 'user') throw new InvalidRequestError('messages: image blocks are only permitted in turns of the user.');
   const toolCalls = content.flatMap((block) =>
     block.type === 'tool_use' ? { id: block.id, name: block.name, arguments: JSON.stringify(block.input) } : []);
   return [
     ...results.map(({ tool_use_id: callId, content: result = '' }): SimulatedMessage => ({ role: 'tool', content: result, callId })),
-    ...(text !== '' || results.length === 0 ? [{ role, content: text, ...(toolCalls.length > 0 && { toolCalls }) }] : []),
+    ...(text !== '' || results.length === 0 ? [{ role, content: text, ...(toolCalls.length > 0 && { toolCalls }), ...(pictures.length > 0 && { pictures }) }] : []),
   ];
 }
 

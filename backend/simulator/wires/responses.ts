@@ -4,12 +4,18 @@ import type {
 import * as z from 'zod';
 import type { SimulatedCall, SimulatedMessage } from '../simulated-model.ts';
 import { openAiError } from './openai-error.ts';
-import { textSchema } from './text-parts.ts';
+import { dataUrlSchema, saidIn, textSchema } from './text-parts.ts';
 import { checkResults, jsonSchemaSchema, offeredTools, toolNameSchema } from './tool-requests.ts';
 import type { Answer, AnswerStream, ServerEvent, WireFormat, WireRequest } from './wire-format.ts';
 
+const userPartSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('input_text'), text: z.string() }),
+  z.object({ type: z.literal('input_image'), image_url: dataUrlSchema, detail: z.enum(['auto', 'low', 'high', 'original']).optional() }),
+]);
+
 const itemSchema = z.union([
-  z.object({ type: z.literal('message').optional(), role: z.enum(['system', 'developer', 'user', 'assistant']), content: textSchema }),
+  z.object({ type: z.literal('message').optional(), role: z.enum(['system', 'developer', 'assistant']), content: textSchema }),
+  z.object({ type: z.literal('message').optional(), role: z.literal('user'), content: z.union([z.string(), z.array(userPartSchema).min(1)]) }),
   z.object({ type: z.literal('function_call'), call_id: z.string().min(1).max(64), name: toolNameSchema, arguments: z.string() }),
   z.object({ type: z.literal('function_call_output'), call_id: z.string().min(1).max(64), output: textSchema }),
   z.object({ type: z.literal('reasoning'), summary: z.array(z.unknown()), encrypted_content: z.string().nullish() }),
@@ -115,7 +121,8 @@ type Unnumbered = ResponseStreamEvent extends infer Event
 function turnsOf(items: readonly z.infer<typeof itemSchema>[]): SimulatedMessage[] {
   const turns: SimulatedMessage[] = [];
   for (const item of items) {
-    if ('role' in item) turns.push({ role: item.role === 'developer' ? 'system' : item.role, content: item.content });
+    if ('role' in item && item.role === 'user') turns.push(saidIn(item.content, (part) => (part.type === 'input_image' ? part.image_url : undefined)));
+    else if ('role' in item) turns.push({ role: item.role === 'developer' ? 'system' : item.role, content: item.content });
     else if (item.type === 'function_call_output') turns.push({ role: 'tool', content: item.output, callId: item.call_id });
     else if (item.type === 'function_call') {
       const call = { id: item.call_id, name: item.name, arguments: item.arguments };

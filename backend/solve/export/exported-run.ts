@@ -1,4 +1,5 @@
 import { redactText } from '../../common/secrets/secrets.ts';
+import type { Picture } from '../../protocol/pictures.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { ModelMessage } from '../../protocol/methods.ts';
 import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
@@ -34,10 +35,18 @@ export function exportedRun(run: RunSnapshot, keys: readonly string[]): Exported
       ? [{ round: round.index, step, messages: messages.map(({ role, content }) => ({ role, content })) }]
       : []));
   });
-  const told: ExportedRun = { format: RUN_FORMAT, conductor: VERSION, run: withPlainAddresses(run), prompts };
+  const told: ExportedRun = { format: RUN_FORMAT, conductor: VERSION, run: withoutPictureData(withPlainAddresses(run)), prompts };
   // The longest first: one key may contain another.
   const longestFirst = keys.filter((key) => key !== '').toSorted((a, b) => b.length - a.length);
   return everyText(told, (text) => redactText(longestFirst.reduce((rest, key) => rest.replaceAll(key, '[key]'), text)));
+}
+
+/** Pictures are named and not shown: nothing removes secrets from them. */
+function withoutPictureData(run: RunSnapshot): RunSnapshot {
+  const named = <T extends { readonly pictures?: readonly Picture[] | undefined }>(of: T): T =>
+    (of.pictures ? { ...of, pictures: of.pictures.map((picture) => ({ ...picture, data: '' })) } : of);
+  const { request, earlier } = run;
+  return { ...run, request: named(request), ...(earlier && { earlier: { ...earlier, exchanges: earlier.exchanges.map(named) } }) };
 }
 
 /** Server addresses without credentials, query and fragment. */

@@ -4,6 +4,7 @@ import { formatDuration, formatMoney } from '../../protocol/figures.ts';
 import { changeWords } from '../../protocol/earlier-words.ts';
 import type { Outcome } from '../../protocol/run-events.ts';
 import { mendOf } from '../../protocol/plan-mend-words.ts';
+import { pictureWords, type Picture } from '../../protocol/pictures.ts';
 import { plannerReason } from '../../protocol/planner-words.ts';
 import { localRecordWords, noTryWords } from '../../protocol/local-first-words.ts';
 import { answerOf, hasAttempts, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
@@ -30,6 +31,7 @@ export function runMarkdown({ run, conductor }: ExportedRun): string {
     ...earlierBlocks(run),
     '## Question',
     fenced(run.request.question),
+    ...pictureBlocks(run.request.pictures),
     ...baseBlocks(run),
     ...contextBlocks(run, 0),
     ...run.rounds.flatMap((round) => roundBlocks(run, round)),
@@ -46,14 +48,19 @@ function earlierBlocks({ earlier }: RunSnapshot): string[] {
   if (!earlier) return [];
   return [
     '## Earlier in this conversation',
-    ...earlier.exchanges.flatMap(({ runId, question, result: said, answer, isTold }) => [
+    ...earlier.exchanges.flatMap(({ runId, question, pictures, result: said, answer, isTold }) => [
       `### Run ${code(runId)}`,
       fenced(question),
+      ...pictureBlocks(pictures),
       `${words(said)}${isTold ? '' : ' The models of this run were not told of it.'}`,
       ...(answer === '' ? [] : ['Answer:', fenced(answer)]),
     ]),
     ...(earlier.change ? [words(changeWords(earlier.change))] : []),
   ];
+}
+
+function pictureBlocks(pictures: readonly Picture[] = []): string[] {
+  return pictures.length === 0 ? [] : [`With ${counted(pictures.length, 'picture')}, not in this file: ${pictures.map(pictureWords).join('; ')}.`];
 }
 
 function head(run: RunSnapshot): string[] {

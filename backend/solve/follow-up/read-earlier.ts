@@ -6,6 +6,7 @@ import { answerOf, isOver, type RunSnapshot } from '../../protocol/run-snapshot.
 import { RunRefusedError } from '../errors.ts';
 import { clipExchanges } from './clip-exchanges.ts';
 import { placeChange } from './earlier-change.ts';
+import { withNewestPictures } from './newest-pictures.ts';
 
 /**
  * What a run continues from: the conversation up to the earlier run, and the change that it builds on. No file is read in a workspace that is
@@ -13,7 +14,7 @@ import { placeChange } from './earlier-change.ts';
  * @param before the earlier run
  * @throws RunRefusedError if nothing can continue from it
  */
-export async function readEarlier(before: RunSnapshot, request: Pick<RunRequest, 'workspace' | 'trusted'>): Promise<Earlier> {
+export async function readEarlier(before: RunSnapshot, request: Pick<RunRequest, 'workspace' | 'trusted' | 'pictures'>): Promise<Earlier> {
   const { runId, earlier, kind, state, request: { workspace } } = before;
   if (kind !== 'solve') throw new RunRefusedError(`Run "${runId}" belongs to a training, and no question continues from it.`);
   if (!isOver(state)) throw new RunRefusedError(`Run "${runId}" is under way: wait for its end, or cancel it.`);
@@ -25,7 +26,7 @@ export async function readEarlier(before: RunSnapshot, request: Pick<RunRequest,
     throw new RunRefusedError(`Run "${runId}" continues from itself, so its conversation cannot be read: ask anew.`);
   }
   const change = request.trusted && request.workspace !== undefined ? await changeOf(before, request.workspace) : undefined;
-  return { thread: earlier?.thread ?? runId, exchanges: clipExchanges([...known, exchangeOf(before)]), ...(change && { change }) };
+  return { thread: earlier?.thread ?? runId, exchanges: withNewestPictures(clipExchanges([...known, exchangeOf(before)]), request.pictures), ...(change && { change }) };
 }
 
 /** A run without a project has no change, so its conversation may go on in one. */
@@ -37,9 +38,9 @@ async function isSameProject(one: string | undefined, other: string | undefined)
 }
 
 function exchangeOf(run: RunSnapshot): Exchange {
-  const { runId, request: { question }, state, outcome } = run;
+  const { runId, request: { question, pictures = [] }, state, outcome } = run;
   return {
-    runId, question, result: resultOf(run), answer: answerOf(run)?.text ?? '', isTold: true,
+    runId, question, ...(pictures.length > 0 && { pictures }), result: resultOf(run), answer: answerOf(run)?.text ?? '', isTold: true,
     state: state as Exchange['state'], ...(outcome && { outcome }),
   };
 }

@@ -2,20 +2,33 @@ import { redactText } from '../../common/secrets/secrets.ts';
 import type { EarlierChange, Exchange } from '../../protocol/earlier.ts';
 import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
 import type { EarlierTold } from '../../workflow/earlier-told.ts';
+import { picturesSentence } from '../pictures-sentence.ts';
 import { exchangesOf } from './told-conversation.ts';
 import { clipExchanges, clipMiddle, EARLIER_TOKENS } from './clip-exchanges.ts';
 
 /** Tokens of a change that is shown as text, because it does not fit any more. */
 const LOST_TOKENS = 2_000;
 
-/** What a model is told of the conversation; undefined if the run continues from nothing. @param tokens at most so many for the exchanges */
-export function toldEarlier({ earlier, conversation }: Pick<RunSnapshot, 'earlier' | 'conversation'>, tokens = EARLIER_TOKENS): EarlierTold | undefined {
+export interface ToldOptions {
+  /** At most so many for the exchanges. */
+  readonly tokens?: number;
+  /** Whether the model is shown the pictures that came with earlier questions. */
+  readonly seesPictures?: boolean;
+}
+
+/** What a model is told of the conversation; undefined if the run continues from nothing. */
+export function toldEarlier(
+  { earlier, conversation }: Pick<RunSnapshot, 'earlier' | 'conversation'>, { tokens = EARLIER_TOKENS, seesPictures = false }: ToldOptions = {},
+): EarlierTold | undefined {
   if (conversation) return toldConversation(exchangesOf(conversation), tokens);
   if (!earlier) return undefined;
   const exchanges = clipExchanges(earlier.exchanges, tokens);
   const told = exchanges.filter(({ isTold }) => isTold);
   return {
-    exchanges: told.map(({ question, result, answer }) => ({ question, result, answer })),
+    exchanges: told.map(({ question, pictures = [], result, answer }) => {
+      const words = picturesSentence(pictures, seesPictures);
+      return { question, ...(words !== undefined && { pictures: words }), result, answer };
+    }),
     leftOut: exchanges.length - told.length,
     ...(earlier.change && { note: NOTES[earlier.change.state] }),
     ...(earlier.change?.state === 'lost' && { lostChange: clipMiddle(redactText(diffOf(earlier.change)), Math.min(LOST_TOKENS, tokens)) }),

@@ -1,6 +1,6 @@
-import type { ChatCompletionFunctionTool, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { ChatCompletionContentPart, ChatCompletionFunctionTool, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { ToolCall, VerbatimTurn } from '../../protocol/tool-calls.ts';
-import type { ConversationMessage, Tool } from '../model.ts';
+import type { ConversationMessage, SentPicture, Tool } from '../model.ts';
 import type { ChatThoughtFields } from './chat-thoughts.ts';
 import { sentCallText } from './sent-call.ts';
 import type { StreamedCall } from './streamed-calls.ts';
@@ -9,9 +9,14 @@ import { verbatimItems, verbatimTurn } from './verbatim.ts';
 /** A message in the format of Chat Completions. A turn that `by` wrote is given back as it was. */
 export function chatMessage(message: ConversationMessage, by: string | undefined): ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  const { role, content, toolCalls = [] } = message;
+  const { role, content, toolCalls = [], pictures = [] } = message;
+  if (role === 'user' && pictures.length > 0) return { role, content: [...pictures.map(picturePart), { type: 'text', text: content }] };
   if (role !== 'assistant' || toolCalls.length === 0) return { role, content };
   return verbatimItems<ChatCompletionMessageParam>(message, by)?.[0] ?? assistantTurn(content, toolCalls);
+}
+
+function picturePart({ type, data }: SentPicture): ChatCompletionContentPart {
+  return { type: 'image_url', image_url: { url: `data:${type};base64,${data}` } };
 }
 
 export function chatTool({ name, description, parameters }: Tool): ChatCompletionFunctionTool {

@@ -1,7 +1,7 @@
 import type {
-  ContentBlockParam, MessageParam, TextBlockParam, Tool as MessagesTool, ToolResultBlockParam,
+  Base64ImageSource, ContentBlockParam, ImageBlockParam, MessageParam, TextBlockParam, Tool as MessagesTool, ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages/messages';
-import type { Message, ModelRequest, ToolResult } from '../model.ts';
+import type { Message, ModelRequest, SentPicture, ToolResult } from '../model.ts';
 import { sentCall } from './sent-call.ts';
 import { verbatimItems } from './verbatim.ts';
 
@@ -61,7 +61,7 @@ function result({ callId, content }: ToolResult): ToolResultBlockParam {
 
 /** Adds the block that other calls share to `shared`. */
 function said(message: Message, by: string, shared: TextBlockParam[]): ContentBlockParam[] {
-  const { content, sharedPrefix = 0, toolCalls = [] } = message;
+  const { content, sharedPrefix = 0, toolCalls = [], pictures = [] } = message;
   if (toolCalls.length > 0) {
     const calls = toolCalls.map(sentCall).map((call): ContentBlockParam => ({ type: 'tool_use', ...call }));
     // The API refuses blank text.
@@ -69,10 +69,16 @@ function said(message: Message, by: string, shared: TextBlockParam[]): ContentBl
     return [...(verbatimItems<ContentBlockParam>(message, by) ?? [...text, ...calls])];
   }
   const [start, rest] = [content.slice(0, sharedPrefix), content.slice(sharedPrefix)];
-  if (start === '') return [textBlock(content)];
+  const shown = message.role === 'user' ? pictures.map(pictureBlock) : [];
+  if (start === '') return [...shown, textBlock(content)];
   const block = textBlock(start);
   shared.push(block);
-  return rest === '' ? [block] : [block, textBlock(rest)];
+  return [...shown, block, ...(rest === '' ? [] : [textBlock(rest)])];
+}
+
+/** The API names each media type; `takenPictures` lets no other through. */
+function pictureBlock({ type, data }: SentPicture): ImageBlockParam {
+  return { type: 'image', source: { type: 'base64', media_type: type as Base64ImageSource['media_type'], data } };
 }
 
 function textBlock(text: string): TextBlockParam {

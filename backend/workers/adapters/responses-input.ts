@@ -1,8 +1,8 @@
 import type {
-  FunctionTool, ResponseInputItem, ResponseOutputItem, ResponseReasoningItem,
+  FunctionTool, ResponseInputImage, ResponseInputItem, ResponseOutputItem, ResponseReasoningItem,
 } from 'openai/resources/responses/responses';
 import type { ToolCall, VerbatimTurn } from '../../protocol/tool-calls.ts';
-import type { ConversationMessage, Tool } from '../model.ts';
+import type { ConversationMessage, SentPicture, Tool } from '../model.ts';
 import { sentCallText } from './sent-call.ts';
 import type { StreamedCall } from './streamed-calls.ts';
 import { verbatimItems, verbatimTurn } from './verbatim.ts';
@@ -10,10 +10,15 @@ import { verbatimItems, verbatimTurn } from './verbatim.ts';
 /** A message as input of the Responses API. A turn that `by` wrote is given back as it was. */
 export function responsesInput(message: ConversationMessage, by: string): readonly ResponseInputItem[] {
   if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.callId, output: message.content }];
-  const { role, content, toolCalls = [] } = message;
+  const { role, content, toolCalls = [], pictures = [] } = message;
+  if (role === 'user' && pictures.length > 0) return [{ role, content: [...pictures.map(picturePart), { type: 'input_text', text: content }] }];
   if (role !== 'assistant' || toolCalls.length === 0) return [{ role, content }];
   const spoken: ResponseInputItem[] = content === '' ? [] : [{ role, content }];
   return verbatimItems<ResponseInputItem>(message, by) ?? [...spoken, ...toolCalls.map(functionCall)];
+}
+
+function picturePart({ type, data }: SentPicture): ResponseInputImage {
+  return { type: 'input_image', image_url: `data:${type};base64,${data}`, detail: 'auto' };
 }
 
 /** By default the API would enforce schemas strictly and change them for it. */

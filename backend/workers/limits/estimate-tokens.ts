@@ -24,7 +24,11 @@ export type ModelInput = Pick<ModelRequest, 'messages' | 'tools'>;
 
 export function estimateInputTokens({ messages, tools = [] }: ModelInput): number {
   const ofTools = tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)) + TOKENS_PER_MESSAGE, 0);
-  return messages.reduce((sum, message) => sum + estimateTokens(writtenIn(message)) + TOKENS_PER_MESSAGE, ofTools);
+  return messages.reduce((sum, message) => sum + estimateTokens(writtenIn(message)) + picturesIn(message) + TOKENS_PER_MESSAGE, ofTools);
+}
+
+function picturesIn(message: ConversationMessage): number {
+  return message.role === 'tool' ? 0 : (message.pictures ?? []).reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 /** All text of a message. A verbatim turn repeats the text and the calls. */

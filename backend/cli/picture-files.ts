@@ -1,0 +1,36 @@
+import { open } from 'node:fs/promises';
+import { checkPictures, MAX_PICTURE_BYTES, pictureOf, PictureError, type Picture } from '../protocol/pictures.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The pictures of files. @param files absolute paths @throws UsageError that names the file */
+export async function readPictures(files: readonly string[]): Promise<Picture[]> {
+  const pictures = await Promise.all(files.map((file) => orUsageError(async () => pictureOf(await beginningOf(file)), file)));
+  await orUsageError(() => checkPictures(pictures));
+  return pictures;
+}
+
+/** As much of a file as tells whether it is too large. */
+async function beginningOf(file: string): Promise<Uint8Array> {
+  const handle = await open(file);
+  try {
+    const buffer = new Uint8Array(MAX_PICTURE_BYTES + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < buffer.length; length += read) ({ bytesRead: read } = await handle.read(buffer, length));
+    return buffer.subarray(0, length);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function orUsageError<T>(work: () => T | Promise<T>, file?: string): Promise<T> {
+  const of = file === undefined ? '--picture' : `--picture ${file}`;
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PictureError) throw new UsageError(`${of}: ${error.message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${of}: ${REASONS[code ?? ''] ?? message}`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = { ENOENT: 'there is no such file.', EACCES: 'the file may not be read.', EISDIR: 'that is a folder.' };
