@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { backendCommand } from './cli/backend-command.ts';
 import type { Command, CommandContext, Verification } from './cli/command.ts';
 import { demoCommand } from './cli/demo-command.ts';
+import { editorOf, editText } from './cli/edit-text.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import { generateCommand } from './cli/generate-command.ts';
 import { gradCommand } from './cli/grad-command.ts';
@@ -58,6 +59,8 @@ function writeTo(stream: NodeJS.WriteStream, text: string): void {
   stream.write(text);
 }
 
+const editor = editorOf(process.env);
+
 const terminal: Terminal = {
   result: (text) => writeTo(process.stdout, `${text}\n`),
   write: (text) => writeTo(process.stdout, text),
@@ -68,6 +71,12 @@ const terminal: Terminal = {
   ...(process.stdin.isTTY && process.stderr.isTTY && {
     ask: async (question, signal) => /^y(es)?$/i.test((await readLine(`${question} [y/N] `, signal)).trim()),
     readLine,
+    ...(editor !== undefined && {
+      edit: (text, options) => {
+        statusLine?.clear();
+        return editText(text, { editor, ...options });
+      },
+    }),
   }),
 };
 

@@ -17,6 +17,8 @@ export interface Terminal {
   ask?: ((question: string, signal: AbortSignal) => Promise<boolean>) | undefined;
   /** Asks for a line of text until the signal aborts. Undefined without a terminal. */
   readLine?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
+  /** Has the person change a text in their editor. Undefined without a terminal, or where no editor is named. @throws Error with a sentence */
+  edit?: ((text: string, options: { readonly name: string; readonly signal: AbortSignal }) => Promise<string>) | undefined;
 }
 
 type Format = Parameters<typeof styleText>[0];

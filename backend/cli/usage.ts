@@ -30,8 +30,8 @@ const COMMANDS = {
       --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
       --no-tests         run no tests
       --max-usd N        limit of this run in dollars, instead of the one in workers.json; not for unpriced workers
-      --review           show each plan with its expected cost before its workers are paid, and ask: run it, cancel, or ask
-                         for another plan
+      --review           show each plan with its expected cost before its workers are paid, and ask: run it, edit it in
+                         $VISUAL or $EDITOR, cancel, or ask for another plan
       --review-above N   only a plan that may cost more than N dollars, or whose cost is not known
       --require-verified exit with 1 unless the tests accept the answer
   -y, --yes              run the tests without a sandbox if there is none, without asking

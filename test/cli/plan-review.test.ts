@@ -82,7 +82,7 @@ const QUESTION = 'parse() returns null for an empty line, why?';
 const SOLVE = ['solve', QUESTION, '--rounds', '1', '--review'];
 
 it('shows the plan with what it is expected to cost, asks, and runs it', async () => {
-  const { code, text } = await atTerminal(SOLVE, [['[y/n/r]', 'perhaps'], ['[y/n/r]', 'y']]);
+  const { code, text } = await atTerminal(SOLVE, [['[y/e/n/r]', 'perhaps'], ['[y/e/n/r]', 'y']]);
   expect(text).toMatch(/Expected +about \$0\.\d+ to \$0\.\d+/);
   expect(text).toContain('Look at the parser.');
   expect(text).toContain('say says so.');
@@ -90,8 +90,25 @@ it('shows the plan with what it is expected to cost, asks, and runs it', async (
   expect(code).toBe(0);
 });
 
+it('runs the plan as it was changed in the editor, once it is one', async () => {
+  const editor = path.join(folder, 'editor.sh');
+  await writeFile(editor, [
+    '#!/bin/sh', 'if [ -e "$0.once" ]; then sed -i s/nobody/say/ "$1"; else touch "$0.once"; printf "step 1: nobody\\n  Say it at once.\\n" > "$1"; fi',
+  ].join('\n'), { mode: 0o755 });
+  environment.VISUAL = editor;
+  const { code, text } = await atTerminal(SOLVE, [['[y/e/n/r]', 'e'], ['there is no worker "nobody"', ''], ['[y/e/n/r]', 'e'], ['Run the changed plan?', 'y'], ['May Conductor learn', 'n']])
+    .finally(() => delete environment.VISUAL);
+  expect(text).toMatch(/step 1: say\s+Say it at once\.\s+Expected: about/);
+  expect(asked()).toEqual(['planner', 'say']);
+  expect(server.requests.at(-1)?.text).toContain('Your subtask: Say it at once.');
+  const [{ runId }] = JSON.parse((await conductor('runs', '--json')).stdout) as [{ runId: string }];
+  const shown = JSON.parse((await conductor('runs', 'show', runId, '--json')).stdout) as ReturnType<typeof runResult>;
+  expect(shown.rounds[0]).toMatchObject({ plan: { modelIds: [1] }, edited: { planned: { modelIds: [0, 1] }, forTraining: false } });
+  expect(code).toBe(0);
+});
+
 it('asks for another plan by what is said of it, and cancels where the answer is no', async () => {
-  const { code, text } = await atTerminal(SOLVE, [['[y/n/r]', 'r'], ['What should be different?', 'One step will do.'], ['[y/n/r]', 'n']]);
+  const { code, text } = await atTerminal(SOLVE, [['[y/e/n/r]', 'r'], ['What should be different?', 'One step will do.'], ['[y/e/n/r]', 'n']]);
   expect(text).toContain('another plan is asked for: One step will do.');
   expect(text).toContain('Say what is wrong at once.');
   expect(asked()).toEqual(['planner', 'planner']);
@@ -99,7 +116,7 @@ it('asks for another plan by what is said of it, and cancels where the answer is
 });
 
 it('goes on with a plan that was left waiting, and withdraws its question where somebody else decides', async () => {
-  const left = await atTerminal(SOLVE, [['[y/n/r]', async () => {
+  const left = await atTerminal(SOLVE, [['[y/e/n/r]', async () => {
     const { stdout } = await conductor('runs', '--json');
     const [{ runId }] = JSON.parse(stdout) as [{ runId: string }];
     await conductor('runs', 'cancel', runId);
@@ -116,7 +133,7 @@ it('goes on with a plan that was left waiting, and withdraws its question where 
 
   // The backend may end while the plan waits.
   await conductor('backend', 'stop');
-  const resumed = await atTerminal(['runs', 'resume', runId], [['[y/n/r]', 'yes']]);
+  const resumed = await atTerminal(['runs', 'resume', runId], [['[y/e/n/r]', 'yes']]);
   expect(resumed.code).toBe(0);
   expect(asked()).toEqual(['planner', 'look', 'say']);
 });
