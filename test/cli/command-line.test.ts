@@ -84,7 +84,7 @@ describe('conductor solve', () => {
     const result = JSON.parse(stdout) as ReturnType<typeof runResult>;
     expect(code).toBe(0);
     expect(Object.keys(result)).toEqual([
-      'schema', 'runId', 'question', 'continues', 'earlier', 'workspace', 'state', 'outcome', 'asks', 'verified', 'message', 'failure', 'simulated', 'conductor', 'planner', 'answer',
+      'schema', 'runId', 'question', 'pictures', 'continues', 'earlier', 'workspace', 'state', 'outcome', 'asks', 'verified', 'message', 'failure', 'simulated', 'conductor', 'planner', 'answer',
       'verdict', 'context', 'attempts', 'localFirst', 'verifiedCost', 'rounds', 'spent', 'acceptedAt', 'updatedAt',
     ]);
     expect(result).toMatchObject({ schema: 1, question, workspace, state: 'completed', outcome: 'verified', verified: true, simulated: true });
