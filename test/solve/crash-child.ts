@@ -28,13 +28,14 @@ import { NO_ADAPTER } from '../support/no-adapter.ts';
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
  * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `before:N` when its transaction is about
  * to begin. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. The sixth is JSON:
- * fields of the request, and what somebody does meanwhile. With `review`, this person looks at each plan: wants another one of the first, and gives
+ * fields of the request, and what somebody does meanwhile. A request that `continues` from the run there is begins once. With `review`, this person looks at each plan: wants another one of the first, and gives
  * the last step of the second to another worker. With `tell`, the worker of the first step is told that; with `stop`, the second step is stopped at its
  * second turn.
  */
 
 const [home = '', workspace = '', question = '', kill = '', retried = '', more = '{}'] = process.argv.slice(2);
-const { request, review, tell, stop } = JSON.parse(more) as { request?: object; review?: boolean; tell?: string; stop?: boolean };
+const { request, review, tell, stop } = JSON.parse(more) as { request?: { continues?: string }; review?: boolean; tell?: string; stop?: boolean };
+const { continues } = request ?? {};
 const [moment, at] = kill.split(':');
 const isKillPoint = (seq: number, { type }: RunEvent): boolean => at === String(seq) || at === type;
 const die = (): never => {
@@ -85,6 +86,8 @@ const runs = new RunManager({
     findTestCommands,
     runnerOf: async (test, folder) => (await chooseRunner(test, folder))?.runner.name,
     sandboxAvailability: () => sandbox.availability(),
+    // What a change of an earlier answer is built on.
+    ...(continues !== undefined && { hold: (folder: string, signal: AbortSignal) => verifier.hold(folder, signal) }),
     parsePatch: (answer, base, candidates) => parsePatch(answer, base, { candidates }),
     verify: (request) => verifier.verify(request),
     testBase: (request) => verifier.testBase(request),
@@ -128,7 +131,7 @@ runs.resumeUnfinished();
 const [latest] = runs.list({ limit: 1 });
 const [runId, round, step] = retried.split(':');
 if (runId && latest?.runId === runId) await runs.retry(runId, { round: Number(round), step: Number(step) });
-else if (!latest) await runs.start(runRequestSchema.parse({ question, workspace, ...(review && { reviewPlan: 'always' }), ...request }));
+else if (!latest || latest.runId === continues) await runs.start(runRequestSchema.parse({ question, workspace, ...(review && { reviewPlan: 'always' }), ...request }));
 else if (isOver(latest.state)) done.resolve();
 
 /** What somebody does with the steps, once: whoever comes back after a crash sees what was done already. */

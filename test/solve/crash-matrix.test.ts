@@ -101,6 +101,9 @@ beforeAll(async () => {
     name: 'local first', question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request: { localFirst: true } },
     workers: (home) => scriptedWorkers(`local first-${home}`, { price: { inputPerMillion: 1, outputPerMillion: 1 } }, { price: { inputPerMillion: 0, outputPerMillion: 0 } }),
   });
+  scenarios.set('continued', {
+    name: 'continued', question: 'The constant a is wrong, please mend it.', workspace: tested, workers: (home) => scriptedWorkers(`continued-${home}`, {}),
+  });
   for (const [name, request] of [['attempts', { attempts: 2 }], ['at once', { attempts: 2, atOnce: true }]] as const) {
     scenarios.set(name, {
       name, question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request }, workers: (home) => scriptedWorkers(`${name}-${home}`, {}),
@@ -146,7 +149,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     if (text.includes('wants another one')) return 'model_id = [1, 0]\nsubtasks = ["Think.", "Answer."]\naccess_list = [[], [0]]';
     if (scenario === 'local first') return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [["all"]]';
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
-    if (scenario === 'attempts' || scenario === 'at once') return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]';
+    if (['attempts', 'at once', 'continued'].includes(scenario)) return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]';
     if (scenario === 'tries') return 'model_id = [0, 1, 0]\nsubtasks = ["Mend a.", "Mend a, too.", "Answer."]\naccess_list = [[], [], [0, 1]]';
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
   }
@@ -156,6 +159,11 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     return `${told}\n\`\`\`js src/a.js\nexport const a = ${who === 'second' || told !== '' ? 2 : 3};\n\`\`\``;
   }
   if (scenario === 'local first') return `Here:\n\`\`\`js src/a.js\nexport const a = ${who === 'first' ? 3 : 2};\n\`\`\``;
+  if (scenario === 'continued') {
+    return text.includes('<earlier>')
+      ? 'src/a.js\n<<<<<<< SEARCH\nexport const a = 3;\n=======\nexport const a = 2;\n>>>>>>> REPLACE'
+      : 'Here:\n```js src/a.js\nexport const a = 3;\n```';
+  }
   // None is verified, so that both are tried to their end.
   if (scenario === 'attempts' || scenario === 'at once') return 'Here:\n```js src/a.js\nexport const a = 3;\n```';
   return scenario === 'fails' && (who === 'second' || text.includes('Answer.')) ? { status: 403 } : `What ${who} says.`;
@@ -285,6 +293,29 @@ it.each([
   expect(outcomeOf(eventsIn(home))).toEqual(outcomeOf(eventsIn(undisturbed)));
   expect(repaid(eventsIn(home))).toEqual([]);
 });
+
+it('a question that continues is answered on top of the earlier change, whatever it was about to write when the backend is killed', async () => {
+  const scenario = scenarios.get('continued') as Scenario;
+  const first = await newHome(scenario, 'first');
+  await backend(scenario, first);
+  const { runId } = snapshotOf(eventsIn(first));
+  const next: Scenario = { ...scenario, question: 'It has to be two, please mend it.', more: { request: { continues: runId } } };
+  const goOn = async (name: string, kill?: string): Promise<StoredEvent[]> => {
+    const home = path.join(folder, `continued-${name}`);
+    await cp(first, home, { recursive: true });
+    if (kill) expect(await backend(next, home, kill), kill).toBe('SIGKILL');
+    expect(await backend(next, home), kill).toBeNull();
+    return eventsIn(home);
+  };
+  const undisturbed = await goOn('undisturbed');
+  expect(snapshotOf(undisturbed)).toMatchObject({ outcome: 'verified', request: { continues: runId }, earlier: { thread: runId, change: { state: 'pending' } } });
+  for (const kill of ['after:run.accepted', 'before:context.gathered', 'after:plan.proposed', 'after:step.completed', 'before:verify.completed', 'before:run.completed']) {
+    const events = await goOn(kill.replace(':', '-'), kill);
+    expect(outcomeOf(events), kill).toEqual(outcomeOf(undisturbed));
+    expect(repaid(events), kill).toEqual([]);
+    expect(snapshotOf(events).earlier, kill).toEqual(snapshotOf(undisturbed).earlier);
+  }
+}, 120_000);
 
 it('a step that is asked again ends the same, whatever event the backend is killed at, and pays for nothing that was kept', async () => {
   const scenario = scenarios.get('two rounds') as Scenario;
