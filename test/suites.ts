@@ -23,7 +23,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/eval/evaluation/human-eval.test.ts',
       'test/eval/scipy.test.ts',
       'test/cli/{secrets-in-output,train-command,verify-command,verify-reports}.test.ts',
-      'test/train/hands-rollout.test.ts',
+      'test/train/{hands-rollout,rollout-crash}.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
       'test/lab/gym/{gym-grades,learns}.test.ts',
       'test/lm/device/unzip.test.ts',
