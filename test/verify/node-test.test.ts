@@ -14,7 +14,7 @@ async function reportOf(files: Record<string, string>, command = 'node --test'):
   const [tools, report] = [path.join(scratch.folder, 'with space'), path.join(scratch.folder, 'report')];
   await mkdir(tools);
   await mkdir(report);
-  const prepared = await nodeTest.prepare({ command, copy: base, workspace: base, tools, report });
+  const prepared = await nodeTest.prepare({ command, copy: base, shown: base, workspace: base, tools, report });
   const environment = { PATH: process.env.PATH, ...prepared.environment };
   await new Promise((resolve) => execFile('/bin/sh', ['-c', prepared.command], { cwd: base, env: environment }, resolve));
   return await prepared.readReport();

@@ -1,4 +1,5 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
@@ -48,6 +49,22 @@ describe.skipIf(!available)(`a command (${note})`, { timeout: 120_000 }, () => {
       'echo a > file && echo b > "$HOME/file" && cat file "$TMPDIR/file"; echo oops >&2; exit 7',
     );
     expect(outcome).toMatchObject({ exitCode: 7, stdout: 'a\nb\n', stderr: 'oops\n', sandboxed: true });
+  });
+
+  it('sees its folder where it is told to, like every other run, and not where it is', async () => {
+    await using scratch = await makeScratch();
+    const runs = await Promise.all(['first', 'second'].map(async (text) => {
+      const folder = await scratch.folders.create();
+      await folder.makeWorkspace();
+      const outcome = await run(scratch, `pwd; echo ${text} > file; cat "$PWD/file"; ls ${shellQuote(folder.workspace)}`, {
+        cwd: folder.workspace, shown: folder.shown, temporary: folder.temporary,
+      });
+      return { folder, outcome, written: await readFile(path.join(folder.workspace, 'file'), 'utf8') };
+    }));
+    expect(runs.map(({ outcome }) => outcome.stdout)).toEqual(runs.map(({ folder, written }) => `${folder.shown}\n${written}`));
+    expect(runs.map(({ written }) => written)).toEqual(['first\n', 'second\n']);
+    expect(new Set(runs.map(({ folder }) => folder.shown)).size).toBe(1);
+    expect(existsSync(runs[0]?.folder.shown ?? '')).toBe(false);
   });
 
   it('cannot read the home folder, the hidden workspace, or the folders of another run', async () => {

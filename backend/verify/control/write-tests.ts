@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { constants, lstatSync, lutimesSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,28 +8,35 @@ import type { TestsToAlter } from './tests-to-alter.ts';
 
 /**
  * Writes the source files of tests: with their new texts, by path, where there are any, and otherwise with what they contain. So the judged
- * code cannot tell an altered file by when or whether it was written. Then all of them, the files of the patch (relative) and the folders
+ * code cannot tell an altered file by when or whether it was written, or compiled. Then all of them, the files of the patch (relative) and the folders
  * around them get the same times.
  */
 export async function writeTests(tests: TestsToAlter, texts: ReadonlyMap<string, string>, patched: readonly string[]): Promise<void> {
   const located = await locateTests(tests);
   const files = [...new Set([...located.map(({ file }) => file), ...texts.keys()])].sort();
+  const end = tests.runner.idRoot === 'go package' ? newEnd : () => '';
   const written: string[] = [];
   for (const file of files) {
     if ((await refusalOnDisk(tests.folder, file)) !== undefined) continue;
-    if (await rewrite(path.join(tests.folder, file), texts.get(file))) written.push(file);
+    if (await rewrite(path.join(tests.folder, file), texts.get(file), end(file))) written.push(file);
   }
   giveSameTimes(tests.folder, [...written, ...patched]);
 }
 
+/**
+ * What makes a file of Go's tests another one in each run. Go compiles by contents, and what was compiled of the base stands in a cache: without this, of
+ * tests whose code the patch does not change only the altered ones would be compiled.
+ */
+const newEnd = (file: string): string => (file.endsWith('_test.go') ? `\n// ${randomUUID()}\n` : '');
+
 /** The caller checked that the file is no symbolic link. O_NOFOLLOW fails if it has become one. False if there is no such file. */
-async function rewrite(file: string, text: string | undefined): Promise<boolean> {
+async function rewrite(file: string, text: string | undefined, end: string): Promise<boolean> {
   const handle = await open(file, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0)).catch(() => undefined);
   if (!handle) return false;
   try {
     const before = await handle.readFile();
     await handle.truncate(0);
-    await handle.write(text === undefined ? before : Buffer.from(text), 0, undefined, 0);
+    await handle.write(Buffer.concat([text === undefined ? before : Buffer.from(text), Buffer.from(end)]), 0, undefined, 0);
     return true;
   } finally {
     await handle.close();

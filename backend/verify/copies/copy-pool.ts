@@ -42,6 +42,8 @@ export interface SnapshotFiles {
 export interface LeasedCopy {
   /** Absolute, without symbolic links. */
   readonly folder: string;
+  /** Where the sandbox shows this folder to the tests: the same for all copies. */
+  readonly shown: string;
   /** The shared dependency folders, absolute. The sandbox must make them readable. */
   readonly sharedFolders: readonly string[];
   /**
@@ -213,6 +215,7 @@ export class CopyPool {
     let isReleased = false;
     return {
       folder: copy.path,
+      shown: copy.shown,
       sharedFolders: state.sharedFolders,
       release: async ({ reusable = true } = {}) => {
         if (isReleased) return;

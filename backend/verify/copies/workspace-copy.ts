@@ -63,6 +63,11 @@ export class WorkspaceCopy {
     return this.#folder.workspace;
   }
 
+  /** See `RunFolder`. */
+  get shown(): string {
+    return this.#folder.shown;
+  }
+
   /**
    * Makes the copy contain exactly `tree`, by writing the differences from the previous tree. If tests have run since then, `settle` must
    * be called first. No process may use the copy meanwhile. Throws an error of the file system, or the signal's reason; the copy can then

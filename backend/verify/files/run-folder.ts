@@ -4,6 +4,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { removeTree } from './remove-tree.ts';
 
+/** No folder of a run has this name: those begin with the id of a process. */
+const SHOWN = 'workspace';
+
 const OLDEST_MS = 24 * 60 * 60 * 1_000;
 
 /** The folders of one run of the tests. All of them are gone after `remove`. */
@@ -14,6 +17,8 @@ export interface RunFolder {
   readonly workspace: string;
   /** Makes that place an empty folder and returns it. */
   makeWorkspace(): Promise<string>;
+  /** Where a sandbox shows that place to what runs in it: the same for all runs. Outside, nothing is there. */
+  readonly shown: string;
   /** The tests' HOME and TMPDIR. */
   readonly temporary: string;
   /** The runner writes its report here. */
@@ -51,6 +56,7 @@ export class RunFolders {
         await mkdir(folder('workspace'), { mode: 0o700 });
         return folder('workspace');
       },
+      shown: path.join(path.dirname(root), SHOWN),
       temporary: folder('temporary'),
       report: folder('report'),
       tools: folder('tools'),

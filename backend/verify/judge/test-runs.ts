@@ -117,7 +117,7 @@ export class TestRuns {
     const folder = await this.#parts.folders.create();
     try {
       const prepared = await chosen.runner.build?.({
-        command: chosen.command, copy: copy.folder, tools: folder.tools, keep, ...(layer !== undefined && { layer }),
+        command: chosen.command, copy: copy.folder, shown: this.#shownOf(copy), tools: folder.tools, keep, ...(layer !== undefined && { layer }),
       });
       if (!prepared) return false;
       const command = this.#inCopy(copy, folder, over(layer, prepared));
@@ -154,13 +154,16 @@ export class TestRuns {
 
   /** A command in its copy, with what it may read and write. */
   #inCopy(
-    { folder: cwd, sharedFolders }: Pick<LeasedCopy, 'folder' | 'sharedFolders'>,
+    copy: PlacedCopy,
     folder: RunFolder,
     { command, environment = {}, programFolders = [], readable = [] }: Omit<PreparedRun, 'readReport' | 'hasEnded'>,
   ): SandboxedCommand {
     const { base, installed, image, tools, sandboxed, timeoutMs, signal } = this.#setup;
+    const { folder: cwd, sharedFolders } = copy;
+    const shown = this.#shownOf(copy);
     return {
       command, cwd,
+      ...(shown !== cwd && { shown }),
       environment: { ...tools.environment, ...environment },
       programFolders: [...programFolders, ...(tools.programFolders ?? [])],
       temporary: folder.temporary,
@@ -171,13 +174,20 @@ export class TestRuns {
     };
   }
 
-  async #runIn(copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>, { layer, command, timeoutMs, only, isCovered }: HowToRun): Promise<TestRun> {
+  /** Without a sandbox, and in a container, commands see the copy where it is. */
+  #shownOf({ folder, shown }: PlacedCopy): string {
+    const { sandboxed, image } = this.#setup;
+    return sandboxed && image === undefined && process.platform === 'linux' ? shown : folder;
+  }
+
+  async #runIn(copy: PlacedCopy, { layer, command, timeoutMs, only, isCovered }: HowToRun): Promise<TestRun> {
     const { chosen, installed, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
       const prepared = await chosen.runner.prepare({
         command,
         copy: copy.folder,
+        shown: this.#shownOf(copy),
         workspace: installed,
         tools: folder.tools,
         report: folder.report,
@@ -222,6 +232,8 @@ export interface RunOptions extends Pick<RunToPrepare, 'only' | 'isCovered'> {
   /** If that is less than every run has. */
   readonly timeoutMs?: number | undefined;
 }
+
+type PlacedCopy = Pick<LeasedCopy, 'folder' | 'shown' | 'sharedFolders'>;
 
 interface HowToRun {
   readonly layer: string | undefined;

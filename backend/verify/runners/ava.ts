@@ -39,7 +39,7 @@ export const ava: TestRunner<'ava'> = {
       environment: { ...prepared.environment, CI: 'true' },
       programFolders: await binFolders(run),
       hasEnded,
-      readReport: async () => reportOf(await readLines(), run.copy, await sources(run.copy)),
+      readReport: async () => reportOf(await readLines(), run.shown, await sources(run.copy)),
     };
   },
 };

@@ -22,7 +22,7 @@ export const bunTest: TestRunner<'bun'> = {
   isReportWritable: true,
   keepsOneReport: true,
 
-  async prepare({ command, copy, report }) {
+  async prepare({ command, copy, shown, report }) {
     const file = path.join(report, 'bun.xml');
     return {
       command: withOptions(command, ['bun'], {
@@ -32,7 +32,7 @@ export const bunTest: TestRunner<'bun'> = {
       }),
       environment: { CI: 'true' },
       programFolders: await binFolders({ command, copy }),
-      readReport: () => readJunitFiles([file], copy, { namesBy: 'suites' }),
+      readReport: () => readJunitFiles([file], shown, { namesBy: 'suites' }),
     };
   },
 };

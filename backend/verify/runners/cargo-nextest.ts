@@ -18,7 +18,7 @@ export const cargoNextest: TestRunner<'nextest'> = {
   understands: (command) => runUses(command).length > 0,
   configuration: [...cargoTest.configuration, /(^|\/)\.config\/nextest[^/]*\.toml$/],
 
-  async prepare({ command, copy, tools, layer }) {
+  async prepare({ command, tools, layer, ...run }) {
     const uses = runUses(command);
     if (uses.length === 0)
       throw new ReportError(`"${command}" cannot be made to write a report: name the "cargo nextest run" command that it runs.`);
@@ -30,7 +30,7 @@ export const cargoNextest: TestRunner<'nextest'> = {
     return {
       command: `${fromLayer(layer)}${withEdits(command, edits)}`,
       environment: CARGO_ENVIRONMENT,
-      readReport: await expectJunitFiles(copy, ['**/target/nextest/*/*.xml']),
+      readReport: await expectJunitFiles(run, ['**/target/nextest/*/*.xml']),
     };
   },
 

@@ -57,7 +57,7 @@ export const cargoTest: TestRunner<'cargo'> = {
         if (names.length > MAX_BINARIES) throw new ReportError(`There are more than ${MAX_BINARIES} reports.`);
         const texts = await Promise.all(names.map((name) => readReportFile(path.join(binaries, name))));
         const packages = await packageNames(new ProjectFolder(run.copy));
-        return parseCargoReports({ build: await readReportFile(build), binaries: texts, packages }, run.copy);
+        return parseCargoReports({ build: await readReportFile(build), binaries: texts, packages }, run.shown);
       },
     };
   },

@@ -27,7 +27,7 @@ export const ctest: TestRunner<'ctest'> = {
   understands: (command) => programUses(command, ['ctest']).length > 0,
   configuration: [/(^|\/)(cmakelists\.txt|cmake(user)?presets\.json|conanfile\.(txt|py)|vcpkg(-configuration)?\.json)$/, /\.cmake(\.in)?$/],
 
-  async prepare({ command, copy, report }) {
+  async prepare({ command, shown, report }) {
     const uses = programUses(command, ['ctest']);
     if (uses.length === 0)
       throw new ReportError(`"${command}" cannot be made to write a report: name the "ctest" command that it runs.`);
@@ -37,6 +37,6 @@ export const ctest: TestRunner<'ctest'> = {
       end,
       text: ` --no-tests=error --output-junit ${shellQuote(files[index] ?? '')}`,
     }));
-    return { command: withEdits(command, edits), readReport: async () => await readJunitFiles(files, copy) };
+    return { command: withEdits(command, edits), readReport: async () => await readJunitFiles(files, shown) };
   },
 };

@@ -15,9 +15,9 @@ export const custom: TestRunner<'custom'> = {
   configuration: [],
   isReportWritable: true,
 
-  async prepare({ command, copy, reports }) {
+  async prepare({ command, reports, ...run }) {
     if (reports === undefined)
       throw new ReportError(`The results of "${command}" cannot be read: name the JUnit files that it writes, such as "reports/*.xml".`);
-    return { command, environment: { CI: 'true' }, readReport: await expectJunitFiles(copy, [reports]) };
+    return { command, environment: { CI: 'true' }, readReport: await expectJunitFiles(run, [reports]) };
   },
 };

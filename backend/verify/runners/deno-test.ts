@@ -24,7 +24,7 @@ export const denoTest: TestRunner<'deno'> = {
   isReportWritable: true,
   keepsOneReport: true,
 
-  async prepare({ command, copy, report }) {
+  async prepare({ command, copy, shown, report }) {
     const file = path.join(report, 'deno.xml');
     return {
       command: withOptions(command, ['deno'], {
@@ -34,7 +34,7 @@ export const denoTest: TestRunner<'deno'> = {
       }),
       environment: { CI: 'true', NO_COLOR: '1' },
       programFolders: await binFolders({ command, copy }),
-      readReport: () => readJunitFiles([file], copy, { namesBy: 'suites' }),
+      readReport: () => readJunitFiles([file], shown, { namesBy: 'suites' }),
     };
   },
 };

@@ -49,7 +49,7 @@ export const goTest: TestRunner<'go'> = {
       environment: ENVIRONMENT,
       readReport: async () => {
         await checkTestFiles();
-        return parseGoEvents(await readReportFile(destination), run.copy);
+        return parseGoEvents(await readReportFile(destination), run.shown);
       },
     };
   },

@@ -23,13 +23,13 @@ export const gradle: TestRunner<'gradle'> = {
   understands: (command) => programUses(command, PROGRAMS).length > 0,
   configuration: [/(^|\/)([^/]+\.gradle(\.kts|\.dcl)?|(gradle|local)\.properties|gradlew(\.bat)?|[^/]*\.lockfile)$/, /(^|\/)(gradle|buildsrc|build-logic)\//],
 
-  async prepare({ command, copy, tools }) {
+  async prepare({ command, tools, ...run }) {
     const wrapper = path.join(tools, 'gradlew');
     await writeFile(wrapper, GRADLE_WRAPPER, { mode: 0o755 });
     const edits = programUses(command, PROGRAMS).map(({ program: { text, start, end } }): Edit =>
       text === './gradlew' ? { start, end, text: shellQuote(wrapper) + OPTIONS } : { start: end, end, text: OPTIONS },
     );
-    return { command: withEdits(command, edits), readReport: await expectJunitFiles(copy, ['**/build/test-results/**/*.xml']) };
+    return { command: withEdits(command, edits), readReport: await expectJunitFiles(run, ['**/build/test-results/**/*.xml']) };
   },
 };
 

@@ -35,7 +35,7 @@ export const jest: TestRunner<'jest'> = {
       environment: { ...prepared.environment, CI: 'true' },
       programFolders: await binFolders(run),
       hasEnded,
-      readReport: () => readReport((text) => parseJestReport(text, run.copy)),
+      readReport: () => readReport((text) => parseJestReport(text, run.shown)),
     };
   },
 };

@@ -3,6 +3,7 @@ import fs, { realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ReportError, type TestReport } from './test-report.ts';
 import { readJunitFiles } from './junit.ts';
+import type { RunToPrepare } from './test-runner.ts';
 
 /** Includes files that are not reports. */
 const MAX_MATCHES = 20_000;
@@ -26,7 +27,7 @@ async function junitFiles(copy: string, globs: readonly string[]): Promise<reado
  * For a command that writes JUnit files into the copy. Files that are already there are of another run, or planted, and are removed. The
  * returned function reads the new files.
  */
-export async function expectJunitFiles(copy: string, globs: readonly string[]): Promise<() => Promise<TestReport>> {
+export async function expectJunitFiles({ copy, shown }: Pick<RunToPrepare, 'copy' | 'shown'>, globs: readonly string[]): Promise<() => Promise<TestReport>> {
   for (const file of await junitFiles(copy, globs)) await rm(file, { force: true });
-  return async () => await readJunitFiles(await junitFiles(copy, globs), copy);
+  return async () => await readJunitFiles(await junitFiles(copy, globs), shown);
 }

@@ -14,7 +14,7 @@ export const maven: TestRunner<'maven'> = {
   understands: (command) => programUses(command, PROGRAMS).length > 0,
   configuration: [/(^|\/)(pom\.xml|mvnw(\.cmd)?|testng[^/]*\.xml|toolchains\.xml)$/, /(^|\/)\.mvn\//],
 
-  async prepare({ command, copy }) {
+  async prepare({ command, ...run }) {
     const edits = programUses(command, PROGRAMS).map(({ program }) => ({
       start: program.end,
       end: program.end,
@@ -23,7 +23,7 @@ export const maven: TestRunner<'maven'> = {
     }));
     return {
       command: withEdits(command, edits),
-      readReport: await expectJunitFiles(copy, ['**/target/surefire-reports/*.xml', '**/target/failsafe-reports/*.xml']),
+      readReport: await expectJunitFiles(run, ['**/target/surefire-reports/*.xml', '**/target/failsafe-reports/*.xml']),
     };
   },
 };

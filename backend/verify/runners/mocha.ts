@@ -29,7 +29,7 @@ export const mocha: TestRunner<'mocha'> = {
       environment: { CI: 'true' },
       programFolders: await binFolders(run),
       hasEnded,
-      readReport: async () => parseMochaLines(await readLines(), run.copy),
+      readReport: async () => parseMochaLines(await readLines(), run.shown),
     };
   },
 };

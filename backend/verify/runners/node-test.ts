@@ -42,7 +42,7 @@ export const nodeTest: TestRunner<'node-test'> = {
   async prepare(run) {
     const signed = await signedReport(run.report);
     const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.mjs')];
-    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
+    await writeFile(watch, javascriptWatch({ copy: run.shown, signed }));
     const guard = await guardOfTests(run, watch);
     const options = `${guard.option} --test-reporter=${nodeOption(reporter)} --test-reporter-destination=stdout`;
     await writeFile(reporter, nodeTestReporter({ watch, options, guardOption: guard.option }));
@@ -54,7 +54,7 @@ export const nodeTest: TestRunner<'node-test'> = {
       hasEnded: signed.hasEnded,
       readReport: async () => {
         await checkTestFiles();
-        const report = parseEvents(await signed.read(), run.copy);
+        const report = parseEvents(await signed.read(), run.shown);
         checkWatch(await guard.read(), report);
         return report;
       },

@@ -34,14 +34,14 @@ export const pytest: TestRunner<'pytest'> = {
     // pytest searches plugins in the copy first, so a patch must not be able to guess the name.
     const plugin = `conductor_${randomUUID().replaceAll('-', '')}`;
     const { withPython, ...prepared } = await pythonEnvironment(run, {
-      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_coverage: pythonCoverage(run), [plugin]: PYTEST_PLUGIN },
+      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.shown), conductor_coverage: pythonCoverage(run), [plugin]: PYTEST_PLUGIN },
       pytestOptions: `-p ${plugin}`,
     });
     return {
       ...prepared,
       hasEnded: report.hasEnded,
-      readReport: () => withPython(async () => parsePytestLines(await report.read(), run.copy)),
-      readCoverage: () => readPythonCoverage(run, ({ root, file }) => pathOf(root ?? '', file ?? '', run.copy)),
+      readReport: () => withPython(async () => parsePytestLines(await report.read(), run.shown)),
+      readCoverage: () => readPythonCoverage(run, ({ root, file }) => pathOf(root ?? '', file ?? '', run.shown)),
     };
   },
 };

@@ -13,7 +13,7 @@ export const coverageFile = ({ report }: Pick<RunToPrepare, 'report'>): string =
  * The Python module `conductor_coverage`. Functions count, not lines, so that Python is slowed down little: by `sys.monitoring` from 3.12 on,
  * and before that by the events of calls alone.
  */
-export const pythonCoverage = (run: Pick<RunToPrepare, 'copy' | 'report' | 'only' | 'isCovered'>): string => `
+export const pythonCoverage = (run: Pick<RunToPrepare, 'shown' | 'report' | 'only' | 'isCovered'>): string => `
 __builtins__ = dict(vars(__import__('builtins')))
 
 import ast
@@ -22,7 +22,7 @@ import os
 import sys
 import threading
 
-COPY = ${JSON.stringify(run.copy)}
+COPY = ${JSON.stringify(run.shown)}
 ONLY = json.loads(${JSON.stringify(JSON.stringify(run.only ?? null))})
 DESTINATION = json.loads(${JSON.stringify(JSON.stringify(run.isCovered ? coverageFile(run) : null))})
 # What another process runs is not seen here.
@@ -156,7 +156,7 @@ type CoveredTest = z.infer<typeof coverageSchema>['tests'][number];
 
 /** Undefined if the run wrote none: a test process started others before any test, or all tests ran in other processes. */
 export async function readPythonCoverage(
-  run: Pick<RunToPrepare, 'copy' | 'report'>, pathOf: (test: CoveredTest) => readonly (string | undefined)[],
+  run: Pick<RunToPrepare, 'shown' | 'report'>, pathOf: (test: CoveredTest) => readonly (string | undefined)[],
 ): Promise<Coverage | undefined> {
   const text = await readReportFile(coverageFile(run)).catch(() => undefined);
   if (text === undefined) return undefined;

@@ -107,7 +107,7 @@ async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly s
  * an installed one.
  */
 const siteCustomize = (
-  { workspace, copy }: RunToPrepare,
+  { workspace, shown: copy }: RunToPrepare,
   environmentFolder: string | undefined,
   added: readonly string[],
 ): string => `

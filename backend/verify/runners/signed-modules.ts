@@ -16,10 +16,10 @@ export interface SignedModules {
 }
 
 /** Writes the modules for one run. @param textOf the reporter, which loads the watch (a file) and may know its own file; both absolute */
-export async function signedModules(run: Pick<RunToPrepare, 'copy' | 'report' | 'tools'>, textOf: (watch: string, itself: string) => string): Promise<SignedModules> {
+export async function signedModules(run: Pick<RunToPrepare, 'copy' | 'shown' | 'report' | 'tools'>, textOf: (watch: string, itself: string) => string): Promise<SignedModules> {
   const signed = await signedReport(run.report);
   const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.cjs')];
-  await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
+  await writeFile(watch, javascriptWatch({ copy: run.shown, signed }));
   await writeFile(reporter, textOf(watch, reporter));
   const checkTestFiles = await watchTestFiles(run.copy);
   return {

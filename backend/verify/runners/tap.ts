@@ -29,7 +29,7 @@ export const tap: TestRunner<'tap'> = {
       }),
       environment: { CI: 'true' },
       programFolders: await binFolders(run),
-      readReport: async () => reportOfTap(await readReportFile(file), run.copy),
+      readReport: async () => reportOfTap(await readReportFile(file), run.shown),
     };
   },
 };

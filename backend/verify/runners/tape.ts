@@ -25,7 +25,7 @@ export const tape: TestRunner<'tape'> = {
       environment: { CI: 'true' },
       programFolders: await binFolders(run),
       hasEnded,
-      readReport: async () => parseTapeLines(await readLines(), run.copy),
+      readReport: async () => parseTapeLines(await readLines(), run.shown),
     };
   },
 };

@@ -40,8 +40,13 @@ export type IdRoot = 'file' | 'go package' | 'cargo target' | 'java class' | 'no
 export interface RunToPrepare {
   /** The command that was passed to `understands`. */
   readonly command: string;
-  /** The copy in which the command runs. Test ids are relative to it. */
+  /** The copy in which the command runs, where we read and write it. Test ids are relative to it. */
   readonly copy: string;
+  /**
+   * Where the command sees this copy. Reports, and all that is loaded with the tests, name it by this path. In the sandbox it is the same for
+   * all copies, so that what one run compiled serves another one.
+   */
+  readonly shown: string;
   /** The original workspace. It holds what is installed but not copied. */
   readonly workspace: string;
   /** For files that the runner loads. The tests cannot write here. */
@@ -59,7 +64,7 @@ export interface RunToPrepare {
 }
 
 /** All folders are absolute. The copy is the base's. */
-export interface RunToBuild extends Pick<RunToPrepare, 'command' | 'copy' | 'tools' | 'layer'> {
+export interface RunToBuild extends Pick<RunToPrepare, 'command' | 'copy' | 'shown' | 'tools' | 'layer'> {
   /** What is in this folder afterwards is the layer. */
   readonly keep: string;
 }

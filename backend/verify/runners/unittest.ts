@@ -36,13 +36,13 @@ export const unittest: TestRunner<'unittest'> = {
     const report = await signedReport(run.report);
     const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
     const { withPython, ...prepared } = await pythonEnvironment({ ...run, command }, {
-      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_coverage: pythonCoverage(run), conductor_unittest: UNITTEST_MAIN },
+      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.shown), conductor_coverage: pythonCoverage(run), conductor_unittest: UNITTEST_MAIN },
     });
     return {
       ...prepared,
       hasEnded: report.hasEnded,
-      readReport: () => withPython(async () => parseUnittestLines(await report.read(), run.copy)),
-      readCoverage: () => readPythonCoverage(run, ({ file, names }) => [file === null ? undefined : relativeFile(file, run.copy), ...names]),
+      readReport: () => withPython(async () => parseUnittestLines(await report.read(), run.shown)),
+      readCoverage: () => readPythonCoverage(run, ({ file, names }) => [file === null ? undefined : relativeFile(file, run.shown), ...names]),
     };
   },
 };

@@ -43,7 +43,7 @@ export const vitest: TestRunner<'vitest'> = {
       programFolders: [await typeCheckers(run.tools), ...(await binFolders(run))],
       hasEnded,
       readReport: async () => {
-        const report = await readReport((text) => parseJestReport(text, run.copy));
+        const report = await readReport((text) => parseJestReport(text, run.shown));
         checkWatch(await guard.read(), report);
         return report;
       },

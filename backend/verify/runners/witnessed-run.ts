@@ -24,7 +24,7 @@ export interface WitnessedRun {
 
 /** `isMain`: what the main process is called; `alsoMain`, `witness`: see `witnessGuard`. */
 export async function witnessedRun(
-  run: Pick<RunToPrepare, 'copy' | 'report' | 'tools'>,
+  run: Pick<RunToPrepare, 'copy' | 'shown' | 'report' | 'tools'>,
   { isMain, witness, alsoMain }: { readonly isMain: RegExp; readonly witness: string; readonly alsoMain?: string },
 ): Promise<WitnessedRun> {
   const destination = path.join(run.report, `${randomUUID()}.json`);
@@ -50,7 +50,7 @@ export async function witnessedRun(
       const last = texts.at(-1);
       if (last === undefined) throw new ReportError('The test runner wrote no report.');
       const report = parse(last);
-      checkWitnesses(events, report, run.copy);
+      checkWitnesses(events, report, run.shown);
       return report;
     },
   };

@@ -45,6 +45,8 @@ export interface SandboxedCommand {
   /** A shell command line. */
   readonly command: string;
   readonly cwd: string;
+  /** Where the command sees `cwd`: a place in the folder of all runs where nothing is outside. For the sandbox of Linux, and not for a container. */
+  readonly shown?: string;
   /** Folders that are searched for commands before the user's PATH. */
   readonly programFolders?: readonly string[];
   /** The command's HOME and TMPDIR. */
@@ -181,14 +183,17 @@ export class Sandbox {
   }
 
   async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
-    const { cwd, temporary, timeoutMs, signal, sandboxed, talk } = command;
+    const { cwd, shown, temporary, timeoutMs, signal, sandboxed, talk } = command;
     const limits = { ...defaultLimits(timeoutMs), ...command.limits };
     const reach = command.reach && new Reach(command.reach);
     const toolchains = await this.#readableToolchains();
     const writable = [cwd, temporary, ...(command.writable ?? [])];
     const hidden = this.#hidden(command, toolchains);
     const readable = [...SYSTEM_FOLDERS, ...READABLE_IN_VAR, ...(this.#options.readableFolders ?? []), ...toolchains.allowed, ...(command.readable ?? []), ...(reach ? [reach.program] : [])];
-    const walled = sandboxed ? await this.#walledBy({ hidden, readable, writable }, signal) : WITHOUT_WALLS;
+    const around = shown === undefined ? { hidden, readable, writable } : {
+      hidden, readable, writable: writable.filter((folder) => folder !== cwd), shown: { folder: cwd, at: shown },
+    };
+    const walled = sandboxed ? await this.#walledBy(around, signal) : WITHOUT_WALLS;
     const group = this.#groups?.create(limits);
     try {
       const watched = { limits, writable, inMemory: sandboxed ? ['/dev', ...hidden] : [], group };

@@ -34,6 +34,7 @@ interface Project {
 
 const PROJECTS: readonly Project[] = [
   { name: 'pflag', command: 'go test ./...', file: 'bool.go', right: 'return strconv.FormatBool(bool(*b))', wrong: 'return strconv.FormatBool(!bool(*b))', comment: '//' },
+  { name: 'cobra', command: 'go test -skip TestFailGen ./...', file: 'doc/util.go', right: 'if cmd.HasParent() {', wrong: 'if !cmd.HasParent() {', comment: '//' },
   { name: 'semver', command: 'cargo test --tests', file: 'src/eval.rs', right: 'fn matches_exact(cmp: &Comparator, ver: &Version) -> bool {', wrong: 'fn matches_exact(cmp: &Comparator, ver: &Version) -> bool {\n    if ver.patch > 0 { return false; }', comment: '//' },
   { name: 'gson', command: 'mvn -q -pl gson test', file: 'gson/src/main/java/com/google/gson/JsonArray.java', right: 'return elements.size();', wrong: 'return elements.size() + 1;', comment: '//' },
   { name: 'ufo', command: 'npx vitest run', file: 'src/utils.ts', right: 'PROTOCOL_REGEX.test(inputString) ||', wrong: '!PROTOCOL_REGEX.test(inputString) ||', comment: '//' },

@@ -76,6 +76,90 @@ describe.skipIf(!available || !go.isHere)(`caches of the tool chain (${note}; ${
   });
 });
 
+/* The test of `spy` sees what its run has compiled itself: these are files in the cache, and what the base has compiled are links. */
+const SPY = `package spy
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+)
+
+const Patched = false
+
+func Compiled(name string) bool {
+	files, _ := filepath.Glob(filepath.Join(os.Getenv("GOCACHE"), "*", "*-d"))
+	for _, file := range files {
+		if found, err := os.Lstat(file); err != nil || !found.Mode().IsRegular() {
+			continue
+		}
+		// Put together here, so that what is compiled of this package does not hold it.
+		if text, _ := os.ReadFile(file); bytes.Contains(text, bytes.Join([][]byte{[]byte(name), []byte("test.go")}, []byte("_"))) {
+			return true
+		}
+	}
+	return false
+}
+`;
+const SPIED = {
+  'go.mod': 'module example.com/spied\n\ngo 1.21\n',
+  'spy/spy.go': SPY,
+  'spy/spy_test.go': `package spy
+
+import "testing"
+
+func TestOthersAreKept(t *testing.T) {
+	if Compiled("kept") {
+		t.Error("compiled anew")
+	}
+}
+
+func TestThoseThatFailedAreNot(t *testing.T) {
+	if Patched && !Compiled("reads") {
+		t.Error("not compiled in this run")
+	}
+}
+`,
+  'kept/kept_test.go': 'package kept\n\nimport "testing"\n\nfunc TestKept(t *testing.T) {}\n',
+  'reads/answer.txt': '7',
+  'reads/reads.go': 'package reads\n\nimport "os"\n\nfunc Answer() string {\n\ttext, _ := os.ReadFile("answer.txt")\n\treturn string(text)\n}\n',
+  'reads/reads_test.go': `package reads
+
+import "testing"
+
+func TestAnswer(t *testing.T) {
+	if got := Answer(); got != "8" {
+		t.Errorf("the answer is %q, not 8", got)
+	}
+}
+`,
+};
+
+describe.skipIf(!available || !go.isHere)(`what a run compiles (${note}; ${go.note})`, { timeout: 300_000 }, () => {
+  it('is what the patch reaches, and the tests that failed, altered or not', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(SPIED);
+    const { folders, copies, baseRuns } = scratch;
+    const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), folders });
+    const verdict = await new Verifier({ sandbox, folders, copies, baseRuns }).verify({
+      base, command: 'go test -p 1 ./...', signal: new AbortController().signal, timeoutMs: 240_000,
+      patch: {
+        edits: [
+          { path: 'spy/spy.go', kind: 'modify', before: SPY, after: SPY.replace('Patched = false', 'Patched = true') },
+          { path: 'reads/answer.txt', kind: 'modify', before: '7', after: '8' },
+        ],
+        refused: [],
+      },
+    });
+    expect(Object.fromEntries(verdict.tests.map(({ id, before, after }) => [id, `${before}, ${after}`])), verdict.reason).toEqual({
+      'example.com/spied/kept > TestKept': 'passed, passed',
+      'example.com/spied/reads > TestAnswer': 'failed, passed',
+      'example.com/spied/spy > TestOthersAreKept': 'passed, passed',
+      'example.com/spied/spy > TestThoseThatFailedAreNot': 'passed, passed',
+    });
+  });
+});
+
 /** The small files below the folder that begin with this text, without the copies, which are reset. */
 async function filesWith(text: string, folder: string): Promise<readonly string[]> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });

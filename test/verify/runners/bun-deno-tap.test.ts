@@ -132,6 +132,6 @@ describe('the command of', () => {
   ])('%o is made to write a report', async (runner, command, expected) => {
     await using scratch = await makeScratch();
     const { folder } = scratch;
-    expect((await runner.prepare({ command, copy: folder, workspace: folder, tools: folder, report: folder })).command).toMatch(expected);
+    expect((await runner.prepare({ command, copy: folder, shown: folder, workspace: folder, tools: folder, report: folder })).command).toMatch(expected);
   });
 });

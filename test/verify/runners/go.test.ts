@@ -80,7 +80,7 @@ describe("go's report", () => {
   });
 
   it('is asked for from every "go test", and cannot be from a command that shows none', async () => {
-    const run = { copy: import.meta.dirname, workspace: '/w', tools: '/t', report: '/r' };
+    const run = { copy: import.meta.dirname, shown: '/c', workspace: '/w', tools: '/t', report: '/r' };
     const { command } = await goTest.prepare({ command: 'go vet ./... && go test -v ./... -args -v', ...run });
     expect(command).toMatch(/\ngo vet \.\/\.\.\. && go test -json -count=1 {2}\.\/\.\.\. -args -v >>'\/r\/[^']+\.jsonl'$/);
     await expect(goTest.prepare({ command: 'make test', ...run })).rejects.toThrow(ReportError);

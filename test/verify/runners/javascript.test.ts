@@ -170,7 +170,7 @@ describe('the command that writes the report', () => {
   ])('of %s keeps what else "%s" says', async (runner, command, expected) => {
     await using scratch = await makeScratch();
     const { folder } = scratch;
-    const run = { command, copy: folder, workspace: folder, tools: folder, report: folder };
+    const run = { command, copy: folder, shown: folder, workspace: folder, tools: folder, report: folder };
     const prepared = await (runner === 'jest' ? jest : vitest).prepare(run);
     expect(prepared.command).toMatch(expected);
   });

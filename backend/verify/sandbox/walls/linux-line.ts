@@ -4,7 +4,8 @@ import {
 } from '@anthropic-ai/sandbox-runtime/dist/sandbox/linux-sandbox-utils.js';
 import { RUN_SCRIPT } from './script.ts';
 import { systemCallFilter } from './system-call-filter.ts';
-import type { WalledLine, WallsAround } from './walled-line.ts';
+import { shellQuote } from '../shell-quote.ts';
+import type { ShownFolder, WalledLine, WallsAround } from './walled-line.ts';
 
 /** The library writes its command line in an unknown form, or this processor type is not supported. */
 export class SandboxLineError extends Error {
@@ -21,7 +22,7 @@ export class SandboxLineError extends Error {
  * handler. And this way takes a third of the time.
  */
 export async function linuxLine(
-  { hidden, readable, writable }: WallsAround,
+  { hidden, readable, writable, shown }: WallsAround,
   signal: AbortSignal,
 ): Promise<WalledLine & { readonly isReusable: boolean }> {
   const filter = systemCallFilter(process.arch);
@@ -41,7 +42,7 @@ export async function linuxLine(
   const isReusable = !line.includes(`/proc/${process.pid}/fd/`);
   if (isReusable) cleanupBwrapMountPoints();
   return {
-    line: reinforced(line),
+    line: reinforced(line, shown),
     input: filter,
     isReusable,
     release: () => {
@@ -68,14 +69,16 @@ const SESSION = ' --new-session ';
 const PROC = ' --proc /proc ';
 
 /**
- * Adds to bubblewrap's line the system call filter, private shared memory (the user's would outlive the command), and a read-only /proc.
+ * Adds to bubblewrap's line the system call filter, private shared memory (the user's would outlive the command), a read-only /proc, and the
+ * folder that is shown at another place.
  */
-function reinforced(line: string): string {
+function reinforced(line: string, shown: ShownFolder | undefined): string {
   // Nothing before the first and after the last of these comes from the user.
   const session = line.indexOf(SESSION);
   const proc = line.lastIndexOf(PROC);
   if (session < 0 || proc < session) throw new SandboxLineError('The sandbox library has changed: its line for bubblewrap has another form.');
   const afterSession = session + SESSION.length;
   const afterProc = proc + PROC.length;
-  return `${line.slice(0, afterSession)}--unshare-ipc --seccomp 3 ${line.slice(afterSession, afterProc)}--remount-ro /proc ${line.slice(afterProc)}`;
+  const bound = shown ? `--bind ${shellQuote(shown.folder)} ${shellQuote(shown.at)} --chdir ${shellQuote(shown.at)} ` : '';
+  return `${line.slice(0, afterSession)}--unshare-ipc --seccomp 3 ${line.slice(afterSession, afterProc)}--remount-ro /proc ${bound}${line.slice(afterProc)}`;
 }

@@ -28,6 +28,7 @@ export class Walls {
       hidden: walls.hidden.filter((entry) => entry !== '/' && existsSync(entry)),
       readable: walls.readable.filter((entry) => existsSync(entry)),
       writable: walls.writable.filter((entry) => existsSync(entry)),
+      ...(walls.shown && { shown: walls.shown }),
     };
     if (process.platform === 'darwin') return await macLine(present, signal);
     const names = this.#runNames(present);
@@ -50,8 +51,8 @@ export class Walls {
   }
 
   /** The names of the runs' folders among these. Each name is unique. */
-  #runNames({ readable, writable }: WallsAround): string[] {
-    const names = [...readable, ...writable].map((entry) => path.relative(this.#runsFolder, entry).split(path.sep)[0] ?? '');
+  #runNames({ readable, writable, shown }: WallsAround): string[] {
+    const names = [...readable, ...writable, ...(shown ? [shown.folder] : [])].map((entry) => path.relative(this.#runsFolder, entry).split(path.sep)[0] ?? '');
     return [...new Set(names.filter((name) => /^\d+-\w{6}$/.test(name)))];
   }
 }
