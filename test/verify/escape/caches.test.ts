@@ -93,8 +93,8 @@ func Compiled(name string) bool {
 		if found, err := os.Lstat(file); err != nil || !found.Mode().IsRegular() {
 			continue
 		}
-		// Put together here, so that what is compiled of this package does not hold it.
-		if text, _ := os.ReadFile(file); bytes.Contains(text, bytes.Join([][]byte{[]byte(name), []byte("test.go")}, []byte("_"))) {
+		// Compiled packages are archives. The name is put together here, so that what is compiled of this package does not hold it.
+		if text, _ := os.ReadFile(file); bytes.HasPrefix(text, []byte("!<arch>")) && bytes.Contains(text, bytes.Join([][]byte{[]byte(name), []byte("test.go")}, []byte("_"))) {
 			return true
 		}
 	}
