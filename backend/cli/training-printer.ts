@@ -1,5 +1,6 @@
 import { raisedLimit } from '../protocol/budget-limits.ts';
 import { counted } from '../common/counted.ts';
+import { flatMessage, flatStepsOf, isFlat } from '../protocol/flat-steps.ts';
 import { formatElapsed, formatMoney, formatUsd } from '../protocol/figures.ts';
 import { isTrainingOver } from '../protocol/training-facts.ts';
 import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
@@ -43,7 +44,7 @@ export class TrainingPrinter {
 
   take(training: Training): void {
     const { metrics, message, state, step, config, progress, making, secondsPerStep, spentUsd } = training;
-    for (; this.#step < metrics.length; this.#step += 1) this.#terminal.say(stepLine(training, this.#step));
+    for (; this.#step < metrics.length; this.#step += 1) this.#sayStep(training, this.#step);
     if (message !== this.#message && (state === 'preparing' || state === 'waiting' || state === 'evaluating')) {
       if (state !== 'preparing' || !progress) this.#terminal.say(printable(message));
       this.#message = message;
@@ -54,7 +55,17 @@ export class TrainingPrinter {
     const left = secondsLeft === undefined ? undefined : `about ${formatElapsed(secondsLeft * 1_000)} left`;
     const spent = `${formatUsd(spentUsd)} of ${formatUsd(config.budget.usd)} spent`;
     const detail = [state === 'training' ? `step ${step + 1} of ${config.steps}` : undefined, left, spent].filter(Boolean).join(', ');
-    this.#progress.tell({ label: message.replace(/\.$/, ''), ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });
+    // What is said of a training under way, such as flat steps, is said once, above.
+    const label = state === 'training' ? 'Training' : message.replace(/\.$/, '');
+    this.#progress.tell({ label, ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });
+  }
+
+  /** Of flat steps in a row, the first one is explained. */
+  #sayStep(training: Training, index: number): void {
+    this.#terminal.say(stepLine(training, index));
+    const { metrics, pool } = training;
+    const flat = flatStepsOf({ metrics: metrics.slice(0, index + 1), pool });
+    if (flat && isFlat(metrics[index]) && !isFlat(metrics[index - 1])) this.#terminal.say(`  ${printable(flatMessage(flat))}`);
   }
 
   /** Prints how the training ended and what to do next. */
@@ -70,7 +81,7 @@ export class TrainingPrinter {
     const { trainingId, workspace, conductor, model } = training;
     this.#terminal.say(printable(`Training ${trainingId} of "${conductor}" (${model}) on ${workspace}.`));
     this.#terminal.say(`${taskCounts(notes)} Which, and why: conductor train show ${trainingId} --tasks`);
-    for (let index = 0; index < training.metrics.length; index += 1) this.#terminal.say(stepLine(training, index));
+    for (let index = 0; index < training.metrics.length; index += 1) this.#sayStep(training, index);
     this.end(training);
   }
 }
@@ -90,6 +101,6 @@ function stepLine({ metrics, config }: Training, index: number): string {
   const figure = (name: string): number => values[name] ?? 0;
   return (
     `step ${index + 1}/${config.steps}  reward ${figure('reward').toFixed(3)}  verified ${percent(figure('verified_rate'))}  ` +
-    `plans that parse ${percent(figure('format_rate'))}  entropy ${figure('entropy').toFixed(2)}  gradient ${figure('grad_norm').toFixed(2)}`
+    `plans that parse ${percent(figure('format_rate'))}  entropy ${figure('entropy').toFixed(2)}  gradient ${figure('grad_norm').toFixed(2)}${isFlat(values) ? '  taught nothing' : ''}`
   );
 }

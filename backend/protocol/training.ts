@@ -70,7 +70,7 @@ export const trainingConfigSchema = z.strictObject({
   loss: z.strictObject({
     /** How tokens are averaged: over each plan (GRPO, the paper's), over a fixed length (Dr. GRPO), over all (DAPO). */
     type: z.enum(['grpo', 'dr_grpo', 'dapo']).default('grpo'),
-    /** The paper's 0.2; DAPO's `high` is 0.28. */
+    /** The paper's 0.2; DAPO's `high` is 0.28. It has an effect only with more than one of `updates`. */
     clip: z.strictObject({ low: share.default(0.2), high: positive.max(10).default(0.2) }).prefault({}),
     /** How much the divergence from the model without its adapter counts; the paper has none. */
     divergence: z.number().min(0).max(10).default(0),
@@ -79,6 +79,11 @@ export const trainingConfigSchema = z.strictObject({
   }).prefault({}),
   /** Normalised by the group's standard deviation (paper), or only centred (Dr. GRPO). */
   advantage: z.enum(['group', 'none']).default('group'),
+  /**
+   * Updates of the adapter for the plans of a step, which are dealt out to so many minibatches. With 1, as in the paper, no ratio is ever
+   * clipped, so `loss.clip` has no effect.
+   */
+  updates: count.max(64).default(1),
   /** Excludes truncated plans from the loss (DAPO). Otherwise their reward is 0. */
   maskTruncated: z.boolean().default(false),
   reward: z.strictObject({
@@ -215,6 +220,8 @@ export const trainingSchema = z.object({
   /** Active time, without pauses. */
   secondsPerStep: z.number().optional(),
   comparison: comparisonSchema.optional(),
+  /** False if it has ended and no step had a gradient: the adapter is as it was, and is neither compared nor offered. */
+  learned: z.boolean().optional(),
   /** The folder of the Conductor's adapter when the training started. */
   adapterBefore: z.string().optional(),
   /** Whether the Conductor uses this training's adapter. */
@@ -239,7 +246,7 @@ export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
 /** The changed fields only. */
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({
-    config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true,
+    config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true, learned: true,
     adapterBefore: true, adopted: true, plannerBefore: true,
   }).partial().shape,
   /** Null if there is no progress to show. */
@@ -263,7 +270,7 @@ export type TrainingEvent = z.infer<typeof trainingEventSchema>;
 export const trainingSummarySchema = z.object({
   ...trainingSchema.pick({
     trainingId: true, workspace: true, conductor: true, model: true, state: true, message: true, startedAt: true, updatedAt: true, step: true,
-    spentUsd: true, unpricedTokens: true, stopped: true, adopted: true, simulated: true,
+    spentUsd: true, unpricedTokens: true, stopped: true, adopted: true, learned: true, simulated: true,
   }).shape,
   steps: z.number().int(),
   maxUsd: z.number(),
@@ -272,11 +279,11 @@ export type TrainingSummary = z.infer<typeof trainingSummarySchema>;
 
 export function trainingSummaryOf(training: Training): TrainingSummary {
   const {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, stopped, adopted, simulated,
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, stopped, adopted, learned, simulated,
     config: { steps, budget },
   } = training;
   return {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, ...(stopped && { stopped }), adopted, simulated, steps,
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, ...(stopped && { stopped }), adopted, ...(learned !== undefined && { learned }), simulated, steps,
     maxUsd: budget.usd,
   };
 }

@@ -7,12 +7,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { trainingSchema } from '../../backend/protocol/training.ts';
-import { SimulatorServer } from '../../backend/simulator/server.ts';
-import { modelFolder } from '../golden/golden.ts';
 import { COMPILE_CACHE } from '../support/compile-cache.ts';
+import { ScriptedServer } from '../support/scripted-server.ts';
+import { MINI, unequalAnswer, unequalWorkers } from '../support/unequal-workers.ts';
 import { trySandbox } from '../verify/setup.ts';
 
-/* Training as people and scripts start it: the command line, the real backend, a tiny real model, simulated workers on a real socket. */
+/* Training as people and scripts start it: the command line, the real backend, conductor-mini, workers of a script on a real socket. */
 
 const { available, note } = await trySandbox();
 const runCli = fileURLToPath(new URL('../../run-cli.mjs', import.meta.url));
@@ -20,7 +20,7 @@ const runCli = fileURLToPath(new URL('../../run-cli.mjs', import.meta.url));
 let folder: string;
 let workspace: string;
 let home: string;
-let simulator: SimulatorServer;
+let server: ScriptedServer;
 
 interface Result {
   readonly code: number | null;
@@ -48,22 +48,22 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'conductor-train-'));
   [workspace, home] = [path.join(folder, 'project'), path.join(folder, 'home')];
   await Promise.all([workspace, home].map((one) => mkdir(one, { mode: 0o700 })));
-  simulator = await SimulatorServer.start({ seed: 1, latency: 0 });
+  server = await ScriptedServer.start(unequalAnswer);
   await writeFile(path.join(home, 'workers.json'), JSON.stringify({
     version: 1,
-    conductor: 'tiny',
-    workers: [{ id: 'tiny', provider: 'local', model: modelFolder('qwen2-tiny'), enabled: false }, ...simulator.workers()],
+    conductor: 'mini',
+    workers: [{ id: 'mini', provider: 'local', model: MINI, promptProfile: 'mini', enabled: false }, ...unequalWorkers(server.baseUrl)],
     local: { device: 'cpu', precision: 'full' },
   }));
   const tasks = Array.from({ length: 6 }, (_, index) => ({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
   await writeFile(path.join(workspace, 'conductor.tasks.jsonl'), tasks.map((task) => JSON.stringify(task)).join('\n'));
   await writeFile(path.join(workspace, 'train.json'), JSON.stringify({
-    tasks: { project: false, heldOut: 0.5 }, steps: 2, tasksPerStep: 1, groupSize: 2, maxTokens: 4, adapter: { rank: 2 }, evaluation: { samples: 1 },
+    tasks: { project: false, heldOut: 0.5 }, steps: 2, tasksPerStep: 1, groupSize: 4, adapter: { rank: 2 }, evaluation: { samples: 1 },
   }));
 });
 afterAll(async () => {
   await conductor('backend', 'stop');
-  await simulator.close();
+  await server.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -100,7 +100,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     expect(tasks.at(-1)).toMatch(/^held-out /);
     expect((await conductor('train', 'show', trainingId)).stderr).toMatch(/\d tasks? to learn from, \d held out\. Which, and why/);
     const curves = (await conductor('train', 'curves', trainingId)).stdout.trim().split('\n').map((line) => JSON.parse(line));
-    expect(curves).toMatchObject([{ step: 1, 'completions/max_length': 4 }, { step: 2 }]);
+    expect(curves).toMatchObject([{ step: 1, format_rate: 1 }, { step: 2 }]);
 
     const adapter = async (): Promise<unknown> =>
       (JSON.parse(await readFile(path.join(home, 'workers.json'), 'utf8')) as { workers: { adapter?: string }[] }).workers[0]?.adapter;
@@ -141,7 +141,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
 
   it('is ended early with what it has learned by then', async () => {
     await writeFile(path.join(workspace, 'early.json'), JSON.stringify({
-      tasks: { project: false, heldOut: 0.5 }, steps: 400, tasksPerStep: 1, groupSize: 2, maxTokens: 4, adapter: { rank: 2 }, evaluation: { samples: 1 },
+      tasks: { project: false, heldOut: 0.5 }, steps: 400, tasksPerStep: 1, groupSize: 4, adapter: { rank: 2 }, evaluation: { samples: 1 },
     }));
     const { output, result } = start(home, 'train', '--config', 'early.json', '--yes');
     await vi.waitFor(() => expect(output.stderr).toContain('step 1/400'), { timeout: 60_000 });
@@ -158,7 +158,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     const bundled = path.join(folder, 'bundled');
     await mkdir(bundled, { mode: 0o700 });
     const file = path.join(bundled, 'workers.json');
-    const before = { version: 1, workers: simulator.workers(), local: { device: 'cpu', precision: 'full' } };
+    const before = { version: 1, workers: unequalWorkers(server.baseUrl) as { id: string }[], local: { device: 'cpu', precision: 'full' } };
     await writeFile(file, JSON.stringify(before));
     const pool = async (): Promise<{ conductor?: string; workers: { id: string; model: string; adapter?: string }[] }> => JSON.parse(await readFile(file, 'utf8'));
     const ask = () => conductorAt(bundled, 'solve', 'What is 3?', '--yes', '--json');

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
-import type { SampledCompletion } from '../../backend/train/engines/engine.ts';
+import { sabotagedEngine } from '../../backend/lab/gym/sabotage.ts';
+import type { Example, ForwardBackwardOutput, SampledCompletion, TrainEngine } from '../../backend/train/engines/engine.ts';
 import { grpoStep, type GrpoOptions, type JudgedCompletion, type StepMetrics } from '../../backend/train/grpo/grpo-step.ts';
 import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
 import type { RolloutOutcome } from '../../backend/train/grpo/reward.ts';
@@ -34,6 +35,7 @@ const OPTIONS: GrpoOptions = {
   reward: { judgedBy: 'score', passes: 'wrong', costWeight: 0 },
   revisionWeight: 0.25,
   advantage: { scale: 'group' },
+  updates: 1,
   maskTruncated: false,
   gradientClip: 1,
 };
@@ -98,6 +100,45 @@ describe('a step of GRPO', { timeout: 120_000 }, () => {
     const [half] = await train('half', 1, (completion) => ((seen += 1) % 2 === 0 ? { kind: 'infrastructure' } : judgedBy(lowTokens)(completion)));
     expect(half).toMatchObject({ errored_rollouts: GROUP });
     expect(half!['examples']).toBe(GROUP);
+  });
+
+  it('says what the plans of flat groups have in common', async () => {
+    const flat = async (name: string, judge: (completion: SampledCompletion) => RolloutOutcome): Promise<StepMetrics> =>
+      (await train(name, 1, judge, { ...OPTIONS, reward: { judgedBy: 'verified', passes: 'wrong', costWeight: 0 } }))[0]!;
+    const judged = { kind: 'judged', score: 1, costUsd: 0 } as const;
+    expect(await flat('solved', () => ({ ...judged, verified: true }))).toMatchObject({ 'flat_groups/solved': 2, 'flat_groups/unsolved': 0 });
+    expect(await flat('passes', () => ({ ...judged, verified: false, passes: true }))).toMatchObject({ 'flat_groups/unsolved': 2, 'flat_groups/solved': 0 });
+    expect(await flat('invalid', () => ({ kind: 'unparseable' }))).toMatchObject({ 'flat_groups/invalid': 2 });
+    expect(await flat('unknown-too', () => ({ kind: 'infrastructure' }))).toMatchObject({ 'flat_groups/unknown': 2 });
+  });
+
+  it('makes several updates of one batch, whose ratios are relative to the policy before the first', async () => {
+    await model.startTraining({ adapter: { rank: 8, alpha: 16, projections: PROJECTIONS, seed: 1 }, optimizer: ADAMW_DEFAULTS });
+    const engine = new LocalEngine(model, { versions: path.join(folder, 'updates') });
+    const batches: (readonly Example[])[] = [];
+    const outputs: ForwardBackwardOutput[] = [];
+    const watched: TrainEngine = {
+      ...sabotagedEngine(engine, undefined),
+      forwardBackward: async (loss, batch, signal) => {
+        batches.push(batch);
+        outputs.push(await engine.forwardBackward(loss, batch, signal));
+        return outputs.at(-1)!;
+      },
+    };
+    const completions = await engine.sample({
+      messages: [{ role: 'user', content: 'Sort a list.' }], maxTokens: MAX_TOKENS, temperature: 1, seeds: Array.from({ length: GROUP }, (_, sample) => sample),
+    });
+    const group = completions.map((completion) => ({ completion, outcome: judgedBy(lowTokens)(completion) }));
+    const told = await grpoStep(watched, [group], { ...OPTIONS, updates: 3 }, { learningRate: 0.05 });
+    expect(batches.map(({ length }) => length)).toEqual([6, 5, 5]);
+    expect(new Set(batches.flat().map(({ tokens }) => tokens)).size).toBe(GROUP);
+    const largest = outputs.map(({ logprobs }, update) =>
+      Math.max(...logprobs.flatMap((row, index) => row.map((logprob, token) => Math.abs(logprob - batches[update]![index]!.oldLogprobs![token]!)))));
+    expect(largest[0]).toBeLessThan(1e-4);
+    expect(largest[1]).toBeGreaterThan(0.01);
+    expect(told['clip_ratio/region_mean']).toBeGreaterThan(0);
+    expect(told['sampling/sampling_logp_difference/max']).toBeLessThan(1e-4);
+    expect(told).toMatchObject({ examples: GROUP });
   });
 
   it('leaves out completions that were cut off, where that is asked for', async () => {

@@ -29,6 +29,7 @@ const OPTIONS: GrpoTrainerOptions = {
   reward: { judgedBy: 'score', passes: 'wrong', costWeight: 0 },
   revisionWeight: 0.25,
   advantage: { scale: 'group' },
+  updates: 1,
   maskTruncated: false,
   gradientClip: 1,
 };

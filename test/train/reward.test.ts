@@ -56,11 +56,15 @@ describe('advantages', () => {
 });
 
 describe('the learning rate', () => {
-  it('rises over the warm-up and falls by a cosine, a line, or not at all', () => {
-    const rates = (schedule: 'cosine' | 'linear' | 'constant'): number[] =>
-      Array.from({ length: 11 }, (_, step) => learningRate(step, 10, { peak: 1, warmup: 0.2, schedule }));
-    expect(rates('cosine').map((rate) => rate.toFixed(3)).join(' ')).toBe('0.000 0.500 1.000 0.962 0.854 0.691 0.500 0.309 0.146 0.038 0.000');
-    expect(rates('linear').slice(2)).toEqual([1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125, 0]);
-    expect(rates('constant').slice(2).every((rate) => rate === 1)).toBe(true);
+  it('rises over the warm-up and falls by a cosine, a line, or not at all, and no step has the rate 0', () => {
+    const rates = (schedule: 'cosine' | 'linear' | 'constant', steps = 9, warmup = 0.2): number[] =>
+      Array.from({ length: steps }, (_, step) => learningRate(step, steps, { peak: 1, warmup, schedule }));
+    // transformers' ten steps with two of warm-up, without the first and the last, where the rate is 0.
+    expect(rates('cosine').map((rate) => rate.toFixed(3)).join(' ')).toBe('0.500 1.000 0.962 0.854 0.691 0.500 0.309 0.146 0.038');
+    expect(rates('linear').slice(1)).toEqual([1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125]);
+    expect(rates('constant').slice(1).every((rate) => rate === 1)).toBe(true);
+    for (const steps of [1, 2, 3, 50]) {
+      for (const warmup of [0, 0.03, 1]) expect(Math.min(...rates('cosine', steps, warmup)), `${steps} steps, ${warmup}`).toBeGreaterThan(0);
+    }
   });
 });

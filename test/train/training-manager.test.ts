@@ -19,10 +19,11 @@ import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts'
 import { modelFolder } from '../golden/golden.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { MINI, MINI_PLAN_TOKENS, unequalAnswer, unequalWorkers } from '../support/unequal-workers.ts';
 
 /*
- * Whole trainings with a tiny model, whose texts are no plans: what is learned is tested elsewhere, and here that a training begins, stops,
- * goes on, ends and is adopted as people expect.
+ * Whole trainings: what is learned is tested elsewhere, and here that a training begins, stops, goes on, ends and is adopted as people
+ * expect. The texts of a tiny random model are no plans, so nothing is learned from them; what is to be adopted is learned by conductor-mini.
  */
 
 const CONFIG = trainingConfigSchema.parse({
@@ -30,7 +31,11 @@ const CONFIG = trainingConfigSchema.parse({
   adapter: { rank: 2, alpha: 4 }, evaluation: { samples: 2 },
 });
 
+/** Of which something is learned, with `unequal`. */
+const LEARNS = { ...CONFIG, steps: 2, tasksPerStep: 1, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, evaluation: { samples: 1 } };
+
 let folder: string;
+let opens: string;
 let workspace: string;
 let server: ScriptedServer;
 let script: (request: ScriptedRequest) => ScriptedAnswer;
@@ -52,6 +57,7 @@ beforeEach(async () => {
   await writeFile(path.join(workspace, 'conductor.tasks.jsonl'), lines.join('\n'));
   script = () => 'The answer is 3.';
   server = await ScriptedServer.start((request) => script(request));
+  opens = modelFolder('qwen2-tiny');
   sandboxed = true;
   found = [];
   keys = {};
@@ -74,6 +80,16 @@ afterEach(async () => {
   await server.close();
 });
 
+/** conductor-mini plans, and one of two workers is right. */
+function unequal(): void {
+  opens = MINI;
+  script = unequalAnswer;
+  workers = workersFileSchema.parse({
+    version: 1, conductor: 'tiny',
+    workers: [{ id: 'tiny', provider: 'local', model: 'tiny', promptProfile: 'mini', enabled: false }, ...unequalWorkers(server.baseUrl)],
+  });
+}
+
 /** A backend's life with trainings. */
 async function begin(): Promise<TrainingManager> {
   const journal = Journal.open(path.join(folder, 'journal.sqlite'));
@@ -92,7 +108,7 @@ async function begin(): Promise<TrainingManager> {
       graderTools: { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.reject(new Error('no mathematics')) } },
       openModel: async () => {
         const model = await LocalModel.open({
-          settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder },
+          settings: { folder: opens, device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder },
           device: 'cpu', deviceReasons: [], threads: 1,
         });
         return { model, close: () => model.close() };
@@ -148,37 +164,40 @@ function fullDisk(): { isFull: boolean } {
   return disk;
 }
 
-const weights = (id: string, step = CONFIG.steps): Promise<Buffer> =>
+const weights = (id: string, step: number = CONFIG.steps): Promise<Buffer> =>
   readFile(path.join(folder, 'trainings', id, 'versions', `step-00000${step}`, 'adapter_model.safetensors'));
 
 describe('a training', { timeout: 120_000 }, () => {
   it('runs to its comparison, is adopted, and taken back', async () => {
+    unequal();
     const manager = await begin();
-    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const { trainingId } = await manager.start({ workspace, config: LEARNS });
     const training = await over(manager, trainingId);
     expect(training).toMatchObject({
-      state: 'completed', step: 3, adopted: false, simulated: true, conductor: 'tiny',
-      comparison: { samples: 2, before: { formatRate: 0 }, pValue: 1 },
+      state: 'completed', step: 2, adopted: false, simulated: true, conductor: 'tiny',
+      comparison: { samples: 1, before: { formatRate: 1 }, pValue: expect.any(Number) },
     });
     expect(training.tasks.train + training.tasks.heldOut).toBe(8);
-    expect(training.metrics).toHaveLength(3);
-    expect(training.metrics[0]).toMatchObject({ format_rate: 0, reward: 0, 'completions/max_length': 5 });
+    expect(training.metrics).toHaveLength(2);
+    expect(training.metrics[0]).toMatchObject({ format_rate: 1, reward: expect.any(Number) });
+    expect(training.metrics.every((step) => step['learning_rate']! > 0)).toBe(true);
     const curves = await readFile(path.join(folder, 'trainings', trainingId, 'metrics.jsonl'), 'utf8');
-    expect(curves.trim().split('\n').map((line) => JSON.parse(line).step)).toEqual([1, 2, 3]);
+    expect(curves.trim().split('\n').map((line) => JSON.parse(line).step)).toEqual([1, 2]);
 
     expect((await manager.adopt(trainingId)).adopted).toBe(true);
     const { adapter } = workers.workers[0]!;
-    expect(await readFile(path.join(adapter!, 'adapter_model.safetensors'))).toEqual(await weights(trainingId));
+    expect(await readFile(path.join(adapter!, 'adapter_model.safetensors'))).toEqual(await weights(trainingId, LEARNS.steps));
     expect((await manager.goBack(trainingId)).adopted).toBe(false);
     expect(workers.workers[0]!.adapter).toBeUndefined();
   });
 
   it('of the model that is part of Conductor has it stand in workers.json while it has what it learned', async () => {
+    unequal();
     const { conductor: _nobody, ...rest } = workers;
     workers = { ...rest, workers: workers.workers.filter(({ id }) => id !== 'tiny') };
     const before = workers;
     const manager = await begin();
-    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const { trainingId } = await manager.start({ workspace, config: LEARNS });
     expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', conductor: 'conductor-mini', model: 'conductor-mini', base: 'first' });
     await manager.adopt(trainingId);
     const adapter = path.join(folder, 'adapters', trainingId);
@@ -187,19 +206,20 @@ describe('a training', { timeout: 120_000 }, () => {
     await expect(checkAdapterBase(adapter, 'second')).rejects.toThrow(/earlier version of the model that is part of Conductor.*train back/);
 
     // It goes on from what it has learned.
-    const next = await manager.start({ workspace, config: { ...CONFIG, steps: 1 } });
+    const next = await manager.start({ workspace, config: { ...LEARNS, steps: 1 } });
     expect(await over(manager, next.trainingId)).toMatchObject({ state: 'completed', adapterBefore: adapter });
     await manager.goBack(trainingId);
     expect(workers).toEqual(before);
   });
 
   it('of an earlier version of the model that is part of Conductor is not adopted and does not go on', async () => {
+    unequal();
     const { conductor: _nobody, ...rest } = workers;
     workers = { ...rest, workers: workers.workers.filter(({ id }) => id !== 'tiny') };
     const manager = await begin();
-    const done = await manager.start({ workspace, config: CONFIG });
+    const done = await manager.start({ workspace, config: LEARNS });
     await over(manager, done.trainingId);
-    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const { trainingId } = await manager.start({ workspace, config: LEARNS });
     await until(manager, trainingId, ({ step }) => step === 1);
     await manager.pause(trainingId);
     base = 'second';
@@ -209,25 +229,27 @@ describe('a training', { timeout: 120_000 }, () => {
   });
 
   it('is of the model that is part of Conductor while another plans, and lets it plan once it is adopted', async () => {
-    workers = { ...workers, conductor: 'one', workers: workers.workers.filter(({ id }) => id !== 'tiny') };
+    unequal();
+    workers = { ...workers, conductor: 'right', workers: workers.workers.filter(({ id }) => id !== 'tiny') };
     const before = workers;
     const manager = await begin();
-    expect(await manager.check({ workspace, config: CONFIG })).toMatchObject({ conductor: 'conductor-mini' });
-    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    expect(await manager.check({ workspace, config: LEARNS })).toMatchObject({ conductor: 'conductor-mini' });
+    const { trainingId } = await manager.start({ workspace, config: LEARNS });
     expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', conductor: 'conductor-mini' });
     expect(workers).toEqual(before);
-    expect(await manager.adopt(trainingId)).toMatchObject({ plannerBefore: 'one' });
+    expect(await manager.adopt(trainingId)).toMatchObject({ plannerBefore: 'right' });
     expect(workers.conductor).toBe('conductor-mini');
     await manager.goBack(trainingId);
     expect(workers).toEqual(before);
   });
 
   it('that was adopted by an earlier version leaves the model that is part of Conductor as the planner', async () => {
+    unequal();
     const { conductor: _nobody, ...rest } = workers;
     workers = { ...rest, workers: workers.workers.filter(({ id }) => id !== 'tiny') };
     const others = workers.workers;
     const first = await begin();
-    const { trainingId } = await first.start({ workspace, config: CONFIG });
+    const { trainingId } = await first.start({ workspace, config: LEARNS });
     await over(first, trainingId);
     await first.adopt(trainingId);
     await end();
@@ -258,6 +280,37 @@ describe('a training', { timeout: 120_000 }, () => {
     workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, enabled: false })) };
     expect(await lacks()).toBe('worker');
     expect(manager.list()).toEqual([]);
+  });
+
+  it('of which nothing is learned says so and why, while it goes on and at its end, and offers nothing', async () => {
+    const manager = await begin();
+    const told = new Set<string>();
+    manager.listen(({ message }) => told.add(message));
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const training = await over(manager, trainingId);
+    const reason = 'taught nothing: all plans of a task had the same reward. No text of the Conductor was a valid plan. Raise maxTokens if plans are cut off, or train another Conductor.';
+    expect(told).toContain(`Training. The only step ${reason}`);
+    expect(told).toContain(`Training. 2 of 2 steps ${reason}`);
+    const message = `Nothing was learned, so there is nothing to adopt. 3 of 3 steps ${reason}`;
+    expect(training).toMatchObject({ state: 'completed', step: 3, learned: false, message });
+    expect(training.comparison).toBeUndefined();
+    expect(server.requests).toEqual([]);
+    await expect(manager.adopt(trainingId)).rejects.toThrow(message);
+    expect(manager.list()).toMatchObject([{ trainingId, learned: false }]);
+    await end();
+    expect((await begin()).get(trainingId)).toMatchObject({ state: 'completed', learned: false, message });
+  });
+
+  it('whose workers are all right, or all wrong, is told as flat', async () => {
+    unequal();
+    const manager = await begin();
+    const ended = async (): Promise<string> => (await over(manager, (await manager.start({ workspace, config: { ...LEARNS, steps: 1 } })).trainingId)).message;
+    script = ({ text }) => unequalAnswer({ model: 'right', text });
+    expect(await ended()).toMatch(/^Nothing was learned.* The only step taught nothing: .* Every plan was verified\. Add harder tasks/);
+    script = ({ text }) => unequalAnswer({ model: 'wrong', text });
+    expect(await ended()).toMatch(/^Nothing was learned.* No plan did better than another\. Add easier tasks or a stronger worker/);
+    workers = { ...workers, workers: workers.workers.filter(({ id }) => id !== 'right') };
+    expect(await ended()).toMatch(/there is only one worker, so plans differ little\. Add a worker\.$/);
   });
 
   it('leaves out what is too long for the Conductor to read, and says so', async () => {
@@ -401,14 +454,15 @@ describe('a training', { timeout: 120_000 }, () => {
   });
 
   it.each(['under way', 'paused'])('that is ended early while it is %s is compared with what it has learned by then, and can be adopted', async (state) => {
+    unequal();
     const manager = await begin();
-    const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, steps: 40 } });
+    const { trainingId } = await manager.start({ workspace, config: { ...LEARNS, steps: 40 } });
     await expect(manager.finish(trainingId)).rejects.toThrow('No step is done yet');
     await until(manager, trainingId, ({ step }) => step >= 1);
     if (state === 'paused') await manager.pause(trainingId);
     await manager.finish(trainingId);
     const training = await over(manager, trainingId);
-    expect(training).toMatchObject({ state: 'completed', comparison: { samples: 2 } });
+    expect(training).toMatchObject({ state: 'completed', comparison: { samples: 1 } });
     expect(training.step).toBeLessThan(40);
     await manager.adopt(trainingId);
     const adopted = workers.workers.find(({ id }) => id === 'tiny')?.adapter ?? '';
@@ -490,12 +544,13 @@ describe('a training', { timeout: 120_000 }, () => {
   });
 
   it('is removed with its runs, once it is over and not planned with', async () => {
+    unequal();
     const manager = await begin();
     const { journal } = opened.at(-1)!;
-    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const { trainingId } = await manager.start({ workspace, config: LEARNS });
     await expect(manager.remove(trainingId)).rejects.toThrow('cancel it before it is removed');
     await over(manager, trainingId);
-    const kept = (await over(manager, (await manager.start({ workspace, config: CONFIG })).trainingId)).trainingId;
+    const kept = (await over(manager, (await manager.start({ workspace, config: LEARNS })).trainingId)).trainingId;
     await manager.adopt(trainingId);
     await expect(manager.remove(trainingId)).rejects.toThrow('go back before it is removed');
     await manager.goBack(trainingId);
@@ -516,10 +571,11 @@ describe('a training', { timeout: 120_000 }, () => {
   });
 
   it('that was planned with when a later one began leaves what that goes back to', async () => {
+    unequal();
     const manager = await begin();
-    const first = (await over(manager, (await manager.start({ workspace, config: CONFIG })).trainingId)).trainingId;
+    const first = (await over(manager, (await manager.start({ workspace, config: LEARNS })).trainingId)).trainingId;
     await manager.adopt(first);
-    const second = (await over(manager, (await manager.start({ workspace, config: CONFIG })).trainingId)).trainingId;
+    const second = (await over(manager, (await manager.start({ workspace, config: LEARNS })).trainingId)).trainingId;
     await manager.adopt(second);
     await manager.remove(first);
     await manager.goBack(second);

@@ -11,7 +11,7 @@ import type { Cost, Usage } from '../../backend/protocol/usage.ts';
 import type { StepEstimate, WorkEstimate } from '../../backend/protocol/work-estimate.ts';
 import type { TestChange, Verdict } from '../../backend/protocol/verdict.ts';
 import {
-  adoptedTraining, BEGIN, completedTraining, failedTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
+  adoptedTraining, BEGIN, completedTraining, failedTraining, flatCompletedTraining, flatTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
   waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
@@ -1141,6 +1141,8 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'training-paused': () => stateWith({ training: overBudgetTraining() }),
   'training-failed': () => stateWith({ training: failedTraining() }),
   'training-completed': () => stateWith({ training: completedTraining() }),
+  'training-flat': () => stateWith({ training: flatTraining() }),
+  'training-flat-completed': () => stateWith({ training: flatCompletedTraining() }),
   'training-adopted': () => stateWith({ training: adoptedTraining() }),
   'no-workers': () => stateWith({ pool: { workers: [] }, runs: [] }),
   'no-workers-asked': () => stateWith({ pool: { conductor: 'conductor-mini', workers: [] }, runs: [], draft: { question: QUESTION } }),

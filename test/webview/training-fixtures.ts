@@ -1,3 +1,4 @@
+import { flatMessage, flatMetric, flatStepsOf } from '../../backend/protocol/flat-steps.ts';
 import {
   trainingConfigSchema, trainingSchema, trainingSummaryOf, type Comparison, type Rollout, type TaskNote, type TaskNotes, type Training, type TrainingSummary,
   type WholeRollout,
@@ -141,6 +142,24 @@ export const completedTraining = (): Training => training({
   step: 50, state: 'completed', simulated: true, comparison: COMPARISON,
   message: 'Trained. Look at the comparison, and adopt what was trained if you like it.',
 });
+
+/** A step in which every plan was verified, so there is no gradient. */
+const flatStep = { ...metricsOf(40), reward: 1, reward_std: 0, verified_rate: 1, format_rate: 1, examples: 0, grad_norm: 0, [flatMetric('solved')]: 4 };
+
+/** Some of its steps taught nothing. */
+export function flatTraining(): Training {
+  const metrics = [metricsOf(0), metricsOf(1), flatStep, metricsOf(3), flatStep];
+  return { ...training({ step: metrics.length, message: `Training. ${flatMessage(flatStepsOf({ metrics })!)}`, secondsPerStep: 71.4 }), metrics };
+}
+
+/** None of its steps taught anything. */
+export function flatCompletedTraining(): Training {
+  const metrics = Array<typeof flatStep>(50).fill(flatStep);
+  return {
+    ...training({ step: 50, state: 'completed', learned: false, message: `Nothing was learned, so there is nothing to adopt. ${flatMessage(flatStepsOf({ metrics })!)}` }),
+    metrics,
+  };
+}
 
 export const adoptedTraining = (): Training => ({ ...completedTraining(), simulated: false, adopted: true });
 

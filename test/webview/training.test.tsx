@@ -6,7 +6,7 @@ import { bandOf, curvesOf, describe as describeCurve, extentOf, pathOf } from '.
 import { stateWith } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 import {
-  adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, overBudgetTraining, pausedTraining, preparingTraining, ROLLOUTS, runningTraining,
+  adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, flatCompletedTraining, flatTraining, overBudgetTraining, pausedTraining, preparingTraining, ROLLOUTS, runningTraining,
   TASK_NOTES, training, TRAININGS, waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 
@@ -62,9 +62,18 @@ describe('a training', () => {
     ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again', 'Remove…']],
     ['compared', completedTraining(), ['Adopt', 'Train again', 'Remove…']],
     ['without a comparison', training({ state: 'completed', step: 50 }), ['Train again', 'Remove…']],
+    ['over without having learned anything', flatCompletedTraining(), ['Train again', 'Remove…']],
     ['adopted', adoptedTraining(), ['Go back', 'Train again']],
   ])('that is %s offers what it can do now', (_state, shown, offered) => {
     expect(buttons(show(shown))).toEqual(offered);
+  });
+
+  it('says while it goes on that steps taught nothing, and at its end that nothing was learned', () => {
+    expect(show(flatTraining()).text()).toContain('2 of 5 steps taught nothing: all plans of a task had the same reward. Every plan was verified.');
+    const ended = show(flatCompletedTraining()).text();
+    expect(ended).toContain('Nothing learned');
+    expect(ended).toContain('Nothing was learned, so there is nothing to adopt. 50 of 50 steps taught nothing');
+    expect(ended).not.toContain('Trained');
   });
 
   it.each<[string, Training, string]>([

@@ -7,8 +7,8 @@ import type { Stage } from '../run-stage.ts';
  * The state of a training, as text. The view, the list and the screen reader announcements use these texts.
  */
 
-export function trainingStage({ state, adopted, step, steps }: {
-  readonly state: TrainingState; readonly adopted: boolean; readonly step: number; readonly steps: number;
+export function trainingStage({ state, adopted, learned = true, step, steps }: {
+  readonly state: TrainingState; readonly adopted: boolean; readonly learned?: boolean | undefined; readonly step: number; readonly steps: number;
 }): Stage {
   switch (state) {
     case 'preparing':
@@ -26,6 +26,7 @@ export function trainingStage({ state, adopted, step, steps }: {
     case 'cancelled':
       return { text: l10n.t('Cancelled'), icon: 'circle-slash', tone: 'quiet' };
     case 'completed':
+      if (!learned) return { text: l10n.t('Nothing learned'), icon: 'circle-slash', tone: 'caution' };
       return adopted
         ? { text: l10n.t('Adopted'), icon: 'pass-filled', tone: 'good' }
         : { text: l10n.t('Trained'), icon: 'mortar-board', tone: 'quiet' };

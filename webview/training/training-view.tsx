@@ -101,6 +101,8 @@ function StatusLine({ training }: { readonly training: Training }): JSX.Element 
 function Progress({ training }: { readonly training: Training }): JSX.Element | null {
   const { state, message } = training;
   if (isTrainingOver(state)) return null;
+  // The status line says "Training." already.
+  const news = state === 'training' ? message.replace(/^Training\.\s*/, '') : '';
   const fraction = fractionOf(training);
   const facts = [countsOf(training), timeLeft(training)].filter(Boolean).join(', ');
   return (
@@ -108,7 +110,7 @@ function Progress({ training }: { readonly training: Training }): JSX.Element | 
       {fraction !== undefined && <progress aria-label={l10n.t('Progress of the training')} value={Math.round(fraction * 1_000)} max={1_000} />}
       {state === 'waiting'
         ? <Notice icon="watch" tone="caution">{message}</Notice>
-        : state === 'preparing' && <p dir="auto">{message}</p>}
+        : (state === 'preparing' || news) && <p dir="auto">{news || message}</p>}
       {facts && <p class="quiet">{facts}</p>}
     </div>
   );
@@ -133,7 +135,7 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
     case 'completed':
       return adopted
         ? <Notice icon="pass-filled" tone="good">{l10n.t('{0} plans with what was trained.', conductor)}</Notice>
-        : <Notice icon="mortar-board" tone="quiet">{message}</Notice>;
+        : <Notice icon="mortar-board" tone={training.learned === false ? 'caution' : 'quiet'}>{message}</Notice>;
   }
 }
 

@@ -126,6 +126,7 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
     reward: { judgedBy: 'verified', passes: 'wrong', costWeight: hasTalk ? TALK_COST_WEIGHT : 0 },
     revisionWeight: 0,
     advantage: { scale: 'group' },
+    updates: 1,
     maskTruncated: false,
     gradientClip: 1,
   };

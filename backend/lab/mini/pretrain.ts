@@ -57,7 +57,7 @@ export async function pretrain(
     signal.throwIfAborted();
     const batch = batchOf(step, { seed, batchSize, tokenizer, withHands });
     const { loss } = await engine.forwardBackward({ type: 'cross_entropy' }, batch, signal);
-    const { gradientNorm } = await engine.optimStep({ learningRate: learningRate(step + 1, steps + 1, options.learningRate), gradientClip });
+    const { gradientNorm } = await engine.optimStep({ learningRate: learningRate(step, steps, options.learningRate), gradientClip });
     const done = step + 1;
     const tokens = batch.reduce((sum, example) => sum + example.promptTokens.length + example.tokens.length, 0);
     metrics.push({ loss, grad_norm: gradientNorm, tokens });

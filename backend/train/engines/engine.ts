@@ -35,6 +35,8 @@ export interface Example {
   readonly promptTokens: readonly number[];
   readonly tokens: readonly number[];
   readonly samplerLogprobs: readonly number[];
+  /** Under the policy to which the ratio of the loss is relative, computed by the trainer. Absent: that policy is the current one. */
+  readonly oldLogprobs?: readonly number[] | undefined;
   readonly advantage: number;
 }
 
@@ -79,6 +81,8 @@ export interface TrainEngine {
   /** Whether the model can read the prompt and then write this many tokens. */
   hasRoom(prompt: Prompt, tokens: number): Promise<boolean>;
   sample(request: SampleRequest): Promise<readonly SampledCompletion[]>;
+  /** Per example: the log-probability of each token at this temperature under the version that was saved last, computed as the trainer computes it. */
+  forward(batch: readonly Example[], temperature: number, signal?: AbortSignal): Promise<readonly (readonly number[])[]>;
   /** Adds the gradients of a loss over the whole batch to those of the next step. */
   forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput>;
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm: number }>;

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { TrainableModel } from '../../lm/language-model.ts';
 import { crossEntropyWeights, lossWeights } from '../../lm/trainer/loss-weights.ts';
+import type { BatchToTrain } from '../../lm/trainer/trainer.ts';
 import type {
   CrossEntropyLoss, Example, ForwardBackwardOutput, PolicyLoss, Prompt, SampledCompletion, SampleRequest, TrainEngine,
 } from './engine.ts';
@@ -49,9 +50,12 @@ export class LocalEngine implements TrainEngine {
     }));
   }
 
+  async forward(batch: readonly Example[], temperature: number, signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
+    return await this.#model.score({ ...sequencesOf(batch), temperature, adapter: this.#latest, signal });
+  }
+
   async forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput> {
-    const sequences = batch.map(({ promptTokens, tokens }) => [...promptTokens, ...tokens]);
-    const promptLengths = batch.map(({ promptTokens }) => promptTokens.length);
+    const { sequences, promptLengths } = sequencesOf(batch);
     const all = batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
     if (loss.type === 'cross_entropy') {
       const tokens = batch.map((example) => crossEntropyWeights(example.tokens.length, { tokens: all / (loss.weight ?? 1) }));
@@ -60,10 +64,10 @@ export class LocalEngine implements TrainEngine {
     const { type, clip, klCoefficient, importanceRatioCap, temperature, maxCompletionLength } = loss;
     const reference = klCoefficient === 0 ? undefined : await this.#reference.score({ sequences, promptLengths, temperature, signal });
     const size = { completions: batch.length, tokens: all, maxCompletionLength };
-    const tokens = batch.map(({ tokens: { length }, samplerLogprobs, advantage }, row) =>
-      lossWeights({ tokens: length, advantage, samplerLogprobs, referenceLogprobs: reference?.[row] }, { type, klCoefficient }, size));
+    const tokens = batch.map(({ tokens: { length }, samplerLogprobs, oldLogprobs, advantage }, row) =>
+      lossWeights({ tokens: length, advantage, oldLogprobs, samplerLogprobs, referenceLogprobs: reference?.[row] }, { type, klCoefficient }, size));
     const output = await this.#model.forwardBackward({
-      sequences, promptLengths, tokens, clip, importanceRatioCap, temperature, onPolicy: true, signal,
+      sequences, promptLengths, tokens, clip, importanceRatioCap, temperature, onPolicy: batch.every(({ oldLogprobs }) => !oldLogprobs), signal,
     });
     return { ...output, ...(reference && { referenceLogprobs: reference }) };
   }
@@ -82,4 +86,11 @@ export class LocalEngine implements TrainEngine {
   saveState(folder: string): Promise<void> {
     return this.#model.saveTraining(folder);
   }
+}
+
+function sequencesOf(batch: readonly Example[]): Pick<BatchToTrain, 'sequences' | 'promptLengths'> {
+  return {
+    sequences: batch.map(({ promptTokens, tokens }) => [...promptTokens, ...tokens]),
+    promptLengths: batch.map(({ promptTokens }) => promptTokens.length),
+  };
 }

@@ -1,3 +1,4 @@
+import { FLAT_CAUSES, type FlatCause, flatMetric } from '../../protocol/flat-steps.ts';
 import { type AdvantageOptions, groupAdvantages } from './advantages.ts';
 import type { Example, PolicyLoss, SampledCompletion, ForwardBackwardOutput, TrainEngine } from '../engines/engine.ts';
 import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
@@ -17,6 +18,8 @@ export interface GrpoOptions {
   /** Share of the revision's reward in the reward of a revised plan; the paper's discount is 0.25 (arXiv 2512.04388 §5). */
   readonly revisionWeight: number;
   readonly advantage: AdvantageOptions;
+  /** Updates of each batch. Its completions are dealt out to so many minibatches, one for each update. */
+  readonly updates: number;
   /** Leaves truncated completions out of the loss, as DAPO's overlong filtering does (arXiv 2503.14476). */
   readonly maskTruncated: boolean;
   /** Maximum norm of all gradients together; 1 by default in transformers. */
@@ -27,8 +30,11 @@ export interface GrpoOptions {
 export type StepMetrics = Readonly<Record<string, number>>;
 
 /**
- * One update from groups of completions, one group per question. Completions with an unknown reward are left out, and so are groups whose
+ * The updates from groups of completions, one group per question. Completions with an unknown reward are left out, and so are groups whose
  * rewards are all equal. Where nothing is left, the weights do not change and the metrics say so.
+ *
+ * With one update, each ratio is 1 and none is clipped. With more, the later ones are of a policy that has changed since the plans were
+ * sampled: their ratios are relative to the policy before the first one, as in TRL with `steps_per_generation`.
  */
 export async function grpoStep(
   engine: TrainEngine, groups: readonly (readonly JudgedCompletion[])[], options: GrpoOptions,
@@ -48,12 +54,36 @@ export async function grpoStep(
     reward: mean(judged.flatMap(({ rewards }) => rewards.filter((reward) => reward !== undefined))),
     reward_std: mean(judged.map(({ deviation }) => deviation)),
     frac_reward_zero_std: mean(judged.map(({ isFlat }) => Number(isFlat))),
+    ...flatMetrics(judged.filter(({ isFlat }) => isFlat).map(({ group }) => group), options.reward),
     learning_rate: learningRate,
   };
   if (examples.length === 0) return { ...metrics, loss: 0, grad_norm: 0, examples: 0 };
-  const batch = await engine.forwardBackward(options.loss, examples, signal);
-  const { gradientNorm } = await engine.optimStep({ learningRate, gradientClip: options.gradientClip });
-  return { ...metrics, ...batchMetrics(batch, examples, options.loss), loss: batch.loss, grad_norm: gradientNorm, examples: examples.length };
+  const updates: StepMetrics[] = [];
+  for (const minibatch of minibatches(await withOldLogprobs(engine, examples, options, signal), options.updates)) {
+    const output = await engine.forwardBackward(options.loss, minibatch, signal);
+    const { gradientNorm } = await engine.optimStep({ learningRate, gradientClip: options.gradientClip });
+    updates.push({ ...batchMetrics(output, minibatch, options.loss), loss: output.loss, grad_norm: gradientNorm });
+  }
+  return { ...metrics, ...meanMetrics(updates), examples: examples.length };
+}
+
+async function withOldLogprobs(
+  engine: TrainEngine, examples: readonly Example[], { updates, loss: { temperature } }: GrpoOptions, signal: AbortSignal | undefined,
+): Promise<readonly Example[]> {
+  if (updates === 1) return examples;
+  const logprobs = await engine.forward(examples, temperature, signal);
+  return examples.map((example, index) => ({ ...example, oldLogprobs: logprobs[index] }));
+}
+
+/** Deals the examples out in turn, so that each minibatch has some of each group. None is empty. */
+function minibatches(examples: readonly Example[], count: number): readonly (readonly Example[])[] {
+  const parts = Math.min(count, examples.length);
+  return Array.from({ length: parts }, (_, part) => examples.filter((__, index) => index % parts === part));
+}
+
+/** The mean of each metric over the updates of a batch, as TRL logs it. */
+function meanMetrics(updates: readonly StepMetrics[]): StepMetrics {
+  return Object.fromEntries(Object.keys(updates[0] ?? {}).map((name) => [name, mean(updates.map((update) => update[name] ?? 0))]));
 }
 
 function blendedReward({ outcome, revised }: JudgedCompletion, { reward: options, revisionWeight }: GrpoOptions): number | undefined {
@@ -77,8 +107,23 @@ function rolloutMetrics(rollouts: readonly JudgedCompletion[]): StepMetrics {
   };
 }
 
-function batchMetrics({ logprobs, entropies, referenceLogprobs }: ForwardBackwardOutput, examples: readonly Example[], { importanceRatioCap }: PolicyLoss): StepMetrics {
-  const differences = logprobs.flatMap((row, index) => row.map((logprob, token) => logprob - (examples[index]!.samplerLogprobs[token] as number)));
+/** The number of flat groups by what their plans have in common. It tells why a step teaches nothing. */
+function flatMetrics(groups: readonly (readonly JudgedCompletion[])[], { passes }: RewardOptions): StepMetrics {
+  const count = (cause: FlatCause): number => groups.filter((group) => causeOf(group, passes) === cause).length;
+  return Object.fromEntries(FLAT_CAUSES.map((cause) => [flatMetric(cause), count(cause)]));
+}
+
+function causeOf(group: readonly JudgedCompletion[], passes: RewardOptions['passes']): FlatCause {
+  const known = group.map(({ outcome }) => outcome).filter(({ kind }) => kind !== 'infrastructure');
+  if (known.length === 0) return 'unknown';
+  if (known.every(({ kind }) => kind === 'unparseable')) return 'invalid';
+  const isRight = (outcome: RolloutOutcome): boolean => outcome.kind === 'judged' && (outcome.verified || (passes === 'right' && outcome.passes === true));
+  return known.every(isRight) ? 'solved' : 'unsolved';
+}
+
+function batchMetrics({ logprobs, entropies, referenceLogprobs }: ForwardBackwardOutput, examples: readonly Example[], { importanceRatioCap, clip }: PolicyLoss): StepMetrics {
+  const old = examples.map(({ oldLogprobs }, index) => oldLogprobs ?? logprobs[index]!);
+  const differences = old.flatMap((row, index) => row.map((logprob, token) => logprob - (examples[index]!.samplerLogprobs[token] as number)));
   const ratios = differences.map((difference) => Math.exp(difference)).map((ratio) => (importanceRatioCap > 0 ? Math.min(ratio, importanceRatioCap) : ratio));
   const distances = referenceLogprobs?.flatMap((row, index) => row.map((reference, token) => reference - (logprobs[index]![token] as number)));
   return {
@@ -88,8 +133,21 @@ function batchMetrics({ logprobs, entropies, referenceLogprobs }: ForwardBackwar
     'sampling/importance_sampling_ratio/min': -most(ratios.map((ratio) => -ratio)),
     'sampling/importance_sampling_ratio/mean': mean(ratios),
     'sampling/importance_sampling_ratio/max': most(ratios),
+    ...(examples.some(({ oldLogprobs }) => oldLogprobs) && clipMetrics(logprobs, old, examples, clip)),
     ...(distances && { kl: mean(distances.map((distance) => Math.exp(distance) - distance - 1)) }),
   };
+}
+
+/** The share of tokens whose ratio of new to old probability is beyond the clip range, on the side where that removes their gradient. */
+export function clipMetrics(
+  logprobs: readonly (readonly number[])[], old: readonly (readonly number[])[], examples: readonly Pick<Example, 'advantage'>[], clip: PolicyLoss['clip'],
+): StepMetrics {
+  const clipped = logprobs.flatMap((row, index) => row.map((logprob, token) => {
+    const [ratio, advantage] = [Math.exp(logprob - old[index]![token]!), examples[index]!.advantage];
+    return { low: Number(ratio < 1 - clip.low && advantage < 0), high: Number(ratio > 1 + clip.high && advantage > 0) };
+  }));
+  const [low, high] = [mean(clipped.map((token) => token.low)), mean(clipped.map((token) => token.high))];
+  return { 'clip_ratio/low_mean': low, 'clip_ratio/high_mean': high, 'clip_ratio/region_mean': low + high };
 }
 
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);

@@ -31,6 +31,7 @@ export class Adoption {
   async adopt(trainingId: string): Promise<Training> {
     const { registry, baseOf } = this.#options;
     const training = registry.get(trainingId);
+    if (training.learned === false) throw new TrainingRefusedError(training.message);
     if (training.state !== 'completed' || !training.comparison) {
       throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
     }

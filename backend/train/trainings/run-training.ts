@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { counted } from '../../common/counted.ts';
 import { profileOf } from '../../conductor/prompt-profile.ts';
-import type { Training, TrainingConfig } from '../../protocol/training.ts';
+import { flatMessage, flatStepsOf, type FlatSteps, type TaughtSteps } from '../../protocol/flat-steps.ts';
+import type { Training, TrainingChange, TrainingConfig } from '../../protocol/training.ts';
 import { AnswerCache } from '../../workers/answer-cache.ts';
 import type { TrainEngine } from '../engines/engine.ts';
 import { openEngine } from '../engines/open-engine.ts';
@@ -55,8 +56,9 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
-  const { budget: _budget, parallel: _parallel, engine: _engine, ...learned } = config;
-  const text = JSON.stringify([learned, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
+  const { budget: _budget, parallel: _parallel, engine: _engine, updates, ...learned } = config;
+  // Trainings of an earlier version have one update a batch and no such setting. They go on.
+  const text = JSON.stringify([updates === 1 ? learned : { ...learned, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
   return createHash('sha256').update(text).digest('hex');
 }
 
@@ -71,7 +73,11 @@ interface OpenedParts extends TrainingRunParts {
 async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions): Promise<void> {
   const { tasks: found, engine, store, from, now } = parts;
   const { training: { config, finishing = false }, cast: { conductor, pool }, signal, change, report } = options;
-  const rollouts = runnerFor('rollout', parts, options, (progress) =>
+  const { step: done = 0, metrics = [] } = from ?? {};
+  const steps = [...metrics];
+  let tooLong = 0;
+  const training = (): Working => ({ state: 'training', message: trainingMessage({ metrics: steps, pool }, tooLong) });
+  const rollouts = runnerFor('rollout', parts, options, training, (progress) =>
     report({ rollouts: { step: progress.at.step + 1, list: [rolloutLine(progress, config.reward)] }, ...spent() }));
   const spent = (): Pick<Training, 'spentUsd' | 'spentTokens' | 'unpricedTokens'> => {
     const { usd, tokens, unpricedTokens } = rollouts.spent;
@@ -80,7 +86,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   const shared = { pool, profile: profileOf(conductor), seed: config.seed };
   const gatherer = new RolloutGatherer({ ...shared, rollouts, poolSizes: config.poolSizes });
   // With the whole pool on offer; no prompt of the training is longer.
-  const wholePool = new RolloutGatherer({ ...shared, rollouts: runnerFor('evaluation', parts, options) });
+  const wholePool = new RolloutGatherer({ ...shared, rollouts: runnerFor('evaluation', parts, options, () => COMPARING) });
 
   const room = Math.min(config.maxTokens, ROOM_FOR_A_PLAN);
   const readable = async (tasks: readonly Task[]): Promise<Task[]> => {
@@ -94,10 +100,8 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   }
   if (heldOut.length === 0 && config.tasks.heldOut > 0) throw nothingHeldOut();
   await change({ tasks: { train: train.length, heldOut: heldOut.length }, making: null });
-  const { step: done = 0, metrics = [] } = from ?? {};
-  const tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
-  const message = tooLong === 0 ? {} : { message: `${WORKING.rollout.message} ${counted(tooLong, 'task')} too long for the Conductor to read: left out.` };
-  await change({ ...WORKING.rollout, ...message, step: done, progress: null, metrics: { after: 0, told: [...metrics] }, ...spent() });
+  tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
+  await change({ ...training(), step: done, progress: null, metrics: { after: 0, told: steps.slice() }, ...spent() });
 
   if (!finishing) {
     let began = now();
@@ -109,12 +113,15 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
         durations.push((now() - began) / 1_000);
         began = now();
         const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
-        report({ step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
+        steps.push(measured);
+        report({ ...training(), step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
       },
     }, trainerOptions(config), { from, signal });
   }
+  const flat = flatStepsOf({ metrics: steps, pool });
+  if (flat && flat.flat === flat.of) return await change({ state: 'completed', learned: false, message: nothingLearned(flat), progress: null });
   if (heldOut.length > 0) {
-    await change({ ...WORKING.evaluation, progress: { done: 0, of: heldOut.length } });
+    await change({ ...COMPARING, progress: { done: 0, of: heldOut.length } });
     const comparison = await compareConductors(
       {
         tasks: heldOut, gatherer: wholePool,
@@ -132,7 +139,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
 
 function runnerFor(
   kind: 'rollout' | 'evaluation', parts: OpenedParts, { training: { trainingId, config }, keys, limits, cast, report }: TrainingRunOptions,
-  onRollout?: (progress: RolloutProgress) => void,
+  working: () => Working, onRollout?: (progress: RolloutProgress) => void,
 ): RolloutRunner {
   return new RolloutRunner({
     ...parts, keys, kind, onRollout,
@@ -141,19 +148,28 @@ function runnerFor(
     budget: () => ({ ...cast.budget, ...limits() }),
     planner: cast.conductor,
     parallel: config.parallel,
-    onWaiting: (reason) => report(reason === undefined ? WORKING[kind] : { state: 'waiting', message: reason }),
+    onWaiting: (reason) => report(reason === undefined ? working() : { state: 'waiting', message: reason }),
   });
 }
 
 /** Tokens for a short plan. A longer plan that does not fit is cut off and has no reward. */
 const ROOM_FOR_A_PLAN = 256;
 
-const WORKING = {
-  rollout: { state: 'training', message: 'Training.' },
-  evaluation: { state: 'evaluating', message: 'Comparing on held-out tasks.' },
-} as const;
+type Working = Required<Pick<TrainingChange, 'state' | 'message'>>;
+
+const COMPARING = { state: 'evaluating', message: 'Comparing on held-out tasks.' } as const;
+
+function trainingMessage(training: TaughtSteps, tooLong: number): string {
+  const flat = flatStepsOf(training);
+  return [
+    'Training.',
+    ...(tooLong > 0 ? [`${counted(tooLong, 'task')} too long for the Conductor to read: left out.`] : []),
+    ...(flat ? [flatMessage(flat)] : []),
+  ].join(' ');
+}
 
 const COMPARED = 'Trained. Look at the comparison, and adopt what was trained if you like it.';
+const nothingLearned = (flat: FlatSteps): string => `Nothing was learned, so there is nothing to adopt. ${flatMessage(flat)}`;
 const NOT_COMPARED = 'Trained, but there was no held-out task to compare on: it cannot be adopted.';
 
 /** Thrown before a worker is paid: without a comparison nothing can be adopted. */
@@ -162,12 +178,12 @@ const nothingHeldOut = (): TrainingError => new TrainingError(
 );
 
 function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
-  const { steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate, loss, temperature, reward, revisionWeight, maskTruncated, gradientClip } = config;
+  const { steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate, loss, temperature, reward, revisionWeight, updates, maskTruncated, gradientClip } = config;
   const { type, clip, divergence: klCoefficient, importanceLimit: importanceRatioCap } = loss;
   return {
     steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate,
     loss: { type, clip, klCoefficient, importanceRatioCap, temperature, maxCompletionLength: maxTokens },
-    reward, revisionWeight, maskTruncated, gradientClip,
+    reward, revisionWeight, updates, maskTruncated, gradientClip,
     advantage: { scale: config.advantage },
   };
 }

@@ -91,6 +91,7 @@ async function train(name: string, judge: HackJudge): Promise<void> {
       reward: { judgedBy: 'verified', passes: 'wrong', costWeight: 0 },
       revisionWeight: 0,
       advantage: { scale: 'group' },
+      updates: 1,
       maskTruncated: false,
       gradientClip: 1,
     }, { from: undefined, signal: NEVER });

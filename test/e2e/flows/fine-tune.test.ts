@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { modelFolder } from '../../golden/golden.ts';
+import { ScriptedServer } from '../../support/scripted-server.ts';
+import { MINI, MINI_PLAN_TOKENS, unequalAnswer, unequalWorkers } from '../../support/unequal-workers.ts';
 import { trySandbox } from '../../verify/setup.ts';
 import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
 
@@ -9,27 +10,33 @@ const SCREENS = path.join(ARTIFACTS, 'screens');
 const FINE_TUNE = 'Conductor: Fine-tune on Project Tests';
 
 /** Enough to look at a training while it runs. */
-const STEPS = 60;
+const STEPS = 40;
+const PLANS = STEPS * 2 * 4;
 
 const { available, note } = await trySandbox();
 
-/* A training as a person begins and follows it, of a tiny real model, with simulated workers: its plans are noise, so what is shown is that
-   everything is there and does what it says, and not that anything is learned. */
+/* A training as a person begins and follows it, of conductor-mini, with simulated workers of whom one is always right: it learns to choose that one.
+   What is shown is that everything is there and does what it says. */
 describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () => {
   let workbench: Workbench;
+  let server: ScriptedServer;
 
   beforeAll(async () => {
+    server = await ScriptedServer.start(unequalAnswer);
     workbench = await Workbench.start({ latency: 0, width: 1_440, height: 1_000 });
     const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
     await writeFile(path.join(workbench.project, 'conductor.tasks.jsonl'), tasks.map((task) => JSON.stringify(task)).join('\n'));
     await configure({ project: false });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
-  afterAll(() => workbench?.stop());
+  afterAll(async () => {
+    await workbench?.stop();
+    await server.close();
+  });
 
   const configure = (tasks: { readonly project: boolean }): Promise<void> =>
     writeFile(path.join(workbench.project, 'conductor.train.json'), JSON.stringify({
-      tasks: { ...tasks, heldOut: 0.3 }, steps: STEPS, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
+      tasks: { ...tasks, heldOut: 0.3 }, steps: STEPS, tasksPerStep: 2, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, adapter: { rank: 2 },
       evaluation: { samples: 1 }, budget: { usd: 3 },
     }));
 
@@ -80,16 +87,16 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
   });
 
   it('says what it may spend and with whom, and changes the budget before it begins', async () => {
-    const { window, simulator, home } = workbench;
+    const { window, home } = workbench;
     await writeFile(path.join(home, 'workers.json'), JSON.stringify({
       version: 1,
       conductor: 'tiny',
-      workers: [{ id: 'tiny', provider: 'local', model: modelFolder('qwen2-tiny'), enabled: false }, ...simulator.workers()],
+      workers: [{ id: 'tiny', provider: 'local', model: MINI, promptProfile: 'mini', enabled: false }, ...unequalWorkers(server.baseUrl)],
       local: { device: 'cpu', precision: 'full' },
     }));
     await window.runCommand(FINE_TUNE);
     const modal = window.modal('Train "tiny" for at most $3.00?');
-    await modal.getByText(/carry out up to 480 plans/).waitFor();
+    await modal.getByText(new RegExp(`carry out up to ${PLANS} plans`)).waitFor();
     await modal.getByText(/simulated/).waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-offer-dark.png'));
     await window.answerModal('Train "tiny"', 'Change Budget…');
@@ -118,7 +125,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
   it('shows the plans of the step under way, and the whole of one while others come', async () => {
     const { window, panel } = workbench;
     const plans = panel.frame.getByRole('region', { name: /^Plans of step \d+$/ });
-    const first = plans.getByRole('button', { name: /^Plan 1 of task 1 could not be read/ });
+    const first = plans.getByRole('button', { name: /^Plan 1 of task 1/ });
     await first.click();
     await plans.getByRole('button', { name: 'As it was written' }).waitFor();
     await plans.getByText(/^Step \d+ has begun/).waitFor({ timeout: 60_000 });

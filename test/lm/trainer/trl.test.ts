@@ -9,6 +9,7 @@ import type { BatchGradients, GradientRequest } from '../../../backend/lm/decode
 import { ADAMW_DEFAULTS, gradientNorm } from '../../../backend/lm/trainer/adamw.ts';
 import { lossWeights } from '../../../backend/lm/trainer/loss-weights.ts';
 import { ParameterTrainer } from '../../../backend/lm/trainer/parameter-trainer.ts';
+import { clipMetrics } from '../../../backend/train/grpo/grpo-step.ts';
 import {
   adapterFolder, type GoldenModel, modelFolder, readTrainingFigures, type TrainingCase, trainingFile, type TrainingFigures,
 } from '../../golden/golden.ts';
@@ -85,6 +86,17 @@ describe.each(ADAPTERS)('a training pass of %s', (name, model) => {
     const golden = await tensorsIn(trainingFile(name, which));
     expect([...gradients.keys()].sort()).toEqual([...golden.keys()].sort());
     for (const [tensor, values] of golden) expect(relativeDifference(gradients.get(tensor)!, values), tensor).toBeLessThan(TOLERANCE);
+  });
+
+  it('tells the share of clipped tokens that TRL tells', async () => {
+    const figures = await readTrainingFigures(name);
+    const { clip: [low, high], cases: { dapo: { metrics } } } = figures;
+    const session = await open(model);
+    const { logprobs } = await session.train(requestOf(figures, 'dapo', await adapterOf(name, model)));
+    await session.close();
+    const shares = clipMetrics(logprobs, figures.oldLogprobs, figures.advantages.map((advantage) => ({ advantage })), { low, high });
+    expect(metrics['clip_ratio/region_mean']).toBeGreaterThan(0.1);
+    for (const [share, value] of Object.entries(shares)) expect(value, share).toBeCloseTo(metrics[share]!, 6);
   });
 
   it('adds up to the same over micro-batches, and tells the entropies that TRL tells', async () => {

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { Terminal } from '../../backend/cli/terminal.ts';
+import { TrainingPrinter } from '../../backend/cli/training-printer.ts';
+import { completedTraining, flatCompletedTraining, flatTraining } from '../webview/training-fixtures.ts';
+
+function printer() {
+  const said: string[] = [];
+  const style: Terminal['style'] = (_format, text) => text;
+  const terminal: Terminal = { result: () => {}, write: () => {}, say: (text) => void said.push(text), style, resultStyle: style, status: undefined };
+  return { said, training: new TrainingPrinter(terminal) };
+}
+
+it('marks each step that taught nothing, and explains the first one of those in a row', () => {
+  const { said, training } = printer();
+  const { metrics, ...rest } = flatTraining();
+  training.take({ ...rest, metrics: [...metrics, metrics.at(-1)!] });
+  expect(said.filter((line) => line.startsWith('step')).map((line) => line.endsWith('taught nothing'))).toEqual([false, false, true, false, true, true]);
+  expect(said.filter((line) => line.includes('Every plan was verified'))).toEqual([
+    expect.stringContaining('1 of 3 steps taught nothing'), expect.stringContaining('2 of 5 steps taught nothing'),
+  ]);
+});
+
+it('offers what was learned, and nothing where nothing was', () => {
+  const offered = (ended: Parameters<TrainingPrinter['end']>[0]): string => {
+    const { said, training } = printer();
+    training.end(ended);
+    return said.join('\n');
+  };
+  expect(offered(completedTraining())).toContain('conductor train adopt');
+  expect(offered(flatCompletedTraining())).toMatch(/^Nothing was learned, so there is nothing to adopt\. 50 of 50 steps/);
+  expect(offered(flatCompletedTraining())).not.toContain('conductor train adopt');
+});
