@@ -27,6 +27,16 @@ export const offeredToolSchema = z.object({
 });
 export type OfferedTool = z.infer<typeof offeredToolSchema>;
 
+/** Whether tools have to be called; or the one that has to be. */
+export const toolChoiceSchema = z.union([z.enum(['auto', 'none', 'required']), z.object({ name: z.string().min(1).max(128) })]);
+export type ToolChoice = z.infer<typeof toolChoiceSchema>;
+
+/** JSON of any kind, or of a schema. */
+export const answerFormatSchema = z.union([
+  z.literal('json'), z.object({ name: z.string().regex(/^[\w-]{1,64}$/), schema: z.record(z.string(), z.unknown()), isStrict: z.boolean().optional() }),
+]);
+export type AnswerFormat = z.infer<typeof answerFormatSchema>;
+
 /** Whose money a conversation costs: a program, by its key. */
 export const accountSchema = z.object({
   /** Unique, also after another key of the same name. */
@@ -37,7 +47,7 @@ export const accountSchema = z.object({
 });
 export type Account = z.infer<typeof accountSchema>;
 
-/** What a run is told of a conversation, from the client's request with a person's message. */
+/** What a run is told of a conversation, from the client's request with a person's message. All options are for the worker that speaks. */
 export const conversationSchema = z.object({
   messages: z.array(spokenMessageSchema).min(1).max(10_000),
   tools: z.array(offeredToolSchema).max(1_000).default([]),
@@ -45,6 +55,11 @@ export const conversationSchema = z.object({
   /** The client's own name for its session; the beginning of the conversation tells sessions apart when absent. */
   session: z.string().min(1).max(200).optional(),
   maxOutputTokens: z.number().int().min(1).optional(),
+  toolChoice: toolChoiceSchema.optional(),
+  /** False: at most one call in a turn. */
+  parallelCalls: z.boolean().optional(),
+  format: answerFormatSchema.optional(),
+  seed: z.number().int().optional(),
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
   reasoningEffort: workerConfigSchema.shape.reasoningEffort,

@@ -18,6 +18,8 @@ export interface RequestErrorData {
   readonly kind: string;
   /** One sentence for people. */
   readonly message: string;
+  /** After this time it may be granted, where that is known. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** A request that the other end refused, could not answer, or never received. The connection stays usable unless it is closed. */
@@ -25,10 +27,12 @@ export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: number;
   readonly kind: string;
+  readonly retryAfterMs: number | undefined;
 
-  constructor({ code, kind, message }: RequestErrorData) {
+  constructor({ code, kind, message, retryAfterMs }: RequestErrorData) {
     super(message);
     this.code = code;
     this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
   }
 }

@@ -44,6 +44,8 @@ export const failureSchema = z.object({
   kind: z.string(),
   message: z.string(),
   retryable: z.boolean(),
+  /** The wait that the server asked for. */
+  retryAfterMs: z.number().nonnegative().optional(),
 });
 export type Failure = z.infer<typeof failureSchema>;
 

@@ -49,7 +49,7 @@ export interface ConnectionOptions extends SocketLimits {
 type AnyHandler = (params: unknown, context: RequestContext) => unknown;
 type Listener = (params: unknown) => void;
 
-const errorDataSchema = z.object({ kind: z.string() });
+const errorDataSchema = z.object({ kind: z.string(), retryAfterMs: z.number().nonnegative().optional() });
 
 /**
  * JSON-RPC with the types and validation of the protocol. The receiver validates parameters, the caller validates results. Needs the
@@ -153,7 +153,7 @@ export class TypedConnection<C extends Contract> {
     }
     const data = errorDataSchema.safeParse(error.data);
     const kind = data.success ? data.data.kind : error.code === RPC_CODES.notSent ? 'not-sent' : 'unknown';
-    return new RequestError({ code: error.code, kind, message: error.message });
+    return new RequestError({ code: error.code, kind, message: error.message, retryAfterMs: data.data?.retryAfterMs });
   }
 
   #checkResult<K extends keyof C['calls'] & string>(method: K, result: unknown): Result<C['calls'], K> {
@@ -190,8 +190,8 @@ export class TypedConnection<C extends Contract> {
       const context = { signal: controller.signal, afterReply: (callback: () => void) => { afterReply.push(callback); } };
       return await handler(parsed.data, context);
     } catch (error) {
-      const { code, kind, message } = this.#explain(method, error, controller.signal);
-      return new ResponseError(code, message, { kind });
+      const { code, kind, message, retryAfterMs } = this.#explain(method, error, controller.signal);
+      return new ResponseError(code, message, { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) });
     } finally {
       cancelled.dispose();
       this.#underWay.delete(controller);

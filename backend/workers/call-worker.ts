@@ -231,6 +231,9 @@ export function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelR
   return {
     messages: request.messages,
     ...(request.tools && { tools: request.tools }),
+    ...(request.toolChoice !== undefined && { toolChoice: request.toolChoice }),
+    ...(request.parallelCalls !== undefined && { parallelCalls: request.parallelCalls }),
+    ...(request.format !== undefined && { format: request.format }),
     ...(request.place && { place: request.place }),
     ...(request.fillIn && { fillIn: request.fillIn }),
     ...(request.continuation && { continuation: request.continuation }),

@@ -73,7 +73,8 @@ export class WorkerError extends Error {
   }
 
   toFailure(): Failure {
-    return { kind: this.kind, message: this.message, retryable: this.retryable };
+    const { kind, message, retryable, retryAfterMs } = this;
+    return { kind, message, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Pattern } from '../lm/automaton/pattern.ts';
+import type { AnswerFormat, ToolChoice } from '../protocol/conversation.ts';
 import type { Sampled } from '../protocol/run-events.ts';
 import type { ToolCall, VerbatimTurn } from '../protocol/tool-calls.ts';
 import type { Usage } from '../protocol/usage.ts';
@@ -118,6 +119,12 @@ export interface ModelRequest {
    * request.
    */
   readonly tools?: readonly Tool[];
+  /** Only with tools. */
+  readonly toolChoice?: ToolChoice;
+  /** False: at most one call in a turn. Only with tools. */
+  readonly parallelCalls?: boolean;
+  /** Providers hold their models to it; models without a provider refuse it. */
+  readonly format?: AnswerFormat;
   /** Sent instead of the messages to servers that can fill gaps in text. All others get the messages. */
   readonly fillIn?: FillIn;
   /** For local models; other adapters ignore it. */

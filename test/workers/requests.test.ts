@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { ModelRequest } from '../../backend/workers/model.ts';
 import { FaultServer, faults } from './fault-server.ts';
 import { HELLO, KEY, rejection, setUp, workerOf, workersAt } from './harness.ts';
 
@@ -75,6 +76,37 @@ test('sampling parameters and effort are sent only when somebody gave them', asy
   expect(responses).toMatchObject({ temperature: 0.2, top_p: 0.9, reasoning: { effort: 'minimal' } });
   expect(chat).toMatchObject({ temperature: 0.2, top_p: 0.9, reasoning_effort: 'minimal', seed: 7 });
   expect(messages).toMatchObject({ temperature: 0.2, top_p: 0.9, output_config: { effort: 'low' } });
+});
+
+test('the choice of tools and the format of the answer are sent as each wire has them', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  const tools = [{ name: 'look', description: 'Looks', parameters: { type: 'object' } }];
+  const format = { name: 'facts', schema: { type: 'object' }, isStrict: true };
+  const ask = async (request: Partial<ModelRequest>): Promise<Record<string, unknown>[]> => {
+    const before = server.requests.length;
+    for (const worker of workersAt(server.url)) await caller.call(worker, { ...HELLO, ...request }, options);
+    return server.requests.slice(before).map(({ body }) => body);
+  };
+  const [responses, chat, messages] = await ask({ tools, toolChoice: 'required', parallelCalls: false, format });
+  expect(responses).toMatchObject({ tool_choice: 'required', parallel_tool_calls: false, text: { format: { type: 'json_schema', name: 'facts', schema: { type: 'object' }, strict: true } } });
+  expect(chat).toMatchObject({ tool_choice: 'required', parallel_tool_calls: false, response_format: { type: 'json_schema', json_schema: { name: 'facts', schema: { type: 'object' }, strict: true } } });
+  expect(messages).toMatchObject({ tool_choice: { type: 'any', disable_parallel_tool_use: true }, output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } });
+  expect((await ask({ tools, toolChoice: { name: 'look' } })).map((body) => body['tool_choice'])).toEqual([{ type: 'function', name: 'look' }, { type: 'function', function: { name: 'look' } }, { type: 'tool', name: 'look' }]);
+  expect((await ask({ tools, toolChoice: 'none' })).map((body) => body['tool_choice'])).toEqual(['none', 'none', { type: 'none' }]);
+  // Without tools there is nothing to choose, and servers refuse it.
+  expect((await ask({ toolChoice: 'auto', parallelCalls: false })).flatMap((body) => Object.keys(body).filter((name) => /tool/.test(name)))).toEqual([]);
+});
+
+test('JSON without a schema is asked of those that have it, and refused by the others before anything is sent', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  const [responses, chat, messages] = workersAt(server.url);
+  for (const worker of [responses!, chat!]) await caller.call(worker, { ...HELLO, format: 'json' }, options);
+  expect(server.requests.map(({ body }) => body['text'] ?? body['response_format'])).toEqual([{ format: { type: 'json_object' } }, { type: 'json_object' }]);
+  const refused = await rejection(caller.call(messages!, { ...HELLO, format: 'json' }, options));
+  expect(refused).toMatchObject({ kind: 'invalid-request', message: expect.stringContaining('send the schema') });
+  expect(server.requests).toHaveLength(2);
 });
 
 test('a request overrides what the worker is set to', async () => {

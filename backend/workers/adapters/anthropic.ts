@@ -1,10 +1,12 @@
 import { Anthropic } from '@anthropic-ai/sdk';
 import type { MessageCreateParamsStreaming, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages/messages';
+import { NO_USAGE } from '../../protocol/token-counts.ts';
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { AnswerText, textOf } from './answer-text.ts';
 import { classifyError, workerError, type CallContext } from './classify-error.ts';
 import { estimateUsage, tokensOfBytes } from '../limits/estimate-tokens.ts';
+import { WorkerError } from '../errors.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { MessagesBlocks } from './messages-blocks.ts';
 import { messagesPrompt } from './messages-turns.ts';
@@ -30,6 +32,10 @@ export class AnthropicAdapter implements ModelAdapter {
   async stream(request: ModelRequest, { signal, onText, onThinking, onActivity }: StreamOptions): Promise<ModelReply> {
     const worker = this.#worker;
     const { messages } = request;
+    if (request.format === 'json') {
+      const message = `Worker "${worker.id}" cannot be held to JSON without a schema: send the schema, or name another worker.`;
+      throw new WorkerError({ kind: 'invalid-request', message, usage: NO_USAGE });
+    }
     const answer = new AnswerText(worker, onText);
     const calls = new StreamedCalls({ worker, answer, onPiece: onThinking });
     const blocks = new MessagesBlocks(calls);
@@ -119,14 +125,26 @@ function parameters(worker: WorkerConfig, request: ModelRequest): Parameters {
     ...messagesPrompt(request, modelKey(worker)),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
-    ...effort(request.reasoningEffort),
+    ...toolChoice(request),
+    ...thought(request),
   };
 }
 
-function effort(reasoningEffort: ModelRequest['reasoningEffort']): Pick<Parameters, 'thinking' | 'output_config'> {
-  if (reasoningEffort === undefined) return {};
-  if (reasoningEffort === 'none') return { thinking: { type: 'disabled' } };
-  return { output_config: { effort: reasoningEffort === 'minimal' ? 'low' : reasoningEffort } };
+function toolChoice({ tools = [], toolChoice: choice, parallelCalls }: ModelRequest): Pick<Parameters, 'tool_choice'> {
+  if (tools.length === 0 || (choice === undefined && parallelCalls !== false)) return {};
+  if (choice === 'none') return { tool_choice: { type: 'none' } };
+  const single = parallelCalls === false && { disable_parallel_tool_use: true };
+  if (typeof choice === 'object') return { tool_choice: { type: 'tool', ...choice, ...single } };
+  return { tool_choice: { type: choice === 'required' ? 'any' : 'auto', ...single } };
+}
+
+function thought({ reasoningEffort, format }: ModelRequest): Pick<Parameters, 'thinking' | 'output_config'> {
+  const isThinking = reasoningEffort !== undefined && reasoningEffort !== 'none';
+  const output: NonNullable<Parameters['output_config']> = {
+    ...(isThinking && { effort: reasoningEffort === 'minimal' ? 'low' : reasoningEffort }),
+    ...(typeof format === 'object' && { format: { type: 'json_schema', schema: format.schema } }),
+  };
+  return { ...(reasoningEffort === 'none' && { thinking: { type: 'disabled' } }), ...(Object.keys(output).length > 0 && { output_config: output }) };
 }
 
 /** The input is known when the answer begins; the output is estimated from the text received so far. */

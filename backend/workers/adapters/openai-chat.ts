@@ -92,12 +92,17 @@ export class OpenAiChatAdapter implements ModelAdapter {
 }
 
 function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDialect): ChatCompletionCreateParamsStreaming {
-  const { messages, tools, maxOutputTokens, temperature, topP, seed, reasoningEffort } = request;
+  const { messages, tools, toolChoice, parallelCalls, format, maxOutputTokens, temperature, topP, seed, reasoningEffort } = request;
   const by = dialect.takesThoughts ? modelKey(worker) : undefined;
   return {
     model: worker.model,
     messages: messages.map((message) => chatMessage(message, by)),
-    ...(tools && tools.length > 0 && { tools: tools.map(chatTool) }),
+    ...(tools && tools.length > 0 && {
+      tools: tools.map(chatTool),
+      ...(toolChoice !== undefined && { tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: toolChoice } }),
+      ...(parallelCalls !== undefined && { parallel_tool_calls: parallelCalls }),
+    }),
+    ...(format !== undefined && { response_format: chatFormat(format) }),
     [dialect.limit]: maxOutputTokens,
     stream: true,
     ...(dialect.asksForUsage && { stream_options: { include_usage: true } }),
@@ -106,6 +111,12 @@ function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDi
     ...(seed !== undefined && { seed }),
     ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort }),
   };
+}
+
+function chatFormat(format: NonNullable<ModelRequest['format']>): NonNullable<ChatCompletionCreateParamsStreaming['response_format']> {
+  if (format === 'json') return { type: 'json_object' };
+  const { name, schema, isStrict } = format;
+  return { type: 'json_schema', json_schema: { name, schema, ...(isStrict !== undefined && { strict: isStrict }) } };
 }
 
 function callPiecesIn(delta: unknown): CallPiece[] {

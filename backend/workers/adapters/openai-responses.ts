@@ -1,5 +1,5 @@
 import type {
-  Response, ResponseCreateParamsStreaming, ResponseFunctionToolCall, ResponseOutputItem, ResponseStreamEvent,
+  Response, ResponseCreateParamsStreaming, ResponseFormatTextConfig, ResponseFunctionToolCall, ResponseOutputItem, ResponseStreamEvent,
 } from 'openai/resources/responses/responses';
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
@@ -90,11 +90,16 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
 }
 
 function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreateParamsStreaming {
-  const { messages, tools, maxOutputTokens, temperature, topP, reasoningEffort } = request;
+  const { messages, tools, toolChoice, parallelCalls, format, maxOutputTokens, temperature, topP, reasoningEffort } = request;
   return {
     model: worker.model,
     input: messages.flatMap((message) => responsesInput(message, modelKey(worker))),
-    ...(tools && tools.length > 0 && { tools: tools.map(responsesTool) }),
+    ...(tools && tools.length > 0 && {
+      tools: tools.map(responsesTool),
+      ...(toolChoice !== undefined && { tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', ...toolChoice } }),
+      ...(parallelCalls !== undefined && { parallel_tool_calls: parallelCalls }),
+    }),
+    ...(format !== undefined && { text: { format: responsesFormat(format) } }),
     max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxOutputTokens),
     stream: true,
     // Questions contain the user's code. Do not let the provider store them.
@@ -103,6 +108,12 @@ function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreate
     ...(topP !== undefined && { top_p: topP }),
     ...(reasoningEffort !== undefined && { reasoning: { effort: reasoningEffort } }),
   };
+}
+
+function responsesFormat(format: NonNullable<ModelRequest['format']>): ResponseFormatTextConfig {
+  if (format === 'json') return { type: 'json_object' };
+  const { name, schema, isStrict } = format;
+  return { type: 'json_schema', name, schema, ...(isStrict !== undefined && { strict: isStrict }) };
 }
 
 function callIn({ call_id: id, name, arguments: written }: ResponseFunctionToolCall): CallPiece {
