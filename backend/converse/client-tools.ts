@@ -1,4 +1,4 @@
-import type { SpokenMessage } from '../protocol/conversation.ts';
+import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
 import { RunError } from '../solve/failure.ts';
 import type { Observation } from '../solve/step-work.ts';
 
@@ -24,7 +24,7 @@ export class ClientTools {
   readonly #waitMs: number;
   /** By the run. */
   readonly #waiting = new Map<string, Waiting>();
-  readonly #messages = new Map<string, readonly SpokenMessage[]>();
+  readonly #told = new Map<string, Conversation>();
 
   constructor({ waitMs = WAIT_MS }: ClientToolsOptions = {}) {
     this.#waitMs = waitMs;
@@ -68,11 +68,12 @@ export class ClientTools {
     return found?.runId;
   }
 
-  /** Gives a run what its calls returned, and the messages that its speaker is sent next. */
-  deliver(runId: string, messages: readonly SpokenMessage[]): void {
+  /** Gives a run what its calls returned, and the messages, tools and options with which its speaker goes on. */
+  deliver(runId: string, told: Conversation): void {
     const waiting = this.#waiting.get(runId);
     if (!waiting) return;
-    this.#messages.set(runId, messages);
+    const { messages } = told;
+    this.#told.set(runId, told);
     const textOf = (id: string): string => messages.findLast((message) => message.role === 'tool' && message.callId === id)?.content ?? '';
     waiting.came.resolve({ text: '', results: waiting.ids.map((callId) => ({ callId, text: textOf(callId) })) });
   }
@@ -82,14 +83,14 @@ export class ClientTools {
     return [...this.#waiting.values()].flatMap((one) => (one.session === session ? [one.runId] : []));
   }
 
-  /** The client's messages as it sent them last; undefined before it has sent results in this process. */
-  latest(runId: string): readonly SpokenMessage[] | undefined {
-    return this.#messages.get(runId);
+  /** What the client sent last; undefined before it has sent results in this process. */
+  latest(runId: string): Conversation | undefined {
+    return this.#told.get(runId);
   }
 
   /** The run is over. */
   forget(runId: string): void {
     this.#waiting.delete(runId);
-    this.#messages.delete(runId);
+    this.#told.delete(runId);
   }
 }

@@ -9,6 +9,7 @@ import { RunError } from '../solve/failure.ts';
 import type { RunListener, RunService } from '../solve/run-service.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
 import type { ClientTools } from './client-tools.ts';
+import { personWords } from './person-words.ts';
 import { TurnError } from './turn-error.ts';
 import { requestKey, sessionKey } from './session-key.ts';
 
@@ -68,7 +69,7 @@ export class Converser {
     const waiting = hasResultsLast(request) ? tools.waitingFor(session, request.messages) : undefined;
     if (waiting !== undefined) {
       this.#remember(key, waiting);
-      return await this.#follow(waiting, { signal, onText }, { isAnswered: true, start: () => tools.deliver(waiting, request.messages) });
+      return await this.#follow(waiting, { signal, onText }, { isAnswered: true, start: () => tools.deliver(waiting, request) });
     }
     const before = this.#runOf.get(key);
     if (before !== undefined && !this.#followed.has(before) && isUnfinished(runs, before)) {
@@ -262,13 +263,19 @@ function isUnfinished(runs: Pick<RunService, 'snapshot'>, runId: string): boolea
   }
 }
 
-function errorOf({ state, failure, message = 'The run ended without an answer: ask again.' }: RunSnapshot): TurnError {
+function errorOf({ state, failure, stoppedBy, message = 'The run ended without an answer: ask again.' }: RunSnapshot): TurnError {
   const kind = state === 'stopped' ? 'budget-spent' : state === 'cancelled' ? 'run-cancelled' : failure?.kind ?? 'failed';
-  return new TurnError(kind, failure?.message ?? message);
+  const isOfDay = state === 'stopped' && (stoppedBy === 'dayUsd' || stoppedBy === 'dayTokens');
+  return new TurnError(kind, failure?.message ?? message, isOfDay ? msUntilMidnight(new Date()) : failure?.retryAfterMs);
+}
+
+/** The budget of a day is renewed at the person's midnight. */
+function msUntilMidnight(now: Date): number {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).getTime() - now.getTime();
 }
 
 function runRequest({ messages }: Conversation, worker: string | undefined): RunRequest {
-  const question = messages.findLast(({ role }) => role === 'user')?.content.trim() || 'Go on.';
+  const question = personWords(messages) || 'Go on.';
   const clipped = question.length <= MAX_QUESTION ? question : `${question.slice(0, MAX_QUESTION / 2)}\n[…]\n${question.slice(-MAX_QUESTION / 2)}`;
   return runRequestSchema.parse({ question: clipped, rounds: 1, testCommand: null, ...(worker !== undefined && { workers: [worker], conductor: worker }) });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ConverseRequest, Conversation } from '../protocol/conversation.ts';
+import type { Conversation, ConverseRequest } from '../protocol/conversation.ts';
 
 type Told = Pick<Conversation, 'messages' | 'account' | 'session'>;
 
@@ -13,8 +13,8 @@ export function sessionKey({ account, session = '', messages }: Told): string {
 }
 
 /** The same for a request that is sent again. */
-export function requestKey({ account, session = '', messages, model, tools }: Told & Pick<ConverseRequest, 'model' | 'tools'>): string {
-  return digest([account?.id ?? '', session, model, messages, tools]);
+export function requestKey({ requestId: _chosenAnew, account, ...asked }: ConverseRequest): string {
+  return digest([account?.id ?? '', asked]);
 }
 
 function digest(value: unknown): string {

@@ -11,6 +11,8 @@ export interface Advice {
 export interface SpeakerInput {
   /** The client's messages as it sent them last. */
   readonly messages: readonly SpokenMessage[];
+  /** Position of the person's message that the speaker answers. */
+  readonly person: number;
   /** The speaker's turns since the person's message. */
   readonly turns: readonly Pick<TurnView, 'calls' | 'verbatim'>[];
   /** Empty where the plan has one step. */
@@ -23,11 +25,12 @@ export interface SpeakerInput {
  * What the speaker is sent: the client's messages unaltered, with what the steps before found out after the person's message. Its own turns go back
  * with what its provider wants back, such as signed thinking; another provider is not sent that (`verbatim.by`).
  */
-export function speakerMessages({ messages, turns, advice, subtask }: SpeakerInput): ConversationMessage[] {
+export function speakerMessages({ messages, person, turns, advice, subtask }: SpeakerInput): ConversationMessage[] {
   const verbatimOf = new Map(turns.flatMap(({ calls = [], verbatim }) => (calls[0] && verbatim ? [[calls[0].id, verbatim] as const] : [])));
-  const person = advice.length === 0 ? -1 : messages.findLastIndex(({ role }) => role === 'user');
+  // Where the client has cut its conversation short, the person's message is somewhere else.
+  const noted = messages[person]?.role === 'user' ? person : messages.findLastIndex(({ role }) => role === 'user');
   return messages.map((message, index): ConversationMessage => {
-    if (index === person) return { role: 'user', content: `${message.content}\n\n${notes(advice, subtask)}` };
+    if (index === noted && advice.length > 0) return { role: 'user', content: `${message.content}\n\n${notes(advice, subtask)}` };
     if (message.role !== 'assistant') return message;
     const [first] = message.toolCalls ?? [];
     const verbatim = first && verbatimOf.get(first.id);

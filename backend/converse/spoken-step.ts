@@ -19,17 +19,26 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
   if (!conversation) throw new Error('Only a run of a conversation has a step that speaks.');
   const session = sessionKey(conversation);
   const advice = adviceFor(run, round, step.reads);
-  const { maxOutputTokens, temperature, topP, reasoningEffort } = conversation;
-  const limit = run.pool[step.worker]?.maxOutputTokens;
+  const { maxOutputTokens: limit, reasoningEffort: ownEffort } = run.pool[step.worker] ?? {};
+  const person = conversation.messages.findLastIndex(({ role }) => role === 'user');
   return {
-    request: (_messages, turns) => ({
-      messages: speakerMessages({ messages: tools.latest(runId) ?? journalled(conversation.messages, turns), turns, advice, subtask: step.subtask }),
-      ...(conversation.tools.length > 0 && { tools: conversation.tools }),
-      ...(maxOutputTokens !== undefined && { maxOutputTokens: Math.min(maxOutputTokens, limit ?? maxOutputTokens) }),
-      ...(temperature !== undefined && { temperature }),
-      ...(topP !== undefined && { topP }),
-      ...(reasoningEffort !== undefined && { reasoningEffort }),
-    }),
+    request: (_messages, turns) => {
+      const told = tools.latest(runId) ?? { ...conversation, messages: journalled(conversation.messages, turns) };
+      const { maxOutputTokens, toolChoice, parallelCalls, format, seed, temperature, topP, reasoningEffort } = told;
+      return {
+        messages: speakerMessages({ messages: told.messages, person, turns, advice, subtask: step.subtask }),
+        ...(told.tools.length > 0 && { tools: told.tools }),
+        ...(maxOutputTokens !== undefined && { maxOutputTokens: Math.min(maxOutputTokens, limit ?? maxOutputTokens) }),
+        ...(toolChoice !== undefined && { toolChoice }),
+        ...(parallelCalls !== undefined && { parallelCalls }),
+        ...(format !== undefined && { format }),
+        ...(seed !== undefined && { seed }),
+        ...(temperature !== undefined && { temperature }),
+        ...(topP !== undefined && { topP }),
+        // Agents ask every model for an effort, and models that have none refuse it.
+        ...(reasoningEffort !== undefined && ownEffort !== undefined && { reasoningEffort }),
+      };
+    },
     isOutput: isAnswer,
     observe: (_reply, signal, _turns, calls = []) => tools.results(runId, session, calls.map(({ id }) => id), signal),
   };

@@ -15,7 +15,7 @@ import { ConfigFileError } from '../workers/read-json-file.ts';
 export function explainError(error: unknown): RequestError | undefined {
   if (error instanceof RunNotFoundError) return refusal('run-not-found', error, ERROR_CODES.notFound);
   if (error instanceof RunRefusedError) return refusal('run-refused', error);
-  if (error instanceof TurnError) return refusal(error.kind, error);
+  if (error instanceof TurnError) return new RequestError({ code: ERROR_CODES.refused, kind: error.kind, message: error.message, retryAfterMs: error.retryAfterMs });
   if (error instanceof RunError) return new RequestError({ code: ERROR_CODES.refused, kind: error.kind, message: error.message });
   if (error instanceof WorkerError) return refusal(error.kind, error);
   if (error instanceof BudgetSpentError) return refusal('budget-spent', error);

@@ -2,19 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ClientTools } from '../../backend/converse/client-tools.ts';
-import { Converser } from '../../backend/converse/converser.ts';
 import { sessionKey } from '../../backend/converse/session-key.ts';
-import { spokenStep } from '../../backend/converse/spoken-step.ts';
-import { Journal } from '../../backend/journal/journal.ts';
-import { holderName } from '../../backend/journal/leases.ts';
 import type { ConverseRequest, ConverseResult, SpokenMessage } from '../../backend/protocol/conversation.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
-import { RunManager } from '../../backend/solve/run-manager.ts';
-import { WorkerCaller } from '../../backend/workers/call-worker.ts';
-import { loadPrices } from '../../backend/workers/limits/prices.ts';
-import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
-import { NO_ADAPTER } from '../support/no-adapter.ts';
+import { startConversations } from '../support/conversations.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 /* Conversations on a real journal, with workers behind a real wire. The test is the program that holds the conversation. */
@@ -45,30 +36,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const prices = await loadPrices();
-
-async function started({ waitMs = 60_000 } = {}) {
-  const journal = Journal.open(path.join(folder, 'journal.sqlite'));
-  const tools = new ClientTools({ waitMs });
-  const problems: string[] = [];
-  const runs = new RunManager({
-    journal, caller: new WorkerCaller({ limits: new ProviderLimits(), prices, delay: async () => {} }), adapterVersion: NO_ADAPTER, holder: holderName(),
-    clients: { secret: async () => null, confirm: async () => undefined, model: () => Promise.reject(new Error('no models')), changed: () => new Promise(() => {}) },
-    checker: {
-      findTestCommands: async () => [], runnerOf: async () => undefined, sandboxAvailability: async () => ({ available: false }),
-      parsePatch: () => Promise.reject(new Error('no project')), verify: () => Promise.reject(new Error('no project')),
-    },
-    supply: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }), gatherContext: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
-    spoken: (place) => spokenStep(place, tools), loadWorkers: async () => workers, priced: (worker) => worker, log: (problem) => problems.push(problem),
-  });
-  const close = async (): Promise<void> => {
-    await runs.close();
-    journal.close();
-    expect(problems).toEqual([]);
-  };
-  open.push({ close });
-  runs.resumeUnfinished();
-  return { journal, runs, tools, converser: new Converser({ runs, tools, loadWorkers: async () => workers }), close: async () => { open.pop(); await close(); } };
+function started(options: { waitMs?: number } = {}) {
+  const conversations = startConversations(folder, () => workers, options);
+  open.push(conversations);
+  return { ...conversations, close: async () => { open.pop(); await conversations.close(); } };
 }
 
 let requests = 0;
@@ -90,7 +61,7 @@ const twoCalls = ({ model, messages }: ScriptedRequest): ScriptedAnswer => {
 
 describe('a conversation without tools', () => {
   it('is planned, and the last step speaks: streamed, with what the others cost apart', async () => {
-    const { converser, runs } = await started();
+    const { converser, runs } = started();
     const pieces: string[] = [];
     const system: SpokenMessage = { role: 'system', content: 'Be brief.' };
     const result = await converser.turn(asked([system, user('Mend it')]), { signal: never, onText: (text) => pieces.push(text) });
@@ -104,14 +75,14 @@ describe('a conversation without tools', () => {
   });
 
   it('tells the steps that advise what was said before', async () => {
-    const { converser } = await started();
+    const { converser } = started();
     await converser.turn(asked([user('What is fib?'), { role: 'assistant', content: 'A sequence.' }, user('Write it.')]), quietly);
     expect(server.of('first')[0]?.text).toContain('A sequence.');
     expect(server.of('second')[0]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
   it('goes straight to a worker that is named, with the messages as they are', async () => {
-    const { converser } = await started();
+    const { converser } = started();
     const result = await converser.turn(asked([user('Hello')], { model: 'first', temperature: 0.5 }), quietly);
     expect(result).toMatchObject({ worker: 'first', orchestration: { output: 0 } });
     expect(server.requests.map(({ model, text }) => [model, text])).toEqual([['first', 'Hello']]);
@@ -122,7 +93,7 @@ describe('a conversation without tools', () => {
 describe('a conversation with the client\'s tools', () => {
   it('hands calls out with their ids, and what they return to the same speaker, without another plan', async () => {
     script = twoCalls;
-    const { converser, runs } = await started();
+    const { converser, runs } = started();
     const first = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
     expect(first).toMatchObject({ text: 'I look.', calls: [{ name: 'read', arguments: '{"path":"a"}' }, { name: 'read', arguments: '{"path":"b"}' }] });
     const messages = [user('Mend it'), spoke(first), ...returned(first, ['A', 'B']), user('Mind the tests.')];
@@ -139,7 +110,7 @@ describe('a conversation with the client\'s tools', () => {
 
   it('makes a new plan at the next message of the person, and cancels what waits for tools then', async () => {
     script = twoCalls;
-    const { converser, runs } = await started();
+    const { converser, runs } = started();
     const first = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
     const stopped = [user('Mend it'), { role: 'assistant' as const, content: first.text }, user('No, mend the other one')];
     const second = await converser.turn(asked(stopped, { tools: [READ] }), quietly);
@@ -150,10 +121,10 @@ describe('a conversation with the client\'s tools', () => {
 
   it('finds its run again after the backend was started anew', async () => {
     script = twoCalls;
-    const before = await started();
+    const before = started();
     const first = await before.converser.turn(asked([user('Mend it')], { tools: [READ], session: 's' }), quietly);
     await before.close();
-    const { converser, tools } = await started();
+    const { converser, tools } = started();
     const messages = [user('Mend it'), spoke(first), ...returned(first, ['A', 'B'])];
     await vi.waitFor(() => expect(tools.waitingFor(requestSession(messages), messages)).toBe(first.runId));
     const second = await converser.turn(asked(messages, { tools: [READ], session: 's' }), quietly);
@@ -163,14 +134,14 @@ describe('a conversation with the client\'s tools', () => {
 
   it('gives up a run whose client is silent for too long', async () => {
     script = twoCalls;
-    const { converser, runs } = await started({ waitMs: 20 });
+    const { converser, runs } = started({ waitMs: 20 });
     const { runId } = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
     await vi.waitFor(() => expect(runs.snapshot(runId)).toMatchObject({ state: 'failed', failure: { kind: 'client-gone' } }));
   });
 
   it('lets another worker speak where the speaker fails', async () => {
     script = (request) => (request.model === 'second' ? { status: 400 } : request.model === 'first' && request.tools.length > 0 ? 'I do it.' : twoCalls(request));
-    const { converser } = await started();
+    const { converser } = started();
     expect(await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly)).toMatchObject({ worker: 'first', text: 'I do it.' });
   });
 });
@@ -180,7 +151,7 @@ describe('a client that is gone', () => {
     const held = Promise.withResolvers<string>();
     let isHeld = true;
     script = (request) => (request.model === 'second' && isHeld ? { begin: 'I be', rest: held.promise } : request.model === 'second' ? 'I begin and end.' : twoCalls(request));
-    const { converser, runs } = await started();
+    const { converser, runs } = started();
     const leaving = new AbortController();
     const turn = converser.turn(asked([user('Mend it')]), { signal: leaving.signal, onText: () => leaving.abort(new Error('gone')) });
     await expect(turn).rejects.toThrow('gone');
@@ -198,7 +169,7 @@ describe('a client that is gone', () => {
 describe('the limit of a key', () => {
   it('holds over all its conversations, and refuses before anything is sent', async () => {
     const account = { id: 'k1', name: 'zed', maxUsd: 0.002 };
-    const { converser, journal } = await started();
+    const { converser, journal } = started();
     await converser.turn(asked([user('One')], { model: 'first', account }), quietly);
     expect(journal.budget.spent('key:k1').usd).toBeCloseTo(120 / 1_000_000);
     const many = await Promise.allSettled([1, 2, 3].map((number) => converser.turn(asked([user(`Two ${number}`)], { model: 'first', account }), quietly)));
