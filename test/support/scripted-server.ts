@@ -14,6 +14,8 @@ export interface ScriptedRequest {
   readonly messages: readonly SimulatedMessage[];
   /** The names of the tools that the model may ask for. */
   readonly tools: readonly string[];
+  /** As it was sent. */
+  readonly body: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
   /** Resolves when the client has gone before the answer was complete. */
   readonly abandoned: Promise<void>;
@@ -82,8 +84,10 @@ export class ScriptedServer {
       response.end(JSON.stringify(error));
     };
     let asked: ReturnType<WireFormat['read']>;
+    let body: Record<string, unknown>;
     try {
-      asked = format.read(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+      body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
+      asked = format.read(body);
     } catch (error) {
       return fail(400, format.error('invalid-request', String(error)));
     }
@@ -95,6 +99,7 @@ export class ScriptedServer {
       text: asked.messages.map(({ content }) => content).join('\n'),
       messages: asked.messages,
       tools: (asked.tools ?? []).map(({ name }) => name),
+      body,
       authorization: request.headers.authorization,
       abandoned,
     };

@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { ConverseRequest, ConverseResult, SpokenMessage } from '../../protocol/conversation.ts';
+import type { AnswerFormat, SpokenMessage, ToolChoice } from '../../protocol/conversation.ts';
+import { openAiError, parsed, refused } from './endpoint-error.ts';
+import { checkNewest, contentSchema, textOf } from './message-parts.ts';
+import { effortOf, stopsSchema } from './options.ts';
+import type { AnswerForm, Asked, AskedTurn, Said, ServerEvent, Wire } from './wire.ts';
+import { beside } from './usage-beside.ts';
 
 /* OpenAI's Chat Completions on the wire (https://platform.openai.com/docs/api-reference/chat). */
 
-const partSchema = z.union([z.object({ type: z.enum(['text', 'input_text']), text: z.string() }), z.looseObject({ type: z.string() })]);
-const contentSchema = z.union([z.string(), z.array(partSchema), z.null()]).optional();
 const callSchema = z.object({ id: z.string().min(1), function: z.object({ name: z.string(), arguments: z.string() }) });
 
 const messageSchema = z.discriminatedUnion('role', [
@@ -13,24 +17,72 @@ const messageSchema = z.discriminatedUnion('role', [
   z.object({ role: z.literal('tool'), tool_call_id: z.string().min(1), content: contentSchema }),
 ]);
 
-/** What else a client sends is passed over. */
-export const chatRequestSchema = z.object({
+const choiceSchema = z.union([
+  z.enum(['auto', 'none', 'required']), z.object({ type: z.literal('function'), function: z.object({ name: z.string().min(1) }) }),
+], { error: 'it is "auto", "none", "required" or one function' });
+
+const formatSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('json_object') }),
+  z.object({ type: z.literal('json_schema'), json_schema: z.object({ name: z.string().regex(/^[\w-]{1,64}$/), schema: z.record(z.string(), z.unknown()).default({}), strict: z.boolean().nullish() }) }),
+], { error: 'it is text, json_object or json_schema' });
+
+const NO_LOGPROBS = 'workers do not say how sure they are';
+const NO_PENALTIES = 'not every worker has penalties: leave them out';
+const none = z.literal(0, { error: NO_PENALTIES }).nullish();
+
+/** What would change the answer is honoured or refused. What else a client sends, such as "user", "metadata" or "service_tier", is passed over. */
+const requestSchema = z.object({
   model: z.string().min(1).max(64),
   messages: z.array(messageSchema).min(1).max(10_000),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
-  tools: z.array(z.object({ type: z.literal('function'), function: z.object({ name: z.string().min(1).max(128), description: z.string().nullish(), parameters: z.record(z.string(), z.unknown()).nullish() }) })).max(1_000).nullish(),
+  tools: z.array(z.object({
+    type: z.literal('function', { error: 'only tools of type "function" are handed on' }),
+    function: z.object({ name: z.string().min(1).max(128), description: z.string().nullish(), parameters: z.record(z.string(), z.unknown()).nullish() }),
+  })).max(1_000).nullish(),
+  tool_choice: choiceSchema.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: formatSchema.nullish(),
+  stop: stopsSchema.nullish(),
+  seed: z.number().int().nullish(),
   max_tokens: z.number().int().min(1).nullish(),
   max_completion_tokens: z.number().int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
-  n: z.literal(1, { error: 'n: one answer is given to a request.' }).nullish(),
+  reasoning_effort: z.string().nullish(),
+  n: z.literal(1, { error: 'one answer is given to a request' }).nullish(),
+  logprobs: z.literal(false, { error: NO_LOGPROBS }).nullish(),
+  top_logprobs: z.literal(0, { error: NO_LOGPROBS }).nullish(),
+  logit_bias: z.record(z.string(), z.never({ error: 'not every worker has one: leave it out' })).nullish(),
+  presence_penalty: none,
+  frequency_penalty: none,
+  functions: refused('send "tools" instead'),
+  function_call: refused('send "tool_choice" instead'),
+  modalities: z.array(z.literal('text', { error: 'workers answer in text alone' })).nullish(),
+  audio: refused('workers answer in text alone'),
+  web_search_options: refused('bring a tool that searches'),
 });
-export type ChatRequest = z.infer<typeof chatRequestSchema>;
+type ChatRequest = z.infer<typeof requestSchema>;
 
-/** The turn that a request asks for, without whose it is. */
-export function turnOf({ model, messages, tools, max_tokens, max_completion_tokens, temperature, top_p }: ChatRequest): Omit<ConverseRequest, 'requestId' | 'account' | 'session'> {
+export const chatCompletions: Wire = {
+  read(body): Asked {
+    const request = parsed(requestSchema, body);
+    const newest = request.messages.at(-1);
+    if (newest?.role === 'user') checkNewest(newest.content);
+    const head = { id: `chatcmpl-${randomUUID()}`, model: request.model, created: Math.floor(Date.now() / 1_000) };
+    return {
+      turn: turnOf(request), stops: [request.stop ?? []].flat(), isStreamed: request.stream === true,
+      answer: answerForm(head, { usage: request.stream_options?.include_usage === true }),
+    };
+  },
+  error: openAiError,
+};
+
+function turnOf({ model, messages, tools, max_tokens, max_completion_tokens, temperature, top_p, seed, ...request }: ChatRequest): AskedTurn {
   const maxOutputTokens = max_completion_tokens ?? max_tokens ?? undefined;
+  const toolChoice = choiceOf(request.tool_choice);
+  const format = formatOf(request.response_format);
   return {
     model,
     messages: messages.map(spoken),
@@ -38,7 +90,23 @@ export function turnOf({ model, messages, tools, max_tokens, max_completion_toke
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof top_p === 'number' && { topP: top_p }),
+    ...(typeof seed === 'number' && { seed }),
+    ...(toolChoice && { toolChoice }),
+    ...(typeof request.parallel_tool_calls === 'boolean' && { parallelCalls: request.parallel_tool_calls }),
+    ...(format && { format }),
+    ...effortOf(request.reasoning_effort),
   };
+}
+
+function choiceOf(choice: ChatRequest['tool_choice']): ToolChoice | undefined {
+  return typeof choice === 'string' ? choice : choice?.function;
+}
+
+function formatOf(format: ChatRequest['response_format']): AnswerFormat | undefined {
+  if (format?.type === 'json_object') return 'json';
+  if (format?.type !== 'json_schema') return undefined;
+  const { name, schema, strict } = format.json_schema;
+  return { name, schema, ...(typeof strict === 'boolean' && { isStrict: strict }) };
 }
 
 function spoken(message: ChatRequest['messages'][number]): SpokenMessage {
@@ -55,12 +123,6 @@ function spoken(message: ChatRequest['messages'][number]): SpokenMessage {
   }
 }
 
-/** Workers' messages are text: of a picture or a file it is said that there was one. */
-function textOf(content: z.infer<typeof contentSchema>): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).map((part) => ('text' in part && typeof part.text === 'string' ? part.text : `[${part.type}: not shown, since workers are sent text alone]`)).join('\n');
-}
-
 interface Head {
   readonly id: string;
   readonly model: string;
@@ -69,44 +131,45 @@ interface Head {
 }
 
 const FINISH = { 'stop': 'stop', 'length': 'length', 'content-filter': 'content_filter' } as const;
-const finishOf = ({ calls, finishReason }: ConverseResult): string => (calls.length > 0 ? 'tool_calls' : FINISH[finishReason]);
-const callsOf = ({ calls }: ConverseResult): object[] => calls.map(({ id, name, arguments: given }) => ({ id, type: 'function', function: { name, arguments: given } }));
+const finishOf = ({ calls, finishReason }: Said): string => (calls.length > 0 ? 'tool_calls' : FINISH[finishReason]);
+const callsOf = ({ calls }: Said): object[] => calls.map(({ id, name, arguments: given }) => ({ id, type: 'function', function: { name, arguments: given } }));
 
 /** The speaker's tokens in OpenAI's fields; what the plan and its other steps took stands beside them. */
-function usageOf({ usage, orchestration, cost }: ConverseResult): object {
+function usageOf({ usage, orchestration, cost }: Said): object {
   const prompt = usage.uncachedInput + usage.cacheRead + usage.cacheWrite;
   const completion = usage.output + usage.reasoning;
   return {
     prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion,
     prompt_tokens_details: { cached_tokens: usage.cacheRead },
     completion_tokens_details: { reasoning_tokens: usage.reasoning },
-    orchestration_tokens: orchestration.uncachedInput + orchestration.cacheRead + orchestration.cacheWrite + orchestration.output + orchestration.reasoning,
-    ...(cost.usd !== undefined && { cost_usd: cost.usd }),
+    ...beside({ orchestration, cost }),
   };
 }
 
-/** The body of an answer that is not streamed. */
-export function completion({ id, model, created }: Head, result: ConverseResult): object {
-  const calls = callsOf(result);
+function answerForm({ id, model, created }: Head, { usage }: { readonly usage: boolean }): AnswerForm {
+  const chunk = (delta: object, finish: string | null = null): ServerEvent =>
+    ({ data: { id, object: 'chat.completion.chunk', created, model, choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }] } });
   return {
-    id, object: 'chat.completion', created, model,
-    choices: [{ index: 0, message: { role: 'assistant', content: result.text === '' && calls.length > 0 ? null : result.text, ...(calls.length > 0 && { tool_calls: calls }) }, finish_reason: finishOf(result), logprobs: null }],
-    usage: usageOf(result),
+    whole: (said) => {
+      const calls = callsOf(said);
+      return {
+        id, object: 'chat.completion', created, model,
+        choices: [{ index: 0, message: { role: 'assistant', content: said.text === '' && calls.length > 0 ? null : said.text, ...(calls.length > 0 && { tool_calls: calls }) }, finish_reason: finishOf(said), logprobs: null }],
+        usage: usageOf(said),
+      };
+    },
+    opening: () => [chunk({ role: 'assistant', content: '' })],
+    text: (piece) => [chunk({ content: piece })],
+    closing: (said) => {
+      const calls = callsOf(said);
+      return [
+        ...(calls.length > 0 ? [chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) })] : []),
+        chunk({}, finishOf(said)),
+        ...(usage ? [{ data: { id, object: 'chat.completion.chunk', created, model, choices: [], usage: usageOf(said) } }] : []),
+        { data: '[DONE]' },
+      ];
+    },
+    failed: (problem) => [{ data: openAiError(problem).body }],
+    keepAlive: () => [],
   };
-}
-
-const chunk = ({ id, model, created }: Head, delta: object, finish: string | null = null): object =>
-  ({ id, object: 'chat.completion.chunk', created, model, choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }] });
-
-export const firstChunk = (head: Head): object => chunk(head, { role: 'assistant', content: '' });
-export const textChunk = (head: Head, text: string): object => chunk(head, { content: text });
-
-/** What follows the text: the calls, why it ended, and the usage if it was asked for. */
-export function lastChunks(head: Head, result: ConverseResult, { usage }: { readonly usage: boolean }): object[] {
-  const calls = callsOf(result);
-  return [
-    ...(calls.length > 0 ? [chunk(head, { tool_calls: calls.map((call, index) => ({ index, ...call })) })] : []),
-    chunk(head, {}, finishOf(result)),
-    ...(usage ? [{ id: head.id, object: 'chat.completion.chunk', created: head.created, model: head.model, choices: [], usage: usageOf(result) }] : []),
-  ];
 }

@@ -1,31 +1,54 @@
+import * as z from 'zod';
 import { RequestError } from '../../protocol/request-error.ts';
+
+interface Details {
+  /** The wait after which it may be granted. */
+  readonly retryAfterMs?: number | undefined;
+  /** Whether the same request may succeed soon. Clients of both SDKs obey it. */
+  readonly isWorthRetry?: boolean;
+}
 
 /** An answer that is an error: the status by which clients decide whether to try again, and OpenAI's type of it. */
 export class EndpointError extends Error {
   readonly status: number;
   readonly type: string;
   readonly code: string;
+  readonly retryAfterMs: number | undefined;
+  readonly isWorthRetry: boolean;
 
-  constructor(status: number, type: string, code: string, message: string) {
+  constructor(status: number, type: string, code: string, message: string, { retryAfterMs, isWorthRetry = false }: Details = {}) {
     super(message);
     this.status = status;
     this.type = type;
     this.code = code;
+    this.retryAfterMs = retryAfterMs;
+    this.isWorthRetry = isWorthRetry;
   }
 
-  /** As OpenAI's clients read it. */
-  get body(): object {
-    return { error: { message: this.message, type: this.type, param: null, code: this.code } };
+  get headers(): Record<string, string> {
+    return {
+      'x-should-retry': String(this.isWorthRetry),
+      ...(this.retryAfterMs !== undefined && { 'retry-after': String(Math.ceil(this.retryAfterMs / 1_000)) }),
+    };
   }
 }
 
 export const invalid = (message: string, status = 400, code = 'invalid_request'): EndpointError => new EndpointError(status, 'invalid_request_error', code, message);
 
-/** OpenAI's clients try again after 408, 409, 429 and 5xx, but not where the code says that the quota is used up. */
+/** @throws EndpointError that names the field */
+export function parsed<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalid(`${issue?.path.join('.') || 'The request'}: ${issue?.message ?? 'not valid'}`);
+}
+
+/** A field that would change the answer and that no worker can be asked for. */
+export const refused = (why: string): z.ZodOptional<z.ZodType<null | undefined>> => z.custom<null | undefined>((value) => value === undefined || value === null, { error: why }).optional();
+
 const BY_KIND: Readonly<Record<string, readonly [status: number, type: string, code: string]>> = {
   'unknown-worker': [404, 'invalid_request_error', 'model_not_found'],
   'budget-spent': [402, 'insufficient_quota', 'insufficient_quota'],
-  'run-cancelled': [503, 'server_error', 'run_cancelled'],
   'run-removed': [503, 'server_error', 'run_removed'],
   'invalid-request': [400, 'invalid_request_error', 'invalid_request'],
   'context-overflow': [400, 'invalid_request_error', 'context_length_exceeded'],
@@ -34,9 +57,23 @@ const BY_KIND: Readonly<Record<string, readonly [status: number, type: string, c
   'overloaded': [503, 'server_error', 'overloaded'],
 };
 
+/** Failures of a moment. All others stay until a person changes something, and each try would be paid for. */
+const WORTH_RETRY: ReadonlySet<string> = new Set([
+  'rate-limit', 'overloaded', 'server', 'network', 'first-token-timeout', 'idle-timeout', 'incomplete', 'invalid-response', 'model-died', 'run-removed', 'disconnected', 'not-sent',
+]);
+
 export function endpointError(error: unknown): EndpointError {
   if (error instanceof EndpointError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const [status, type, code] = (error instanceof RequestError ? BY_KIND[error.kind] : undefined) ?? [502, 'server_error', error instanceof RequestError ? error.kind : 'internal'];
-  return new EndpointError(status, type, code, message);
+  if (!(error instanceof RequestError)) return new EndpointError(502, 'server_error', 'internal', message);
+  const { kind, retryAfterMs } = error;
+  const isWorthRetry = WORTH_RETRY.has(kind);
+  // Every client tries again after 5xx, and only some of them read the header.
+  const [status, type, code] = BY_KIND[kind] ?? [isWorthRetry ? 502 : 424, 'server_error', kind.replaceAll('-', '_')];
+  return new EndpointError(status, type, code, message, { retryAfterMs, isWorthRetry });
+}
+
+/** As OpenAI's clients read it. They try again after 408, 409, 429 and 5xx, but not where a header says that it does not help. */
+export function openAiError({ status, message, type, code }: EndpointError): { status: number; body: { error: object } } {
+  return { status, body: { error: { message, type, param: null, code } } };
 }

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CONDUCTOR_MODEL, type Account } from '../../protocol/conversation.ts';
+import type { Account } from '../../protocol/conversation.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
-import { chatRequestSchema, completion, firstChunk, lastChunks, textChunk, turnOf } from './chat-completions.ts';
+import { chatCompletions } from './chat-completions.ts';
 import type { ClientKeys } from './client-keys.ts';
 import { endpointError, EndpointError, invalid } from './endpoint-error.ts';
+import { EventStream } from './event-stream.ts';
+import { countedPrompt, messages } from './messages.ts';
+import { isClaudeName, ModelList } from './model-list.ts';
+import { StopText } from './stop-text.ts';
+import type { Wire } from './wire.ts';
 
 export interface EndpointOptions {
   readonly keys: Pick<ClientKeys, 'find'>;
@@ -14,6 +19,8 @@ export interface EndpointOptions {
   /** 0 for a free one. */
   readonly port: number;
   readonly log: (line: string) => void;
+  /** How long a stream is silent at most; ten seconds by default. */
+  readonly keepAliveMs?: number;
 }
 
 export interface Endpoint {
@@ -26,12 +33,10 @@ export interface Endpoint {
 const MAX_BODY_BYTES = 3.5 * 1024 * 1024;
 /** Of a larger body, so much is read and thrown away, so that the client reads the answer. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
-/** A stream that has nothing to say for so long says that it is there. */
-const KEEP_ALIVE_MS = 10_000;
 /** Clients' own names for their sessions. */
 const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id'];
 
-/** Serves OpenAI's Chat Completions on 127.0.0.1. @throws an error with a sentence if the port is taken */
+/** Serves OpenAI's Chat Completions and Anthropic's Messages on 127.0.0.1. @throws an error with a sentence if the port is taken */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const backend = new Backend(options.connect);
   const server = createServer((request, response) => {
@@ -81,19 +86,60 @@ class Backend {
 
 type Parts = EndpointOptions & { readonly backend: Backend };
 
+interface Exchange extends Parts {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly account: Account;
+}
+
+type Route = (exchange: Exchange) => Promise<void>;
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  'GET /models': async ({ response, request, backend }) => {
+    const list = await modelList(backend);
+    sendJson(response, 200, isAnthropic(request) ? list.anthropic : list.openAi);
+  },
+  'POST /chat/completions': (exchange) => turn(exchange, chatCompletions),
+  'POST /messages': (exchange) => turn(exchange, messages),
+  'POST /messages/count_tokens': async ({ request, response, backend }) => {
+    const { tokens } = await (await backend.client()).request('converse/count', countedPrompt(await bodyOf(request)));
+    sendJson(response, 200, { input_tokens: tokens });
+  },
+};
+
 async function answer(request: IncomingMessage, response: ServerResponse, parts: Parts): Promise<void> {
+  const path = (request.url ?? '').split('?', 1)[0]?.replace(/^\/v1(?=\/)/, '').replace(/\/$/, '') ?? '';
+  const id = `req_${randomUUID().replaceAll('-', '')}`;
+  // Both SDKs show it with an error.
+  response.setHeader('request-id', id);
+  response.setHeader('x-request-id', id);
   try {
     checkSource(request);
-    const account = await accountOf(request, parts);
-    const route = `${request.method} ${(request.url ?? '').split('?', 1)[0]?.replace(/^\/v1(?=\/)/, '').replace(/\/$/, '')}`;
-    if (route === 'GET /models') await sendModels(response, parts);
-    else if (route === 'POST /chat/completions') await chat(request, response, { ...parts, account });
-    else throw invalid(`There is nothing at ${route}: this endpoint has GET /v1/models and POST /v1/chat/completions.`, 404, 'not_found');
+    const exchange = { ...parts, request, response, account: await accountOf(request, parts) };
+    const route = ROUTES[`${request.method} ${path}`];
+    const [, model] = /^\/models\/(.+)$/.exec(path) ?? [];
+    if (route) await route(exchange);
+    else if (request.method === 'GET' && model !== undefined) sendJson(response, 200, (await modelList(parts.backend)).one(decoded(model), { isAnthropic: isAnthropic(request) }));
+    else throw invalid(`There is nothing at ${request.method} ${path}: this endpoint has ${Object.keys(ROUTES).map((one) => one.replace(' ', ' /v1')).join(', ')}.`, 404, 'not_found');
   } catch (error) {
     const problem = endpointError(error);
-    if (problem.status >= 500) parts.log(problem.message);
-    if (!response.headersSent) sendJson(response, problem.status, problem.body);
-    else if (!response.writableEnded) response.end(`data: ${JSON.stringify(problem.body)}\n\n`);
+    if (problem.status >= 500 || problem.status === 424) parts.log(problem.message);
+    const { status, body } = (isAnthropic(request) || path.startsWith('/messages') ? messages : chatCompletions).error(problem);
+    if (!response.headersSent) sendJson(response, status, body, problem.headers);
+    else if (!response.writableEnded) response.destroy();
+  }
+}
+
+/** Which form a client of `/v1/models` reads. */
+function isAnthropic({ headers }: IncomingMessage): boolean {
+  return headers['anthropic-version'] !== undefined;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw invalid('The address is malformed.');
   }
 }
 
@@ -112,80 +158,52 @@ async function accountOf({ headers }: IncomingMessage, { keys }: Parts): Promise
   return account;
 }
 
-async function sendModels(response: ServerResponse, { backend }: Parts): Promise<void> {
+async function modelList(backend: Backend): Promise<ModelList> {
   const { workers } = await (await backend.client()).request('pool/get', {});
-  const names = [CONDUCTOR_MODEL, ...workers.filter(({ worker }) => worker.enabled).map(({ worker }) => worker.id)];
-  sendJson(response, 200, { object: 'list', data: names.map((id) => ({ id, object: 'model', created: 0, owned_by: 'conductor' })) });
+  return new ModelList(workers.filter(({ worker }) => worker.enabled).map(({ worker }) => worker.id));
 }
 
-async function chat(request: IncomingMessage, response: ServerResponse, { backend, account }: Parts & { readonly account: Account }): Promise<void> {
+async function turn({ request, response, backend, account, keepAliveMs }: Exchange, wire: Wire): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('The client has gone.')));
-  const parsed = chatRequestSchema.safeParse(await bodyOf(request));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw invalid(`${issue?.path.join('.') || 'The request'}: ${issue?.message ?? 'not valid'}`);
-  }
+  const { turn: asked, stops, isStreamed, answer: form } = wire.read(await bodyOf(request));
   const session = SESSION_HEADERS.map((name) => request.headers[name]).find((value) => typeof value === 'string' && value !== '' && value.length <= 200) as string | undefined;
-  const { stream, stream_options: streamed, model } = parsed.data;
-  const head = { id: `chatcmpl-${randomUUID()}`, model, created: Math.floor(Date.now() / 1_000) };
+  const model = isClaudeName(asked.model) ? (await modelList(backend)).meant(asked.model) : asked.model;
   const client = await backend.client();
   const requestId = randomUUID();
-  const writer = stream ? new StreamWriter(response, firstChunk(head)) : undefined;
-  const ended = client.on('converse/text', (piece) => {
-    if (piece.requestId === requestId) writer?.write(textChunk(head, piece.text));
-  });
+  const stream = isStreamed ? new EventStream(response, form, { keepAliveMs }) : undefined;
+  const said = new StopText(stops);
+  let heard = 0;
+  const write = (text: string): void => { if (text !== '') stream?.write(form.text(text)); };
+  const hear = (text: string): void => {
+    heard += text.length;
+    write(said.take(text));
+  };
+  const ended = client.on('converse/text', (piece) => { if (piece.requestId === requestId) hear(piece.text); });
   try {
-    const result = await client.request('converse/turn', { ...turnOf(parsed.data), requestId, account, ...(session !== undefined && { session }) }, gone.signal);
-    if (!writer) return sendJson(response, 200, completion(head, result));
-    for (const one of lastChunks(head, result, { usage: streamed?.include_usage === true })) writer.write(one);
-    writer.end();
+    const result = await client.request('converse/turn', { ...asked, model, requestId, account, ...(session !== undefined && { session }) }, gone.signal);
+    hear(result.text.slice(heard));
+    write(said.rest());
+    const { text, stoppedAt } = said;
+    // What was to be said after a stop sequence was never said.
+    const whole = { ...result, text, ...(stoppedAt !== undefined && { stoppedAt, calls: [], finishReason: 'stop' as const }) };
+    if (!stream) return sendJson(response, 200, form.whole(whole));
+    stream.write(form.closing(whole));
+    stream.end();
   } catch (error) {
     if (gone.signal.aborted) return;
-    throw error;
+    if (!response.headersSent) throw error;
+    stream?.write(form.failed(endpointError(error)));
+    stream?.end();
   } finally {
-    writer?.stop();
+    stream?.stop();
     ended();
   }
 }
 
-/** Server-sent events. The status is written with the first of them, so that an error before it is an error of the request. */
-class StreamWriter {
-  readonly #response: ServerResponse;
-  readonly #timer: NodeJS.Timeout;
-  /** What comes before all others, until it is sent. */
-  #first: object | undefined;
-
-  constructor(response: ServerResponse, first: object) {
-    this.#response = response;
-    this.#first = first;
-    this.#timer = setInterval(() => this.#send(': at work\n\n'), KEEP_ALIVE_MS);
-  }
-
-  write(event: object): void {
-    for (const one of this.#first ? [this.#first, event] : [event]) this.#send(`data: ${JSON.stringify(one)}\n\n`);
-    this.#first = undefined;
-  }
-
-  end(): void {
-    this.stop();
-    this.#response.end('data: [DONE]\n\n');
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  #send(text: string): void {
-    if (this.#response.writableEnded) return;
-    if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
-    this.#response.write(text);
-  }
-}
-
-function sendJson(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(text), 'cache-control': 'no-store' }).end(text);
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(text), 'cache-control': 'no-store', ...headers }).end(text);
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {

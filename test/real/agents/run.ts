@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { SimulatorServer } from '../../../backend/simulator/server.ts';
 import { AGENTS, type Agent } from './agents.ts';
 import { edits, type Seen } from './editing.ts';
+import { outputOf } from './output-of.ts';
 
 /*
  * Whether real agents complete a loop of tools against the simulated servers, which then speak tools as the real ones do. Each gets a project,
@@ -16,7 +15,6 @@ import { edits, type Seen } from './editing.ts';
  *     node with-node.mjs node test/real/agents/run.ts --agents FOLDER
  */
 
-const LIMIT_MS = 180_000;
 const WANTED = 'hello, quiet fox';
 
 const { values } = parseArgs({ options: { agents: { type: 'string' } } });
@@ -52,15 +50,6 @@ async function tryAgent(agent: Agent): Promise<boolean> {
     await server.close();
     await rm(root, { recursive: true, force: true });
   }
-}
-
-/** Standard output and errors of a program, which gets no input. */
-async function outputOf(program: string, args: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }): Promise<string> {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: LIMIT_MS });
-  const pieces: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => pieces.push(String(piece)));
-  await once(child, 'close');
-  return pieces.join('');
 }
 
 let isFine = true;

@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { openEndpoint, type Endpoint, type EndpointOptions } from '../../../backend/cli/serve/endpoint.ts';
+import { ClientKeys } from '../../../backend/cli/serve/client-keys.ts';
+import { explainError } from '../../../backend/server/explain-error.ts';
+import type { BackendClient } from '../../../backend/protocol/client/backend-client.ts';
+import type { ConverseRequest, ConverseText } from '../../../backend/protocol/conversation.ts';
+import { workersFileSchema, type WorkersFile } from '../../../backend/protocol/worker-config.ts';
+import { startConversations } from '../../support/conversations.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../../support/scripted-server.ts';
+
+export const PLAN = 'model_id = [0, 1]\nsubtasks = ["Find the cause.", "Mend it with the tools."]\naccess_list = [[], [0]]';
+/** The planner plans two steps, the first one advises, the second one speaks. */
+export const plainly = ({ model }: Pick<ScriptedRequest, 'model'>): ScriptedAnswer => (model === 'planner' ? PLAN : model === 'first' ? 'The bound is off by one.' : 'Mended.');
+
+/** The endpoint on a real socket in this process, with conversations on a real journal behind it, and workers behind a real wire. */
+export class Served {
+  script: (request: ScriptedRequest) => ScriptedAnswer = plainly;
+  folder = '';
+  key = '';
+  workers!: ScriptedServer;
+  file!: WorkersFile;
+  conversations!: ReturnType<typeof startConversations>;
+  readonly logged: string[] = [];
+  #endpoint!: Endpoint;
+
+  /** Without `/v1`. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#endpoint.port}`;
+  }
+
+  get keys(): ClientKeys {
+    return new ClientKeys(this.folder);
+  }
+
+  async open(options: Partial<EndpointOptions> = {}): Promise<void> {
+    this.folder = await mkdtemp(path.join(tmpdir(), 'conductor-serve-'));
+    this.workers = await ScriptedServer.start((asked) => this.script(asked));
+    const worker = { provider: 'openai-compatible', baseUrl: this.workers.baseUrl, maxOutputTokens: 1_000, price: { inputPerMillion: 1, outputPerMillion: 1 } };
+    this.file = workersFileSchema.parse({
+      version: 1, conductor: 'planner',
+      workers: [{ ...worker, id: 'first', model: 'first' }, { ...worker, id: 'second', model: 'second' }, { ...worker, id: 'planner', model: 'planner', enabled: false }],
+    });
+    this.conversations = startConversations(this.folder, () => this.file);
+    this.key = await this.keys.add('tests', undefined);
+    this.#endpoint = await openEndpoint({ keys: this.keys, connect: async () => this.#client(), port: 0, log: (line) => this.logged.push(line), ...options });
+  }
+
+  async close(): Promise<void> {
+    await this.#endpoint.close();
+    await this.conversations.close();
+    await this.workers.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** The part of the backend that the endpoint asks for, without a process of its own. */
+  #client(): BackendClient {
+    const listeners = new Set<(text: ConverseText) => void>();
+    const { converser } = this.conversations;
+    const answers: Readonly<Record<string, (params: never, signal?: AbortSignal) => unknown>> = {
+      'pool/get': () => ({ workers: this.file.workers.map((worker) => ({ worker })) }),
+      'converse/count': (told: ConverseRequest) => ({ tokens: converser.count(told) }),
+      'converse/turn': (asked: ConverseRequest, signal?: AbortSignal) => converser.turn(asked, {
+        signal: signal ?? new AbortController().signal, onText: (text) => listeners.forEach((listener) => listener({ requestId: asked.requestId, text })),
+      }),
+    };
+    return {
+      closed: new Promise<string>(() => {}),
+      close: () => {},
+      on: (_method: string, listener: (text: ConverseText) => void) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      request: async (method: string, params: unknown, signal?: AbortSignal) => {
+        try {
+          // What the connection does with all messages.
+          return await answers[method]?.(JSON.parse(JSON.stringify({ tools: [], ...(params as object) })) as never, signal);
+        } catch (error) {
+          throw explainError(error) ?? error;
+        }
+      },
+    } as unknown as BackendClient;
+  }
+}
+
+/** One endpoint for all tests of a file. */
+export function served(options: Partial<EndpointOptions> = {}): Served {
+  const one = new Served();
+  beforeAll(() => one.open(options));
+  afterAll(() => one.close());
+  beforeEach(() => { one.script = plainly; });
+  return one;
+}

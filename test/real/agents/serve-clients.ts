@@ -1,0 +1,45 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface ServedPlace {
+  /** The endpoint, without `/v1`. */
+  readonly url: string;
+  readonly key: string;
+  readonly home: string;
+  readonly project: string;
+}
+
+/** An agent that is set up as docs/serve.md says. */
+export interface Client {
+  /** Its package in npm. */
+  readonly name: string;
+  readonly program: string;
+  readonly wire: string;
+  prepare?(place: ServedPlace): Promise<void>;
+  args(question: string): readonly string[];
+  env(place: ServedPlace): Readonly<Record<string, string>>;
+}
+
+export const CLIENTS: readonly Client[] = [
+  {
+    name: '@anthropic-ai/claude-code', program: 'claude', wire: 'Messages',
+    args: (question) => ['-p', question, '--permission-mode', 'acceptEdits', '--allowedTools', 'Read,Write,Bash'],
+    env: ({ url, key }) => ({
+      ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key, ANTHROPIC_MODEL: 'claude-conductor', ANTHROPIC_DEFAULT_HAIKU_MODEL: 'claude-sim-birch', CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+    }),
+  },
+  {
+    name: 'opencode-ai', program: 'opencode', wire: 'Chat Completions',
+    prepare: ({ url, key, project }) => file(project, 'opencode.json', JSON.stringify({
+      autoupdate: false, share: 'disabled', model: 'conductor/conductor', small_model: 'conductor/sim-birch', permission: { edit: 'allow', bash: 'allow' },
+      provider: { conductor: { npm: '@ai-sdk/openai-compatible', options: { baseURL: `${url}/v1`, apiKey: key }, models: { 'conductor': { tool_call: true }, 'sim-birch': { tool_call: true } } } },
+    })),
+    args: (question) => ['run', question],
+    env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
+  },
+];
+
+async function file(folder: string, name: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, name), text);
+}
