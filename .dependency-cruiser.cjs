@@ -51,6 +51,7 @@ const PARTS = {
     health: ['common', 'workers'],
     panel: ['common', 'workers', 'training', 'runs'],
     chat: ['common', 'runs', 'tests'],
+    'model-provider': ['common', 'workers'],
   },
   'backend/lm': {
     graph: ['device'],

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
@@ -18,6 +19,7 @@ import { HealthPage } from './health/health-page.ts';
 import { KeyStore } from './workers/keys.ts';
 import { localModelsOf } from './workers/local-models-of.ts';
 import { LookedAt } from './common/looking-at.ts';
+import { registerModelProvider } from './model-provider/register-model-provider.ts';
 import { ModelNotices } from './workers/model-notices.ts';
 import { ModelSettings } from './workers/model-settings.ts';
 import { ModelStates } from './workers/model-states.ts';
@@ -397,6 +399,15 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       version: String(context.extension.packageJSON.version),
       onVerification: (result) => verifyChanges.show(result),
       onEvent: onRunEvent,
+    }),
+    registerModelProvider({
+      connection, poolStore, report,
+      memory: context.globalState,
+      workersFile: async () => {
+        const { home } = await loadClient();
+        return path.join(home, 'workers.json');
+      },
+      version: String(context.extension.packageJSON.version),
     }),
     ...Object.entries(commands).map(([id, action]) => vscode.commands.registerCommand(id, async (argument: unknown) => {
       try {

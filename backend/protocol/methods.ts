@@ -92,6 +92,8 @@ export const workerStatusSchema = z.object({
   priced: z.boolean(),
   /** Dollars for a million tokens in and out, and where that is known from; absent for an unknown price. */
   price: z.object({ inputPerMillion: z.number(), outputPerMillion: z.number(), origin: priceOriginSchema }).optional(),
+  /** The tokens that a call of its model can hold, input and output together; absent where that is not known. */
+  contextTokens: z.number().int().positive().optional(),
 });
 export type WorkerStatus = z.infer<typeof workerStatusSchema>;
 

@@ -7,13 +7,14 @@ import { chooseFolder } from '../common/looking-at.ts';
 import { NextStepError } from '../common/next-step.ts';
 import { openFolder } from '../common/open-folder.ts';
 import { requireTrust } from '../common/require-trust.ts';
+import { signalOf } from '../common/signal-of.ts';
 import { relativePath } from '../common/workspace-paths.ts';
 import type { Asked, Continued } from '../runs/solve-command.ts';
 import { verifyInBackground } from '../tests/verify-in-background.ts';
 import type { ChatParts } from './chat-parts.ts';
 import { readMessage, type Attached, type Reference } from './chat-references.ts';
 import { estimateText, plain, planText, RunNarrator, tellEnd, verdictMarkdown, withIcons } from './run-narrator.ts';
-import { followInChat, signalOf } from './runs-in-chat.ts';
+import { followInChat } from './runs-in-chat.ts';
 
 export const PARTICIPANT = 'conductor.chat';
 

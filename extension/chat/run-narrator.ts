@@ -6,12 +6,12 @@ import { isRed } from '../../backend/protocol/test-changes.ts';
 import { isVerified, passesOnly } from '../../backend/protocol/verdict-facts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { costWords, estimateReasons } from '../../backend/protocol/work-estimate-words.ts';
+import { oneLine } from '../common/one-line.ts';
 import { placeOf } from './places.ts';
 
 const MAX_REFERENCES = 20;
 const MAX_DIFF = 20_000;
 const MAX_TESTS = 10;
-const MAX_LINE = 240;
 
 /** Tells a run in a chat as it goes on: the plan, who does what, the tests. Says each thing once. */
 export class RunNarrator {
@@ -165,11 +165,6 @@ export function plain(text: string): string {
 /** Not trusted: nothing in it runs a command. */
 export function withIcons(text: string): vscode.MarkdownString {
   return new vscode.MarkdownString(text, true);
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;
 }
 
 /** A fence that the text itself cannot close. */

@@ -1,4 +1,3 @@
-import type * as vscode from 'vscode';
 import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { followRun, type FollowOptions } from '../runs/follow-run.ts';
 import type { ChatParts } from './chat-parts.ts';
@@ -15,12 +14,4 @@ export async function followInChat(
       if (runs.run?.runId !== runId) onEvent(event);
     },
   });
-}
-
-/** Aborts with the token. Not meant to outlive the call that the token belongs to. */
-export function signalOf(token: vscode.CancellationToken): AbortSignal {
-  const controller = new AbortController();
-  token.onCancellationRequested(() => controller.abort());
-  if (token.isCancellationRequested) controller.abort();
-  return controller.signal;
 }

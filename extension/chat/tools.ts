@@ -8,12 +8,13 @@ import { isVerified } from '../../backend/protocol/verdict-facts.ts';
 import { messageOf } from '../common/backend-connection.ts';
 import { requireTrust } from '../common/require-trust.ts';
 import { readSettings } from '../common/settings.ts';
+import { signalOf } from '../common/signal-of.ts';
 import { relativePath } from '../common/workspace-paths.ts';
 import { verifyInBackground } from '../tests/verify-in-background.ts';
 import type { ChatParts } from './chat-parts.ts';
 import { folderCalled } from './places.ts';
 import { plain } from './run-narrator.ts';
-import { followInChat, signalOf } from './runs-in-chat.ts';
+import { followInChat } from './runs-in-chat.ts';
 import { readRunsInput, readSolveInput, readVerifyInput, type SolveInput } from './tool-inputs.ts';
 
 /*

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { BackendRequests, Params, Result } from '../../backend/protocol/methods.ts';
+import { VENDOR } from '../common/vendor.ts';
 import type { FoundWorker } from './found-models.ts';
 
 type ModelCall = Params<BackendRequests, 'client/model'>;
@@ -14,13 +15,13 @@ export function modelName(model: vscode.LanguageModelChat): string {
 /** Maximum wait for the list: an extension that provides models may have to start or sign in first. */
 const OFFER_TIMEOUT_MS = 5_000;
 
-/** Lists VS Code's models at the user's request; empty after the timeout or if they may not be used. */
+/** Lists VS Code's models, without Conductor's own, at the user's request; empty after the timeout or if they may not be used. */
 export async function offeredLanguageModels(): Promise<FoundWorker[]> {
   const late = new AbortController();
   try {
     const tooLate = delay(OFFER_TIMEOUT_MS, [], { signal: late.signal }).catch(() => []);
     const models = await Promise.race([vscode.lm.selectChatModels({}), tooLate]);
-    return models.map((model) => ({
+    return models.filter(({ vendor }) => vendor !== VENDOR).map((model) => ({
       server: 'vscode', model: modelName(model), name: model.name || modelName(model), contextTokens: model.maxInputTokens, remote: true,
     }));
   } catch (error) {
@@ -72,7 +73,8 @@ async function findModel(name: string): Promise<vscode.LanguageModelChat> {
   const slash = name.indexOf('/');
   const vendor = slash > 0 ? name.slice(0, slash) : undefined;
   const wanted = name.slice(slash + 1);
-  const models = await vscode.lm.selectChatModels(vendor === undefined ? {} : { vendor });
+  if (vendor === VENDOR) throw new Error(vscode.l10n.t('"{0}" is a model of Conductor itself: a worker that asked it would ask itself.', name));
+  const models = (await vscode.lm.selectChatModels(vendor === undefined ? {} : { vendor })).filter((offered) => offered.vendor !== VENDOR);
   const model = models.find(({ id }) => id === wanted) ?? models.find(({ family }) => family === wanted);
   if (model) return model;
   const offered = models.map(modelName).join(', ');

@@ -7,6 +7,8 @@ import { factsOf } from '../../protocol/providers.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
+import { catalogueContext } from '../../workers/limits/catalogue-price.ts';
+import { baseUrlOf } from '../../workers/servers/server-of.ts';
 import { loadWorkersFile, saveWorkersFile } from '../../workers/workers-file.ts';
 import { SerialQueue } from '../../common/serial-queue.ts';
 import type { ClientRegistry } from '../client-registry.ts';
@@ -139,7 +141,11 @@ export class PoolEditor {
   async #status(worker: WorkerConfig): Promise<WorkerStatus> {
     const reason = await this.#whyNotReady(worker);
     const price = this.#access.priceOf(worker);
-    return { worker, ready: reason === undefined, ...(reason !== undefined && { reason }), priced: price !== undefined, ...(price && { price }) };
+    const contextTokens = factsOf(worker.provider).reach === 'server' ? catalogueContext(baseUrlOf(worker), worker.model) : undefined;
+    return {
+      worker, ready: reason === undefined, ...(reason !== undefined && { reason }), priced: price !== undefined, ...(price && { price }),
+      ...(contextTokens !== undefined && { contextTokens }),
+    };
   }
 
   async #whyNotReady(worker: WorkerConfig): Promise<string | undefined> {

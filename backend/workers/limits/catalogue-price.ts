@@ -3,7 +3,7 @@ import { RecentlyUsed } from '../../common/recently-used.ts';
 import type { Price } from '../../protocol/worker-config.ts';
 
 /*
- * Prices of hundreds of models at the servers that sell them, from a catalogue that others keep. Prices that depend on the time of day are
+ * Prices and contexts of hundreds of models at the servers that sell them, from a catalogue that others keep. Prices that depend on the time of day are
  * those of the hour in which they are asked for.
  */
 
@@ -11,20 +11,35 @@ import type { Price } from '../../protocol/worker-config.ts';
 export const CATALOGUE = { name: '@pydantic/genai-prices', version: '0.1.8', asOf: '2026-09-23' } as const;
 
 const HOUR_MS = 3_600_000;
-const found = new RecentlyUsed<{ readonly price: Price | undefined }>(200);
+const found = new RecentlyUsed<Known>(200);
+
+interface Known {
+  readonly price: Price | undefined;
+  readonly contextTokens: number | undefined;
+}
 
 /** @param baseUrl of the server @param at milliseconds since 1970 @returns undefined for an unknown server or model */
 export function cataloguePrice(baseUrl: string, model: string, at: number): Price | undefined {
-  const { origin, pathname } = new URL(baseUrl);
-  const key = `${Math.floor(at / HOUR_MS)} ${origin}${pathname} ${model}`;
-  const known = found.get(key) ?? { price: lookUp(`${origin}${pathname}`, model, at) };
-  found.set(key, known);
-  return known.price;
+  return knownOf(baseUrl, model, at).price;
 }
 
-function lookUp(providerApiUrl: string, model: string, at: number): Price | undefined {
+/** The tokens that a call can hold, input and output together. @returns undefined for an unknown server or model */
+export function catalogueContext(baseUrl: string, model: string): number | undefined {
+  return knownOf(baseUrl, model, Date.now()).contextTokens;
+}
+
+function knownOf(baseUrl: string, model: string, at: number): Known {
+  const { origin, pathname } = new URL(baseUrl);
+  const key = `${Math.floor(at / HOUR_MS)} ${origin}${pathname} ${model}`;
+  const known = found.get(key) ?? lookUp(`${origin}${pathname}`, model, at);
+  found.set(key, known);
+  return known;
+}
+
+function lookUp(providerApiUrl: string, model: string, at: number): Known {
   const result = calcPrice({}, model, { providerApiUrl, timestamp: new Date(at) });
-  return result && (result.model.id === model || isNamedBy(result.model.match, model)) ? priceOf(result.model_price) : undefined;
+  const isMeant = result && (result.model.id === model || isNamedBy(result.model.match, model));
+  return isMeant ? { price: priceOf(result.model_price), contextTokens: result.model.context_window } : { price: undefined, contextTokens: undefined };
 }
 
 /** A model that is the newest one's, or of a day, such as `-2026-04-23`, `-20251001` or `-latest`. */
