@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { CONDUCTOR_MODEL, type ConverseResult } from '../../backend/protocol/conversation.ts';
 import type { Pool, ParamsInput, ClientRequests } from '../../backend/protocol/methods.ts';
@@ -9,7 +9,7 @@ import { addWorkerStep, demonstrationStep, manageTrustStep, NextStepError, setKe
 import { oneLine } from '../common/one-line.ts';
 import { signalOf } from '../common/signal-of.ts';
 import type { PoolStore } from '../workers/pool-store.ts';
-import { offeredModels, type OfferedModel, type PlannedStep } from './offered-models.ts';
+import { offeredModels, type KnownPool, type OfferedModel, type PlannedStep } from './offered-models.ts';
 import { sentMessage } from './sent-message.ts';
 import { spokenMessages } from './spoken-messages.ts';
 
@@ -62,7 +62,7 @@ export class ModelProvider {
   }
 
   /**
-   * The list. VS Code asks for it whenever it opens the chat, so a list that is known from before starts no backend.
+   * The list. VS Code asks for it in every window, so this starts no backend.
    * @param silent without asking the person anything. Otherwise they are told what is missing, with the way there.
    */
   async models({ silent }: { readonly silent: boolean }): Promise<OfferedModel[]> {
@@ -70,7 +70,7 @@ export class ModelProvider {
     this.#listed ??= [];
     try {
       requireTrustedWindow();
-      const models = await this.#list();
+      const models = await this.#list(silent);
       if (models.length === 0) throw noWorker();
       return [...models];
     } catch (error) {
@@ -79,7 +79,7 @@ export class ModelProvider {
     }
   }
 
-  async #list(): Promise<readonly OfferedModel[]> {
+  async #list(silent: boolean): Promise<readonly OfferedModel[]> {
     const { poolStore, memory } = this.#parts;
     const file = await this.#parts.workersFile();
     const stamp = await this.#stampOf(file);
@@ -87,7 +87,7 @@ export class ModelProvider {
     const seen = poolStore.pool?.file === file ? poolStore.pool : undefined;
     const known = seen ? undefined : memory.get<KnownModels>(KNOWN_KEY);
     if (known?.stamp === stamp) return (this.#listed = known.models);
-    const pool = seen ?? await poolStore.refresh();
+    const pool = seen ?? (silent ? await poolIn(file) : await poolStore.refresh());
     await this.#remember(stamp, pool);
     return (this.#listed = offeredModels(pool, this.#plan?.steps));
   }
@@ -105,7 +105,7 @@ export class ModelProvider {
   }
 
   /** For all windows, so without the plan of this one. */
-  async #remember(stamp: string, pool: Pool): Promise<void> {
+  async #remember(stamp: string, pool: KnownPool): Promise<void> {
     await this.#parts.memory.update(KNOWN_KEY, { stamp, models: offeredModels(pool) } satisfies KnownModels);
   }
 
@@ -177,6 +177,13 @@ export class ModelProvider {
     }
     return tokens;
   }
+}
+
+/** What workers.json alone says: who there is, without prices and who plans. @throws an error if it is not valid */
+async function poolIn(file: string): Promise<KnownPool> {
+  const { workersFileSchema } = await import('../../backend/protocol/worker-config.ts');
+  const { workers, budget } = workersFileSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  return { workers: workers.map((worker) => ({ worker })), runUsd: budget.runUsd };
 }
 
 /** Nothing of a project that is not trusted is sent, whoever has put it into a message. @throws NextStepError */

@@ -28,8 +28,13 @@ const CONTEXT_TOKENS = 128_000;
 const LOCAL_CONTEXT_TOKENS = 32_768;
 const VERSION = '1';
 
+/** What is known of a worker. Without the backend that is what workers.json says. */
+type KnownWorker = Pick<WorkerStatus, 'worker'> & Partial<WorkerStatus>;
+
+export type KnownPool = Pick<Pool, 'planner' | 'runUsd'> & { readonly workers: readonly KnownWorker[] };
+
 /** `Conductor` first, then the enabled workers. Empty without one. */
-export function offeredModels({ workers, planner, runUsd }: Pool, plan: readonly PlannedStep[] = []): OfferedModel[] {
+export function offeredModels({ workers, planner, runUsd }: KnownPool, plan: readonly PlannedStep[] = []): OfferedModel[] {
   const enabled = workers.filter(({ worker }) => worker.enabled);
   if (enabled.length === 0) return [];
   const conductor: OfferedModel = {
@@ -49,8 +54,8 @@ export function offeredModels({ workers, planner, runUsd }: Pool, plan: readonly
   return [conductor, ...enabled.filter(({ worker }) => worker.id !== CONDUCTOR_MODEL).map(workerModel)];
 }
 
-function workerModel(status: WorkerStatus): OfferedModel {
-  const { worker, price } = status;
+function workerModel(status: KnownWorker): OfferedModel {
+  const { worker, price, priced } = status;
   const { label } = factsOf(worker.provider);
   return {
     id: worker.id,
@@ -61,7 +66,7 @@ function workerModel(status: WorkerStatus): OfferedModel {
     tooltip: [
       vscode.l10n.t('{0} at {1}, without a plan, in the budgets and the journal of Conductor.', worker.model, label),
       ...(worker.description === undefined ? [] : [worker.description]),
-      price ? vscode.l10n.t('Price: {0}.', priceWords(price)) : vscode.l10n.t('Its price is not known.'),
+      ...(price ? [vscode.l10n.t('Price: {0}.', priceWords(price))] : priced === false ? [vscode.l10n.t('Its price is not known.')] : []),
       ...(takesTools(status) ? [] : [vscode.l10n.t('It takes no tool calls.')]),
     ].join('\n\n'),
     maxInputTokens: inputTokensOf(status),
@@ -71,7 +76,7 @@ function workerModel(status: WorkerStatus): OfferedModel {
   };
 }
 
-function conductorTooltip(enabled: readonly WorkerStatus[], planner: Pool['planner'], runUsd: number | undefined, plan: readonly PlannedStep[]): string {
+function conductorTooltip(enabled: readonly KnownWorker[], planner: Pool['planner'], runUsd: number | undefined, plan: readonly PlannedStep[]): string {
   const names = enabled.map(({ worker }) => worker.id).join(', ');
   return [
     vscode.l10n.t('Each of your messages gets a plan across {0}. The last step answers and calls the tools.', names),
@@ -82,10 +87,10 @@ function conductorTooltip(enabled: readonly WorkerStatus[], planner: Pool['plann
 }
 
 /** Only servers are asked with tools: the others have no form for them. */
-const takesTools = ({ worker }: WorkerStatus): boolean => factsOf(worker.provider).reach === 'server';
+const takesTools = ({ worker }: KnownWorker): boolean => factsOf(worker.provider).reach === 'server';
 
 /** Half at least, because what a worker may write at most is seldom written. */
-function inputTokensOf({ worker, contextTokens }: WorkerStatus): number {
+function inputTokensOf({ worker, contextTokens }: KnownWorker): number {
   const holds = contextTokens ?? (factsOf(worker.provider).reach === 'process' ? LOCAL_CONTEXT_TOKENS : CONTEXT_TOKENS);
   return Math.max(Math.floor(holds / 2), holds - worker.maxOutputTokens);
 }

@@ -7,7 +7,7 @@ export function registerModelProvider(parts: ModelProviderParts): vscode.Disposa
   const changed = new vscode.EventEmitter<void>();
   let loading: Promise<ModelProvider> | undefined;
   const load = (): Promise<ModelProvider> => (loading ??= import('./model-provider.ts').then((module) => new module.ModelProvider(parts, () => changed.fire())));
-  return vscode.Disposable.from(
+  const provider = vscode.Disposable.from(
     changed,
     new vscode.Disposable(parts.poolStore.changed.on((pool) => void load().then((provider) => provider.take(pool)).catch(parts.report))),
     vscode.workspace.onDidGrantWorkspaceTrust(() => changed.fire()),
@@ -18,4 +18,7 @@ export function registerModelProvider(parts: ModelProviderParts): vscode.Disposa
       provideTokenCount: async (_model, text, token) => (await load()).count(text, token),
     }),
   );
+  // VS Code asks for a list once somebody selects a model, or the list has changed. Until then its pickers have none.
+  changed.fire();
+  return provider;
 }

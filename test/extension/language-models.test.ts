@@ -17,6 +17,6 @@ it('offers VS Code\'s models as workers, and not Conductor\'s own, which would a
 });
 
 it.each([['conductor/conductor', 'would ask itself'], ['conductor', 'It offers: copilot/gpt.']])('refuses a worker whose model is Conductor, written as %s', async (model, problem) => {
-  const call = { callId: '1', model, messages: [{ role: 'user' as const, content: 'Hello' }], maxOutputTokens: 100 };
+  const call = { callId: '1', provider: 'vscode' as const, model, messages: [{ role: 'user' as const, content: 'Hello' }], maxOutputTokens: 100 };
   await expect(callLanguageModel(call, new AbortController().signal, () => undefined)).rejects.toThrow(problem);
 });

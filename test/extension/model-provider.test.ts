@@ -73,7 +73,7 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 
 beforeEach(async () => {
   Object.assign(code, { isTrusted: true, folders: ['file:///project'] });
-  await writeFile(file, '{}');
+  await writeFile(file, JSON.stringify({ version: 1, workers: [{ id: 'written', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'model' }] }));
   memory = new Map();
   window();
 });
@@ -98,11 +98,17 @@ function status(id: string, { worker, ...rest }: { worker?: object } & Partial<O
 }
 const poolOf = (...workers: WorkerStatus[]): Pool => ({ file, workers, runUsd: 1 });
 
+/** After the first use of the backend. */
+async function connected(): Promise<void> {
+  await poolStore.refresh();
+}
+
 const ids = async (silent = true): Promise<string[]> => (await provider.models({ silent })).map(({ id }) => id);
 
 describe('the list of models', () => {
   it('has Conductor and each enabled worker, for agents, subagents and every list', async () => {
     window(poolOf(status('first'), status('off', { worker: { enabled: false } })));
+    await connected();
     const models = await provider.models({ silent: true });
     expect(models.map(({ id, name }) => [id, name])).toEqual([['conductor', 'Conductor'], ['first', 'first']]);
     for (const model of models) {
@@ -115,34 +121,44 @@ describe('the list of models', () => {
   });
 
   it('says of no model that it holds too little for an agent: what is known, else what is usual', async () => {
+    await connected();
     expect((await provider.models({ silent: true })).map(({ maxInputTokens, maxOutputTokens }) => [maxInputTokens, maxOutputTokens]))
       .toEqual([[396_000, 8_192], [119_808, 8_192], [396_000, 4_000]]);
-    memory.clear();
     window(poolOf(status('wordy', { worker: { maxOutputTokens: 128_000 } }), status('local', { worker: { provider: 'local', model: 'Qwen/Qwen3-1.7B', baseUrl: undefined } })));
+    await connected();
     expect((await provider.models({ silent: true })).map(({ id, maxInputTokens }) => [id, maxInputTokens])).toEqual([['conductor', 64_000], ['wordy', 64_000], ['local', 24_576]]);
   });
 
   it('offers tools only of workers that take them', async () => {
     window(poolOf(status('own', { worker: { provider: 'vscode', model: 'copilot/gpt', baseUrl: undefined } })));
+    await connected();
     expect((await provider.models({ silent: true })).map(({ capabilities }) => capabilities.toolCalling)).toEqual([false, false]);
   });
 
-  it('starts no backend for a list that is known, nor where there are no workers', async () => {
+  it('starts no backend, and knows what was known before', async () => {
+    expect(await ids()).toEqual(['conductor', 'written']);
+    expect(starts()).toBe(0);
+    await connected();
+    await ids();
     expect(await ids()).toEqual(['conductor', 'first', 'second']);
-    expect(starts()).toBe(1);
     window();
     expect(await ids()).toEqual(['conductor', 'first', 'second']);
-    expect(starts()).toBe(0);
     await rm(file);
     expect(await ids()).toEqual([]);
     expect(starts()).toBe(0);
   });
 
-  it('reads the pool again where workers.json has changed while no window looked', async () => {
-    await ids();
+  it('reads workers.json again where it has changed while no window looked', async () => {
+    await provider.take(poolOf(status('first')));
     await utimes(file, new Date(), new Date(Date.now() + 5_000));
-    window(poolOf(status('third')));
-    expect(await ids()).toEqual(['conductor', 'third']);
+    window();
+    expect(await ids()).toEqual(['conductor', 'written']);
+    // What only the backend knows is not said, and not denied.
+    expect(JSON.stringify(await provider.models({ silent: true }))).not.toMatch(/[Pp]rice/);
+    await writeFile(file, 'not JSON');
+    window();
+    expect(await ids()).toEqual([]);
+    expect([reported, starts()]).toEqual([[], 0]);
   });
 
   it('is empty in Restricted Mode, and says why where a person asked', async () => {
@@ -154,6 +170,7 @@ describe('the list of models', () => {
   });
 
   it('offers to add a worker where there is none', async () => {
+    await writeFile(file, JSON.stringify({ version: 1, workers: [] }));
     window(poolOf());
     expect(await ids()).toEqual([]);
     expect(reported).toEqual([]);
@@ -166,6 +183,7 @@ describe('the list of models', () => {
     await provider.take(pool);
     expect(changes).toBe(0);
     await ids();
+    expect(changes).toBe(0);
     await provider.take(poolOf(status('first'), status('third')));
     await provider.take(poolOf(status('first'), status('third')));
     expect(changes).toBe(1);
@@ -173,8 +191,7 @@ describe('the list of models', () => {
 
   it('is empty and not broken where the backend cannot start', async () => {
     backend.answer('pool/get', () => { throw new Error('It cannot start.'); });
-    expect(await ids()).toEqual([]);
-    await ids(false);
+    expect(await ids(false)).toEqual([]);
     expect(reported).toMatchObject([{ message: 'It cannot start.' }]);
   });
 });
@@ -282,6 +299,7 @@ describe('a turn', () => {
   it('shows the plan for the last message in the tooltip, once for a run', async () => {
     const run = { pool: [{ id: 'first' }, { id: 'second' }], rounds: [{ steps: [{ worker: 1, subtask: 'Find  the\ncause.' }, { worker: 0, subtask: 'Mend it.' }] }] };
     backend.answer('converse/turn', () => ({ ...cost, text: 'Done.', calls: [] })).answer('run/get', () => ({ run }));
+    await connected();
     await ids();
     await ask({ model: { id: 'conductor' } }).end;
     await vi.waitFor(() => expect(changes).toBe(1));

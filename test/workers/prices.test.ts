@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NO_USAGE, totalTokens } from '../../backend/protocol/token-counts.ts';
 import type { Usage } from '../../backend/protocol/usage.ts';
-import { CATALOGUE, cataloguePrice } from '../../backend/workers/limits/catalogue-price.ts';
+import { CATALOGUE, catalogueContext, cataloguePrice } from '../../backend/workers/limits/catalogue-price.ts';
 import { costOf, loadPrices, upperBound } from '../../backend/workers/limits/prices.ts';
 import corrections from '../../backend/workers/limits/prices.json' with { type: 'json' };
 import { ConfigFileError } from '../../backend/workers/read-json-file.ts';
@@ -156,6 +156,12 @@ describe('cost', () => {
     // What costs nothing there is held by no budget, so nobody's word is taken for it.
     expect(known('https://openrouter.ai/api/v1', 'deepseek/deepseek-r1:free')).toBeUndefined();
     expect(known('http://127.0.0.1:4000/v1?server=https://api.x.ai', 'grok-4')).toBeUndefined();
+  });
+
+  test('the catalogue knows what a model can hold, by the same names as its price', () => {
+    expect(catalogueContext('https://api.x.ai/v1', 'grok-4')).toBe(256_000);
+    expect(catalogueContext('https://api.x.ai/v1', 'grok-4-of-mine')).toBeUndefined();
+    expect(catalogueContext('http://127.0.0.1:11434/v1', 'grok-4')).toBeUndefined();
   });
 
   test('the day of the catalogue is that of the installed release', () => {

@@ -25,6 +25,22 @@ describe('VS Code\'s chat', () => {
   };
   const answers = (): Locator => chat.locator('.interactive-response');
 
+  // Nobody answers without @conductor here: that is the agent of Copilot, which this VS Code does not have.
+  it('has Conductor and each worker in the model picker', async () => {
+    const { window, simulator } = workbench;
+    await say('');
+    await chat.locator('.model-picker-name').click();
+    const rows = window.page.locator('.action-widget .monaco-list-row');
+    const row = (name: string): Locator => rows.filter({ has: window.page.getByText(name, { exact: true }) }).first();
+    await row('Conductor').waitFor();
+    await row('Other Models').click();
+    for (const { id } of simulator.workers()) await row(id).waitFor();
+    await window.screenshot(path.join(SCREENS, 'model-picker-dark.png'));
+    const [{ id = '' } = {}] = simulator.workers();
+    await row(id).click();
+    await chat.locator('.model-picker-name').getByText(id, { exact: true }).waitFor();
+  });
+
   it('has @conductor explain its plan, which waits', async () => {
     const { window, bug } = workbench;
     await say(`@conductor /explain-plan ${bug.question}`);
@@ -107,6 +123,12 @@ describe('VS Code\'s chat in Restricted Mode', () => {
       await window.notification(/The tool fails: .*This workspace is not trusted/).waitFor({ timeout: 60_000 });
     }
     expect(simulator.answering).toBe(0);
+  });
+
+  it('offers no model', async () => {
+    const { window } = workbench;
+    await window.runCommand('Tests: List the Models of Conductor');
+    await window.notification('Models of Conductor: none').waitFor({ timeout: 60_000 });
   });
 
   it('has @conductor say so, with the way out', async () => {

@@ -11,6 +11,9 @@ import { openWindow } from './sample-window.ts';
 const PLAN = 'model_id = [0, 1]\nsubtasks = ["Find the cause.", "Mend it with the tools."]\naccess_list = [[], [0]]';
 const READ: vscode.LanguageModelChatTool = { name: 'read', description: 'Reads a file', inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } };
 
+/** VS Code reads pictures to make large ones smaller, so it must be one. */
+const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+
 const plainly = ({ model }: Pick<ScriptedRequest, 'model'>): ScriptedAnswer => (model === 'planner' ? PLAN : model === 'first' ? 'The bound is off by one.' : 'Mended.');
 /** The speaker reads two files, and then answers. */
 const readingTwo = ({ model, messages, tools }: ScriptedRequest): ScriptedAnswer => {
@@ -120,7 +123,7 @@ describe('Conductor among the language models of VS Code', () => {
     // Part of the stable interface of newer versions alone.
     if (!('LanguageModelDataPart' in vscode)) return;
     const parts = vscode.LanguageModelDataPart as { image(data: Uint8Array, type: string): vscode.LanguageModelTextPart };
-    await ask('first', [vscode.LanguageModelChatMessage.User([new vscode.LanguageModelTextPart('What is this?'), parts.image(new Uint8Array([1, 2, 3]), 'image/png')])]);
+    await ask('first', [vscode.LanguageModelChatMessage.User([new vscode.LanguageModelTextPart('What is this?'), parts.image(PIXEL, 'image/png')])]);
     assert.match(workers.of('first').at(-1)?.text ?? '', /What is this\?\s+\[image\/png: not shown/);
   });
 
