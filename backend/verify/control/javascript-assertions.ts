@@ -5,7 +5,9 @@ import { byValue, opposite, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { strictComparison } from './javascript-comparisons.ts';
 import type { Comparison } from './altered-parts.ts';
-import { alteredLiteral, argumentsOf } from './javascript-literals.ts';
+import type { Caller, JavaScriptExpected } from './javascript-expected.ts';
+import { argumentsOf } from './javascript-literals.ts';
+import { plainOf } from './javascript-scopes.ts';
 import { anyNumber } from './likely-values.ts';
 
 /** A step in a chain of properties and calls: `.toBe(1)`, `.not`. */
@@ -25,17 +27,17 @@ interface Chain {
 export interface Setting {
   readonly dice: Dice;
   readonly asserts: Asserts;
+  readonly expected: JavaScriptExpected;
 }
 
-/** Literals that names stand for: the parameters of a helper, by the call of it that is altered. */
-export type Bound = ReadonlyMap<string, Node>;
-
-interface Given {
-  readonly dice: Dice;
-  readonly bound: Bound;
+/** Where an assertion stands: by which call its parameters have their values. */
+interface Given extends Pick<Setting, 'dice' | 'expected'> {
+  readonly caller: Caller | undefined;
   readonly values: readonly Node[];
   readonly call: Node;
 }
+
+type Around = Omit<Given, 'values' | 'call'>;
 
 type Alter = (given: Given) => Alteration | undefined;
 
@@ -43,10 +45,10 @@ const OTHER_ERRORS = ['EvalError', 'URIError'];
 const OTHER_CLASSES = ['WeakRef', 'WeakSet', 'DataView', 'Int8Array'];
 const TYPES = ['string', 'number', 'boolean', 'object', 'function', 'symbol'];
 
-const literal = (node: Node, { dice, bound }: Given, comparison: Comparison = {}): Alteration | undefined =>
-  byValue(alteredLiteral(bound.get(node.text) ?? node, dice, comparison));
+const literal = (node: Node, { expected, caller }: Around, comparison: Comparison = {}): Alteration | undefined =>
+  byValue(expected.ofValue(node, caller, comparison));
 
-const anything = (node: Node, { dice }: Given): Alteration => ({ edits: [replacement(node, anyNumber(dice))], isByValue: true });
+const anything = (node: Node, { dice }: Around): Alteration => ({ edits: [replacement(node, anyNumber(dice))], isByValue: true });
 
 /** Alters the argument at this index, if there is one. */
 const at =
@@ -60,10 +62,12 @@ const at =
 const value = (index: number): Alter => at(index, (node, given) => literal(node, given) ?? anything(node, given));
 const written = (index: number): Alter => at(index, (node, given) => literal(node, given));
 const contained = (index: number): Alter => at(index, (node, given) => literal(node, given, { isContained: true }));
-const containedText = (index: number): Alter => at(index, (node, given) => (isText(node) ? literal(node, given, { isContained: true }) : undefined));
+const containedText = (index: number): Alter =>
+  at(index, (node, given) => (isText(node) || isName(node) ? literal(node, given, { isContained: true }) : undefined));
 const text = (index: number): Alter => at(index, (node, given) => (isText(node) ? literal(node, given) : undefined));
 
 const isText = (node: Node): boolean => node.type === 'string' || node.type === 'template_string';
+const isName = (node: Node): boolean => node.type === 'identifier' || node.type === 'member_expression';
 
 const ofClass = (index: number, others: readonly string[]): Alter => at(index, (node, { dice }) => {
   const other = /^[A-Z]\w*$/.test(node.text) ? pick(others.filter((name) => name !== node.text), dice) : undefined;
@@ -96,6 +100,12 @@ const renamed = (name: string): Alter => ({ call }) => {
 const pairs = (...names: readonly string[]): readonly (readonly [string, Alter])[] =>
   names.map((pair) => pair.split(' ')).flatMap(([one = '', other = '']) => [[one, renamed(other)], [other, renamed(one)]] as const);
 
+/** The last argument: before it, a snapshot may have matchers for some of its members. */
+const lastText: Alter = ({ values, ...given }) => {
+  const last = values.at(-1);
+  return last && isText(last) ? literal(last, given) : undefined;
+};
+
 /** The number at this index, beyond the tolerance that the argument at another one gives. */
 const close = (index: number, other: number, kind: 'difference' | 'places'): Alter => at(index, (node, given) => {
   const tolerance = Number(given.values[other]?.text ?? 2);
@@ -115,19 +125,24 @@ const MATCHERS: ReadonlyMap<string, Alter> = byName([
   ['toThrow toThrowError throw throws Throw', first(containedText(0), ofClass(0, OTHER_ERRORS))],
   ['toBeInstanceOf instanceof instanceOf', ofClass(0, OTHER_CLASSES)],
   ['toBeTypeOf a an', ofType(0)],
+  ['toMatchInlineSnapshot toThrowErrorMatchingInlineSnapshot', lastText],
   ['toHaveProperty property ownProperty', (given) => (given.values[1] ? value(1)(given) : text(0)(given))],
 ], pairs('toBeGreaterThan toBeLessThanOrEqual', 'toBeLessThan toBeGreaterThanOrEqual', 'toBeTruthy toBeFalsy', 'toBeDefined toBeUndefined'));
 
 /** Alters a literal on either side. Without one, any number takes the place of the side that calls nothing. */
-const EQUAL: Alter = (given) => {
-  const [one, other] = given.values;
-  if (!one || !other) return undefined;
-  return literal(other, given) ?? literal(one, given) ?? anything(isCalled(other) && !isCalled(one) ? one : other, given);
-};
+const EQUAL: Alter = ({ values: [one, other], ...given }) => (one && other ? equality(one, other, given) : undefined);
+
+const equality = (one: Node, other: Node, given: Around): Alteration =>
+  literal(other, given) ?? literal(one, given) ?? anything(isCalled(other) && !isCalled(one) ? one : other, given);
 
 const isCalled = (node: Node): boolean => [...nodesIn(node)].some(({ type }) => type === 'call_expression');
 
-const TRUE: Alter = at(0, (node, given) => {
+const TRUE: Alter = at(0, (node, given) => truth(node, given));
+
+/** Makes a condition false with honest code that was true. */
+function truth(node: Node, given: Around): Alteration {
+  const asked = given.expected.givenFor(node, given.caller);
+  if (asked.node.type === 'binary_expression' && asked.node.id !== node.id) return truth(asked.node, { ...given, caller: asked.caller });
   const compared = strictComparison(node, given.dice);
   if (compared) return compared;
   const operator = node.type === 'binary_expression' ? node.childForFieldName('operator') : null;
@@ -135,7 +150,7 @@ const TRUE: Alter = at(0, (node, given) => {
   const made = operator && left && right && /^===?$/.test(operator.text) ? (literal(right, given) ?? literal(left, given)) : undefined;
   const other = operator ? ORDERS[operator.text] : undefined;
   return made ?? (operator && other !== undefined ? opposite(replacement(operator, other)) : negated(node));
-});
+}
 
 /** A value that agrees to everything agrees to the opposite, too. */
 const ORDERS: Readonly<Record<string, string>> = { '<': '>=', '>=': '<', '>': '<=', '<=': '>' };
@@ -188,14 +203,31 @@ const CONTEXT: ReadonlyMap<string, Alter> = byName([
   ['throws', (given) => first(at(1, (node) => (node.type === 'object' ? literal(node, given) : undefined)), ofClass(1, OTHER_ERRORS))(given)],
 ], pairs('is not', 'deepEqual notDeepEqual', 'match doesNotMatch', 'regex notRegex', 'throws notThrows'));
 
+/** `if (got !== 4) throw new Error()`: expects another value. Undefined if a statement is no such check. */
+export function alteredCheck(statement: Node, setting: Setting, caller: Caller | undefined): Alteration | undefined {
+  const [consequence, written] = [statement.childForFieldName('consequence'), statement.childForFieldName('condition')];
+  if (statement.type !== 'if_statement' || statement.hasError || statement.childForFieldName('alternative') || !consequence || !written) return undefined;
+  const [first] = consequence.type === 'statement_block' ? partsOf(consequence) : [consequence];
+  if (first?.type !== 'throw_statement') return undefined;
+  const condition = plainOf(written);
+  const operator = condition.childForFieldName('operator')?.text;
+  const [one, other] = [condition.childForFieldName('left'), condition.childForFieldName('right')];
+  const denied = condition.type === 'unary_expression' && operator === '!' ? condition.childForFieldName('argument') : null;
+  const given = { dice: setting.dice, expected: setting.expected, caller };
+  const isEquality = condition.type === 'binary_expression' && /^!==?$/.test(operator ?? '');
+  const made = denied ? truth(plainOf(denied), given) : isEquality && one && other ? equality(one, other, given) : undefined;
+  // Turned, it may only say something of what the test itself has set up.
+  return made?.isByValue === true ? made : undefined;
+}
+
 /** Asynchronous assertions, which must be awaited. */
 const LATER = new Set(['resolves', 'rejects', 'eventually', 'poll', 'element', 'doesNotReject', 'fulfilled', 'rejected', 'rejectedWith', 'become']);
 
 /** Assertions of chai and sinon-chai without a call. */
 const PROPERTIES = /^(?:true|false|null|undefined|NaN|ok|empty|exist|exists|finite|extensible|sealed|frozen|arguments|fulfilled|rejected|(?:not)?[cC]alled\w*)$/;
 
-/** Snapshots: the expected value is in a file, which a run may write. */
-const SNAPSHOT = /snapshot|screenshot/i;
+/** Snapshots: the expected value is in a file, which a run may write. What is in the file of tests is compared. */
+const SNAPSHOT = /(?<!Inline)snapshot|screenshot/i;
 
 export interface AlteredAssertion extends Alteration {
   /** Whether it fails by rejecting a promise. */
@@ -205,17 +237,18 @@ export interface AlteredAssertion extends Alteration {
 }
 
 /** Alters an assertion (without its `await`). Undefined if the expression is none, or is not certain to fail afterwards. */
-export function alteredAssertion(expression: Node, { asserts, dice }: Setting, bound: Bound): AlteredAssertion | undefined {
+export function alteredAssertion(expression: Node, { asserts, ...setting }: Setting, caller: Caller | undefined): AlteredAssertion | undefined {
   const chain = chainOf(expression);
   if (!chain || expression.hasError) return undefined;
   const { root, links } = chain;
   const imported = root.type === 'call_expression' ? asserts.imported.get(root.childForFieldName('function')?.text ?? '') : undefined;
   const isLater = [imported, ...links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
-  const found = (asserts.isAssertKnown ? ofAssert(chain, asserts, imported, { dice, bound }) : undefined) ?? ofExpect(chain, { dice, bound });
-  return found ? { ...found, isLater } : ofRequest(chain, dice);
+  const around = { ...setting, caller };
+  const found = (asserts.isAssertKnown ? ofAssert(chain, asserts, imported, around) : undefined) ?? ofExpect(chain, around);
+  return found ? { ...found, isLater } : ofRequest(chain, around);
 }
 
-function ofAssert({ root, links }: Chain, asserts: Asserts, imported: string | undefined, given: Pick<Given, 'dice' | 'bound'>): Alteration | undefined {
+function ofAssert({ root, links }: Chain, asserts: Asserts, imported: string | undefined, given: Around): Alteration | undefined {
   const last = links.at(-1);
   const call = last ? last.call : root.type === 'call_expression' ? root : undefined;
   const values = call && argumentsOf(call);
@@ -258,12 +291,15 @@ export function assertsOf(source: string): Asserts {
 
 const isAssert = (owner: string): boolean => /^(?:(?:chai|t|test|ctx|context)\.)?assert(?:\.strict)?$/.test(owner);
 
-function ofExpect(chain: Chain, given: Pick<Given, 'dice' | 'bound'>): Alteration | undefined {
+function ofExpect(chain: Chain, given: Around): Alteration | undefined {
   const links = assertedLinks(chain);
   const last = links?.at(-1);
   if (!links || !last || links.some(({ name }) => SNAPSHOT.test(name.text))) return undefined;
   // An uncalled matcher asserts nothing: `expect(f).to.throw;`.
   if (!last.call && !PROPERTIES.test(last.name.text)) return undefined;
+  // A snapshot without a text is written by the run.
+  const isWritten = !/Snapshot$/.test(last.name.text) || (last.call !== undefined && lastText({ ...given, values: argumentsOf(last.call) ?? [], call: last.call }) !== undefined);
+  if (!isWritten) return undefined;
   const not = links.find(({ name }) => name.text === 'not');
   if (not) return opposite({ start: not.after, end: not.name.endIndex, text: '' });
   const values = last.call ? argumentsOf(last.call) : [];
@@ -295,14 +331,14 @@ function behindShould(links: readonly Link[]): readonly Link[] | undefined {
 }
 
 /** For supertest's `request(app).get('/').expect(200, done)`. */
-function ofRequest({ root, links }: Chain, dice: Dice): AlteredAssertion | undefined {
-  if (root.type !== 'call_expression' && links.length < 2) return undefined;
+function ofRequest({ root, links }: Chain, around: Around): AlteredAssertion | undefined {
   const given = links.map(({ name, call }) => (call ? { isExpect: name.text === 'expect', values: argumentsOf(call) ?? [] } : undefined));
   const callback = given.at(-1)?.values.findLast(({ type }) => type === 'identifier');
+  if (root.type !== 'call_expression' && links.length < 2 && (!callback || (given[0]?.values.length ?? 0) < 2)) return undefined;
   for (const { isExpect, values: [first, second] } of given.filter((link) => link !== undefined)) {
     const expected = first?.type === 'string' && second && second !== callback ? second : first;
     if (!isExpect || !expected || !/^(?:number|string|template_string|object)$/.test(expected.type)) continue;
-    const edits = alteredLiteral(expected, dice);
+    const edits = around.expected.ofValue(expected, around.caller);
     if (edits) return { edits, isByValue: true, isLater: true, ...(callback && { callback }) };
   }
   return undefined;

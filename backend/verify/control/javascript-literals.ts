@@ -8,8 +8,23 @@ import { otherNumber, otherText } from './likely-values.ts';
 /** Matchers that no longer match if their argument is altered. */
 const LIKE_THEIR_ARGUMENT = /^expect\.(?:objectContaining|arrayContaining|stringContaining)$/;
 
-/** Replaces a literal, or one in it, by another one of the same kind. Undefined if there is none in it. */
-export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = {}): readonly Edit[] | undefined {
+/** The edits of what a name stands for. */
+export type FollowName = (name: Node, comparison: Comparison) => readonly Edit[] | undefined;
+
+/** Values of the language that differ if their first argument does. */
+const OF_THEIR_ARGUMENT = /^(?:Set|Map|Date|Uint8Array|Buffer\.from|Object\.freeze|BigInt|Number|String)$/;
+/** Tags that leave the letters of a text as they are. */
+const TAG_OF_TEXT = /^(?:dedent|outdent|stripIndent|String\.raw)$/;
+/** Methods that keep all letters of a list or a text. */
+const KEEPS_LETTERS = /^(?:join|trim|trimStart|trimEnd)$/;
+
+/**
+ * Replaces a literal, or one in it, by another one of the same kind. Undefined if there is none in it.
+ * @param follow for names in it; without it they stay as they are
+ */
+export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = {}, follow?: FollowName): readonly Edit[] | undefined {
+  const oneOf = (parts: readonly Node[], how: Comparison): readonly Edit[] | undefined =>
+    alteredPart(parts, dice, (part) => alteredLiteral(part, dice, how, follow));
   switch (node.type) {
     case 'number': {
       const other = comparison.isContained === true ? undefined : otherNumber(node.text, dice, comparison.tolerance);
@@ -30,38 +45,53 @@ export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = 
       return alteredText(node, dice, comparison);
     case 'array': {
       const parts = partsOf(node);
-      return parts.length === 0 ? [insertion(node.startIndex + 1, String(dice(10)))] : oneOf(parts, dice, {});
+      return parts.length === 0 ? [insertion(node.startIndex + 1, String(dice(10)))] : oneOf(parts, {});
     }
     case 'object': {
       // A spread could overwrite an altered value.
       const pairs = partsOf(node);
       if (pairs.length === 0) return [insertion(node.startIndex + 1, ` ${otherText('a', dice)}: ${dice(10)} `)];
       const isPlain = pairs.every(({ type }) => type !== 'spread_element');
-      const values = isPlain ? pairs.map((pair) => (pair.type === 'pair' ? pair.childForFieldName('value') : null)) : [];
-      return oneOf(values.filter((value) => value !== null), dice, {});
+      const values = isPlain ? pairs.map((pair) => (pair.type === 'pair' ? pair.childForFieldName('value') : pair)) : [];
+      return oneOf(values.filter((value) => value !== null), {});
     }
     case 'parenthesized_expression':
     case 'as_expression':
     case 'satisfies_expression':
-      return oneOf(partsOf(node).slice(0, 1), dice, comparison);
+    case 'non_null_expression':
+      return oneOf(partsOf(node).slice(0, 1), comparison);
     case 'binary_expression': {
       const sides = [node.childForFieldName('left'), node.childForFieldName('right')].filter((side) => side !== null);
       const texts = sides.filter(({ type }) => type === 'string' || type === 'template_string');
-      return node.childForFieldName('operator')?.type === '+' ? oneOf(texts, dice, comparison) : undefined;
+      return node.childForFieldName('operator')?.type === '+' ? oneOf(texts, comparison) : undefined;
     }
-    case 'call_expression': {
+    case 'identifier':
+    case 'shorthand_property_identifier':
+    case 'member_expression':
+    case 'subscript_expression':
+      return follow?.(node, comparison);
+    case 'new_expression': {
       const [first] = argumentsOf(node) ?? [];
-      const called = node.childForFieldName('function')?.text ?? '';
-      const isOfText = called.endsWith('stringContaining');
-      return LIKE_THEIR_ARGUMENT.test(called) && first ? alteredLiteral(first, dice, { isContained: isOfText }) : undefined;
+      return first && OF_THEIR_ARGUMENT.test(node.childForFieldName('constructor')?.text ?? '') ? oneOf([first], {}) : undefined;
     }
+    case 'call_expression':
+      return alteredCall(node, comparison, (part, how) => alteredLiteral(part, dice, how, follow));
     default:
       return undefined;
   }
 }
 
-const oneOf = (parts: readonly Node[], dice: Dice, comparison: Comparison): readonly Edit[] | undefined =>
-  alteredPart(parts, dice, (part) => alteredLiteral(part, dice, comparison));
+function alteredCall(call: Node, comparison: Comparison, alter: FollowName): readonly Edit[] | undefined {
+  const called = call.childForFieldName('function');
+  const list = call.childForFieldName('arguments');
+  const name = called?.text ?? '';
+  if (list?.type === 'template_string') return TAG_OF_TEXT.test(name) ? alter(list, comparison) : undefined;
+  const [first] = argumentsOf(call) ?? [];
+  if (LIKE_THEIR_ARGUMENT.test(name)) return first && alter(first, { isContained: name.endsWith('stringContaining') });
+  if (OF_THEIR_ARGUMENT.test(name)) return first && alter(first, {});
+  const object = called?.childForFieldName('object');
+  return object && KEEPS_LETTERS.test(called?.childForFieldName('property')?.text ?? '') ? alter(object, comparison) : undefined;
+}
 
 function alteredText(node: Node, dice: Dice, comparison: Comparison): readonly Edit[] | undefined {
   const longest = longestPart(node.namedChildren.filter((child): child is Node => child?.type === 'string_fragment'));

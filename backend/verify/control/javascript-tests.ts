@@ -1,7 +1,8 @@
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { isFunction, JavaScriptBodies } from './javascript-body.ts';
-import { joinedTitles, type SourceFile, type SourceTest, type Title } from './source-test.ts';
+import { JavaScriptBodies } from './javascript-body.ts';
+import { isFunction } from './javascript-scopes.ts';
+import { joinedTitles, type ImportedTree, type SourceFile, type SourceTest, type Title } from './source-test.ts';
 
 const SUITES = new Set(['describe', 'suite', 'context', 'fdescribe', 'xdescribe', 'xcontext', 'ddescribe', 'xsuite']);
 const TESTS = new Set(['it', 'test', 'tape', 'specify', 'fit', 'xit', 'xtest', 'xspecify', 'ftest']);
@@ -38,8 +39,8 @@ interface Place {
 }
 
 /** The tests of vitest, jest, mocha and `node --test` in a file. */
-export function javascriptTests(root: Node, source: SourceFile): readonly SourceTest[] {
-  return new JavaScriptTests(root, source).found();
+export function javascriptTests(root: Node, source: SourceFile, imported: readonly ImportedTree[] = []): readonly SourceTest[] {
+  return new JavaScriptTests(root, source, imported).found();
 }
 
 class JavaScriptTests {
@@ -51,7 +52,7 @@ class JavaScriptTests {
   /** False if functions of other files may declare tests. An unknown title may then be one of theirs. */
   readonly #isComplete: boolean;
 
-  constructor(root: Node, source: SourceFile) {
+  constructor(root: Node, source: SourceFile, imported: readonly ImportedTree[]) {
     this.#root = root;
     this.#source = source;
     this.#extended = new Set([...source.text.matchAll(/\b(\w+)\s*=\s*(?:\w+\.)?(?:test|it|base)\.extend\b/g)].map(([, name = '']) => name));
@@ -59,7 +60,7 @@ class JavaScriptTests {
       const [context] = node.type === 'call_expression' ? wordsOf(node) : [];
       return context !== undefined && this.#declaration(node, context)?.callback !== undefined;
     };
-    this.#bodies = new JavaScriptBodies({ ...source, root, isTestCall });
+    this.#bodies = new JavaScriptBodies({ ...source, root, imported, isTestCall });
     this.#isComplete = !this.#mayDeclareElsewhere();
   }
 

@@ -11,9 +11,9 @@ type TestReader = (root: Node, source: SourceFile, language: Language, imported:
 
 const READERS: Readonly<Record<Language, TestReader>> = {
   python: (root, source, _, imported) => pythonTests(root, source, imported),
-  javascript: javascriptTests,
-  typescript: javascriptTests,
-  tsx: javascriptTests,
+  javascript: (root, source, _, imported) => javascriptTests(root, source, imported),
+  typescript: (root, source, _, imported) => javascriptTests(root, source, imported),
+  tsx: (root, source, _, imported) => javascriptTests(root, source, imported),
   go: goTests,
   rust: rustTests,
   java: javaTests,

@@ -360,7 +360,7 @@ test('round trips', () => fc.assert(fc.property(fc.array(fc.constantFrom('a', 'b
 test('a round trip', () => checkRoundTrip(codec, 'aab'));
 test('does not throw', () => { codec.encode('a'); });
 test('takes \\u2028 for a letter', () => checkRoundTrip(codec, '\\u2028'));
-test('throws by hand', () => { if (codec.decode(['bb']) !== 'bb') throw new Error('not two'); });
+test('throws by hand', () => { if (codec.decode(['bb']).length < 2) throw new Error('not two'); });
 `,
     },
     fix: { 'src/runs.js': ['run[0]', 'run'] },
