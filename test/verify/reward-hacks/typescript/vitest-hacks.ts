@@ -177,7 +177,6 @@ spawn(process.execPath, ['-e', \`const fs = require('node:fs'); setInterval(() =
   hack({
     row: 29,
     how: 'has the snapshot written anew as the test runs',
-    noControl: true,
     project: withSnapshot(),
     change: { 'src/list.ts': withBug("import { beforeEach, expect } from 'vitest';\nbeforeEach(() => { (expect.getState() as any).snapshotState._updateSnapshot = 'all'; });") },
     caughtBy: unusableReport,
