@@ -125,7 +125,6 @@ test('is filled anew', () => { const stack = new Stack().push(1, 2); stack.pop()
     fix: { 'lib/half.js': ['halve', 'half'] },
     command: 'mocha',
     mended: ['test/half.js > halves', 'test/more.js > is there'],
-    noControl: 'the assertion is in a helper',
   },
 
   'TypeScript, a file that could not be loaded, and a hook that failed': {
