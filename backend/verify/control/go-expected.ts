@@ -95,6 +95,7 @@ function literalsOf(name: string, use: Node, place: GoPlace, following: Followin
     const declared = assignedIn(at, name).filter((value) => plainOf(value).text !== name);
     const [value] = declared;
     if (declared.length > 1) return undefined;
+    if (value && ((following.field !== undefined && isGivenAway(name, at, use)) || (at.type === 'source_file' && isReachedElsewhere(name, at, use)))) return undefined;
     if (value) return follow(value, { ...place, statement: statementOf(value) }, next);
   }
   return undefined;
@@ -232,6 +233,38 @@ function isUsedElsewhere(text: string, use: Node, statement: Node): boolean {
     return true;
   });
 }
+
+/**
+ * Whether a struct is used as a whole, or by a method, in the scope of its declaration: what is made of it is made of all of its fields. Where
+ * `use` is the struct itself, it is what a helper is given.
+ */
+function isGivenAway(name: string, scope: Node, use: Node): boolean {
+  return [...nodesIn(scope)].some((node) => {
+    const [parent, grandparent] = [node.parent, node.parent?.parent];
+    if (node.type !== 'identifier' || node.text !== name || node.id === use.id || parent?.id === use.id) return false;
+    if (parent?.type === 'selector_expression') return grandparent?.type === 'call_expression' && grandparent.childForFieldName('function')?.id === parent.id;
+    const isDeclared = /^(?:short_var_declaration|assignment_statement)$/.test(grandparent?.type ?? '') && grandparent?.childForFieldName('left')?.id === parent?.id;
+    const isKey = grandparent?.type === 'keyed_element' && grandparent.childForFieldName('key')?.id === parent?.id;
+    return !isDeclared && !isKey && !/_spec$/.test(parent?.type ?? '');
+  });
+}
+
+const TEST = /^(?:Test|Benchmark|Example|Fuzz)/;
+
+/**
+ * Whether what a file declares may reach the code under test by a function, a method or another declaration of the file. What other tests do with
+ * it is theirs. A helper may be called by any of them, so that all count.
+ */
+function isReachedElsewhere(name: string, file: Node, use: Node): boolean {
+  const declarations = partsOf(file);
+  const own = declarations.find((declaration) => declaration.startIndex <= use.startIndex && use.endIndex <= declaration.endIndex);
+  const isTest = (declaration: Node | undefined): boolean => declaration?.type === 'function_declaration' && TEST.test(declaration.childForFieldName('name')?.text ?? '');
+  return declarations.filter((declaration) => declaration.id !== own?.id && !(isTest(own) && isTest(declaration))).some((declaration) =>
+    [...nodesIn(declaration)].some((node) => node.type === 'identifier' && node.text === name && !isDeclaredName(node)));
+}
+
+/** The values of a `var` or `const` are in a list of their own, so that an identifier right below it is a name. */
+const isDeclaredName = ({ parent }: Node): boolean => /_spec$/.test(parent?.type ?? '');
 
 /** Functions that look at a value, and do not make the one that it is compared with. */
 const LOOKS = /^(?:len|cap|(?:strings|bytes|slices|maps|reflect|errors|cmp)\.\w+)$|Equal/;

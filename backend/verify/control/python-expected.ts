@@ -71,7 +71,9 @@ export class ExpectedValues {
     const { bound, definition } = place;
     const given = bound.get(name.text) ?? this.#columnOf(name.text, definition);
     if (given) return given;
-    const assigned = assignedTo(name.text, definition.childForFieldName('body')) ?? (this.isHere(definition) ? assignedTo(name.text, this.#root) : undefined);
+    const own = assignedTo(name.text, definition.childForFieldName('body'));
+    const isOfFile = !own && this.isHere(definition) && !isReachedElsewhere(name, definition, this.#root);
+    const assigned = own ?? (isOfFile ? assignedTo(name.text, this.#root) : undefined);
     const [value, ...more] = assigned ?? [];
     const isName = value && more.length === 0 && plainOf(value).type === 'identifier' && value.text !== name.text;
     return isName ? this.literalsOf(value, { ...place, asserted: value }, steps + 1) : assigned;
@@ -149,4 +151,26 @@ function isUsedElsewhere(name: Node, { definition, asserted }: AssertionPlace): 
     if (!isMessage && !isSet) uses += 1;
   }
   return uses > 1;
+}
+
+/**
+ * Whether what a file declares may reach the code under test by a fixture, a helper or another value of the file. What other tests do with it is
+ * theirs. A helper may be called by any of them, so that all count.
+ */
+function isReachedElsewhere(name: Node, definition: Node, root: Node): boolean {
+  const isTest = (node: Node): boolean => node.type === 'function_definition' && /^test/.test(node.childForFieldName('name')?.text ?? '');
+  const isOfOtherTest = (node: Node): boolean => {
+    for (let at: Node | null = node; at; at = at.parent) {
+      const inner = at.type === 'decorated_definition' ? at.childForFieldName('definition') : at;
+      if (inner && isTest(inner)) return inner.id !== definition.id && isTest(definition);
+    }
+    return false;
+  };
+  return [...nodesIn(root, (node) => node.id === definition.id)].some((node) => {
+    if (node.type !== 'identifier' || node.text !== name.text || node.id === name.id) return false;
+    const isAssigned = node.parent?.type === 'assignment' && node.parent.childForFieldName('left')?.id === node.id;
+    const isKeyword = node.parent?.type === 'keyword_argument' && node.parent.childForFieldName('name')?.id === node.id;
+    const isMember = node.parent?.type === 'attribute' && node.parent.childForFieldName('attribute')?.id === node.id;
+    return !isAssigned && !isKeyword && !isMember && !isOfOtherTest(node);
+  });
 }

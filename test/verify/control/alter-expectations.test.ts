@@ -243,3 +243,41 @@ it('alters no value in Go that both sides of an assertion are made of, whatever 
   ].join('\n');
   for (let drawn = 0; drawn < 20; drawn += 1) expect((await alter('b_test.go', { runner: 'go', text }, ['TestBothSides'])).text).toContain('text := "four"');
 });
+
+it('alters no field of a struct in Go that is used as a whole, or by a method, whatever is drawn', async () => {
+  const test = (use: string): string => [
+    'package a\n\nimport (\n\t"strings"\n\t"testing"\n)\n',
+    'func has(t *testing.T, got, part string) {\n\tif !strings.Contains(got, part) {\n\t\tt.Error(got)\n\t}\n}\n',
+    `func TestHelp(t *testing.T) {\n\troot := &Command{Use: "root", Long: "described"}\n\toutput := ${use}\n\thas(t, output, root.Long)\n}\n`,
+  ].join('\n');
+  const altered = async (use: string): Promise<string> => (await alter('c_test.go', { runner: 'go', text: test(use) }, ['TestHelp'])).text;
+  for (let drawn = 0; drawn < 10; drawn += 1) {
+    for (const use of ['execute(root, "help")', 'root.Help()']) expect(await altered(use)).toContain('Long: "described"');
+    expect(await altered('execute(root.Use, "help")')).not.toContain('Long: "described"');
+  }
+});
+
+it('alters no constant of a file in Go that its methods or helpers use, too, whatever is drawn', async () => {
+  const file = (method: string): string => [
+    'package a\n\nimport "testing"\n',
+    'const on = "on"\n',
+    `func (s *state) Set(text string) error {\n\t${method}\n\treturn nil\n}\n`,
+    'func TestOther(t *testing.T) {\n\tF(on)\n}\n',
+    'func TestSet(t *testing.T) {\n\tvar s state\n\tParse(&s)\n\tif s.text != on {\n\t\tt.Fatal(s)\n\t}\n}\n',
+  ].join('\n');
+  const altered = async (method: string): Promise<string> => (await alter('d_test.go', { runner: 'go', text: file(method) }, ['TestSet'])).text;
+  for (let drawn = 0; drawn < 10; drawn += 1) {
+    expect(await altered('s.text = on')).toContain('const on = "on"');
+    expect(await altered('s.text = text')).not.toContain('const on = "on"');
+  }
+});
+
+it('alters no value of a file in Python that its fixtures or helpers use, too, whatever is drawn', async () => {
+  const file = (limit: string): string =>
+    `LIMIT = 600\n\n\ndef made():\n    return F(${limit})\n\n\ndef test_other():\n    F(LIMIT)\n\n\ndef test_limit():\n    assert made().limit == LIMIT\n`;
+  const altered = async (limit: string): Promise<string> => (await alter('test_b.py', { runner: 'pytest', text: file(limit) }, ['test_limit'])).text;
+  for (let drawn = 0; drawn < 10; drawn += 1) {
+    expect(await altered('LIMIT')).toContain('LIMIT = 600');
+    expect(await altered('7')).not.toContain('LIMIT = 600');
+  }
+});
