@@ -64,8 +64,9 @@ export class TrainingPrinter {
   #sayStep(training: Training, index: number): void {
     this.#terminal.say(stepLine(training, index));
     const { metrics, pool } = training;
+    if (!isFlat(metrics[index]) || isFlat(metrics[index - 1])) return;
     const flat = flatStepsOf({ metrics: metrics.slice(0, index + 1), pool });
-    if (flat && isFlat(metrics[index]) && !isFlat(metrics[index - 1])) this.#terminal.say(`  ${printable(flatMessage(flat))}`);
+    if (flat) this.#terminal.say(`  ${printable(flatMessage(flat))}`);
   }
 
   /** Prints how the training ended and what to do next. */
