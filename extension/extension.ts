@@ -139,10 +139,13 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
   const poolStore = new PoolStore(connection);
-  const localFirst = new LocalFirstState({ connection, folders, isOn: () => readSettings().localFirst });
-  // Workers and runs that come to an end may change who tries, and the record.
+  const localFirst = new LocalFirstState({ connection, workspace: onlyFolder, isOn: () => readSettings().localFirst });
+  // Workers, which are read anew with each connection, and runs that come to an end may change who tries, and the record.
   poolStore.changed.on(() => localFirst.refresh());
-  list.changed.on(() => localFirst.refresh());
+  connection.on('run/changed', ({ state }) => {
+    if (isOver(state)) localFirst.refresh();
+  });
+  connection.on('run/removed', () => localFirst.refresh());
   context.subscriptions.push(vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration('conductor.localFirst')) localFirst.changed.emit();
   }));

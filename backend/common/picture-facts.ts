@@ -14,7 +14,11 @@ export interface PictureFacts {
 /** Undefined for a text that is no base64. */
 export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    return Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    const text = atob(data);
+    // Uint8Array.from goes through an iterator, which takes thirty times as long.
+    const bytes = new Uint8Array(text.length);
+    for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
+    return bytes;
   } catch {
     return undefined;
   }

@@ -132,15 +132,20 @@ export class Journal {
            AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')`,
       ),
       localTries: file.prepare(
-        `SELECT runs.usd AS usd, runs.unpriced_tokens AS unpriced, runs.state = 'completed' AND runs.outcome = 'verified' AS is_verified, EXISTS (
-                  SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed'
-                ) AS is_judged,
-                (SELECT at FROM events WHERE run_id = runs.run_id AND type = 'try.begun' AND json_valid(body) AND json_extract(body, '$.event.keptFrom') IS NULL) AS began,
-                (SELECT max(at) FROM events WHERE run_id = runs.run_id AND type IN ('answer.ready', 'verify.completed', 'round.failed')
-                   AND json_valid(body) AND json_extract(body, '$.event.round') = 0) AS ended,
-                (SELECT json_extract(body, '$.event.round') FROM events WHERE run_id = runs.run_id AND type = 'run.completed' AND json_valid(body)
-                   ORDER BY seq DESC LIMIT 1) AS answer_round
-         FROM runs WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND run_id <> ?`,
+        `SELECT usd, unpriced, is_verified, is_judged, began,
+                CASE WHEN began IS NOT NULL THEN (
+                  SELECT max(at) FROM events WHERE run_id = tried.run_id AND type IN ('answer.ready', 'verify.completed', 'round.failed')
+                    AND json_valid(body) AND json_extract(body, '$.event.round') = 0
+                ) END AS ended,
+                CASE WHEN began IS NOT NULL THEN (
+                  SELECT json_extract(body, '$.event.round') FROM events WHERE run_id = tried.run_id AND type = 'run.completed' AND json_valid(body)
+                  ORDER BY seq DESC LIMIT 1
+                ) END AS answer_round
+         FROM (SELECT run_id, usd, unpriced_tokens AS unpriced, state = 'completed' AND outcome = 'verified' AS is_verified,
+                      EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed') AS is_judged,
+                      (SELECT at FROM events WHERE run_id = runs.run_id AND type = 'try.begun' AND json_valid(body)
+                         AND json_extract(body, '$.event.keptFrom') IS NULL) AS began
+               FROM runs WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND run_id <> ?) AS tried`,
       ),
       unfinished: file.prepare(
         `SELECT run_id FROM runs WHERE kind = ? AND state IN ('running', 'waiting') ORDER BY accepted_at, rowid`,

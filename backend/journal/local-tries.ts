@@ -1,3 +1,4 @@
+import { meanOf } from '../common/mean-of.ts';
 import type { LocalRecord } from '../protocol/local-first.ts';
 
 /** A run of a project, as far as tries concern it. Times are milliseconds since 1970. */
@@ -29,5 +30,3 @@ export function localRecordOf(rows: readonly TriedRow[]): LocalRecord {
     ...(paid.length >= FEWEST_PAID && { saved: { usd: verified * meanOf(paid.map(({ usd }) => usd)), runs: paid.length } }),
   };
 }
-
-const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -44,7 +44,7 @@ export type LocalRecord = z.infer<typeof localRecordSchema>;
 export const localFirstSchema = z.object({
   /** Id of the worker; absent where no enabled worker costs nothing, or nobody costs money. */
   worker: z.string().optional(),
-  /** Absent without a project. */
+  /** Absent without a project, or without a worker. */
   record: localRecordSchema.optional(),
 });
 export type LocalFirst = z.infer<typeof localFirstSchema>;

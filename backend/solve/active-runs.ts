@@ -257,6 +257,7 @@ export class ActiveRuns {
       });
       return reply;
     };
+    const records = () => (workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool));
     return new RunDriver({
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#options.now }),
@@ -269,10 +270,10 @@ export class ActiveRuns {
       }),
       ...(conversation && { workOf: (_worker, place) => (spoken && isLastStep(place) ? spoken(place) : ONE_CALL) }),
       triesBy: () => ({
-        records: workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool),
+        records: records(),
         tries: workspace === undefined ? NO_LOCAL_RECORD : journal.localTries(workspace, runId),
       }),
-      standInsBy: () => (workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool)),
+      standInsBy: records,
       checker,
       failureOf: (error) => this.failureOf(error),
       baseWaitMs,

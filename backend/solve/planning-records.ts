@@ -1,3 +1,4 @@
+import { meanOf } from '../common/mean-of.ts';
 import type { FirstPlan, Journal } from '../journal/journal.ts';
 import type { PlanningRecord, RecordOf } from './choose-planner.ts';
 
@@ -23,8 +24,4 @@ function recordOf(plans: readonly FirstPlan[]): PlanningRecord {
     ...(valid.length > 0 && { durationMs: meanOf(valid.map(({ durationMs }) => durationMs)) }),
     ...(valid.length > 0 && costs.length === valid.length && { usd: meanOf(costs) }),
   };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

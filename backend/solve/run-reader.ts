@@ -130,7 +130,8 @@ export class RunReader implements RunQuestions {
   async localFirst(workspace: string | undefined): Promise<LocalFirst> {
     const { journal, loadWorkers, priced } = this.#options;
     const pool = (await loadWorkers()).workers.filter(({ enabled }) => enabled).map(priced);
-    const first = pool.every(isFree) ? undefined : firstToTry(pool, workspace === undefined ? [] : workerRecords(journal, workspace, pool));
+    if (pool.every(isFree) || !pool.some(isFree)) return {};
+    const first = firstToTry(pool, workspace === undefined ? [] : workerRecords(journal, workspace, pool));
     const worker = first === undefined ? undefined : pool[first]?.id;
     return { ...(worker !== undefined && { worker }), ...(workspace !== undefined && { record: journal.localTries(workspace) }) };
   }

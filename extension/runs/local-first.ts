@@ -3,9 +3,9 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import { Signal } from '../common/signal.ts';
 
 export interface LocalFirstOptions {
-  readonly connection: Pick<BackendConnection, 'request' | 'connected'>;
-  /** The window's open folders, as absolute paths. */
-  readonly folders: () => readonly string[];
+  readonly connection: Pick<BackendConnection, 'request'>;
+  /** The window's only open folder, absolute. */
+  readonly workspace: () => string | undefined;
   /** The setting. */
   readonly isOn: () => boolean;
 }
@@ -18,7 +18,6 @@ export class LocalFirstState {
 
   constructor(options: LocalFirstOptions) {
     this.#options = options;
-    options.connection.connected.on(() => this.refresh());
   }
 
   /** Undefined where there is nothing to choose: nobody could try. */
@@ -28,9 +27,9 @@ export class LocalFirstState {
 
   /** Reads it again. What cannot be read is not shown: the connection's state shows the cause. */
   refresh(): void {
-    const { connection, folders } = this.#options;
-    const [folder, ...others] = folders();
-    connection.request('localFirst/get', { ...(folder !== undefined && others.length === 0 && { workspace: folder }) })
+    const { connection, workspace: only } = this.#options;
+    const workspace = only();
+    connection.request('localFirst/get', { ...(workspace !== undefined && { workspace }) })
       .then((known) => { this.#known = known; }, () => {})
       .finally(() => this.changed.emit());
   }
