@@ -56,6 +56,9 @@ export function takenPictures(pictures: readonly Pick<Picture, 'data'>[]): Pictu
   });
 }
 
+/** Named, and not shown. */
+export const withoutData = (pictures: readonly Picture[]): Picture[] => pictures.map((picture) => ({ ...picture, data: '' }));
+
 /** Bytes of the files. */
 export function bytesOfPictures(pictures: readonly Pick<Picture, 'data'>[]): number {
   return pictures.reduce((sum, { data }) => sum + Math.floor(data.length * 3 / 4), 0);

@@ -1,5 +1,5 @@
 import { redactText } from '../../common/secrets/secrets.ts';
-import type { Picture } from '../../protocol/pictures.ts';
+import { withoutData, type Picture } from '../../protocol/pictures.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { ModelMessage } from '../../protocol/methods.ts';
 import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
@@ -44,7 +44,7 @@ export function exportedRun(run: RunSnapshot, keys: readonly string[]): Exported
 /** Pictures are named and not shown: nothing removes secrets from them. */
 function withoutPictureData(run: RunSnapshot): RunSnapshot {
   const named = <T extends { readonly pictures?: readonly Picture[] | undefined }>(of: T): T =>
-    (of.pictures ? { ...of, pictures: of.pictures.map((picture) => ({ ...picture, data: '' })) } : of);
+    (of.pictures ? { ...of, pictures: withoutData(of.pictures) } : of);
   const { request, earlier } = run;
   return { ...run, request: named(request), ...(earlier && { earlier: { ...earlier, exchanges: earlier.exchanges.map(named) } }) };
 }

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../protocol/earlier.ts';
-import { bytesOfPictures, MAX_PICTURES, MAX_PICTURES_BYTES, type Picture } from '../../protocol/pictures.ts';
+import { bytesOfPictures, MAX_PICTURES, MAX_PICTURES_BYTES, withoutData, type Picture } from '../../protocol/pictures.ts';
 
 /**
  * The exchanges with the data of as many pictures as a question may have, from the newest on; of older ones models are only told. An exchange
@@ -14,6 +14,6 @@ export function withNewestPictures(exchanges: readonly Exchange[], own: readonly
     if (pictures.length === 0) return exchange;
     left -= isTold ? pictures.length : MAX_PICTURES;
     bytes -= bytesOfPictures(pictures);
-    return left >= 0 && bytes >= 0 ? exchange : { ...exchange, pictures: pictures.map((picture) => ({ ...picture, data: '' })) };
+    return left >= 0 && bytes >= 0 ? exchange : { ...exchange, pictures: withoutData(pictures) };
   }).toReversed();
 }
