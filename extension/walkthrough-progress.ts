@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
-import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { answerOf } from '../backend/protocol/run-facts.ts';
+import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import type { ContextKeys, WalkthroughStep } from './common/context-keys.ts';
 
 export interface WalkthroughProgressOptions {

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n';
-import { gaveUpIn, heldRound, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
+import { gaveUpIn, heldRound } from '../backend/protocol/run-facts.ts';
+import type { RoundView, RunSnapshot, StepView } from '../backend/protocol/run-snapshot.ts';
 import { costWords } from '../backend/protocol/work-estimate-words.ts';
 import { passesOf, roundName, stageOf, verdictStage, workerName } from './run-stage.ts';
 

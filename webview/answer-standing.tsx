@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { formatMoney, formatUsd } from '../backend/protocol/figures.ts';
-import { answerOf, hasAttempts, spentIn, type RoundView, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, hasAttempts, spentIn } from '../backend/protocol/run-facts.ts';
+import type { RoundView, RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { brokenCount, passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified, passesOnly } from '../backend/protocol/verdict-facts.ts';

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { answerOf, gaveUpIn, hasAttempts, heldRound, isOver, type RoundView as Round, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, gaveUpIn, hasAttempts, heldRound } from '../backend/protocol/run-facts.ts';
+import { isOver, type RoundView as Round, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
 

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { RunSummary } from '../backend/protocol/methods.ts';
-import { answerOf, hasAttempts, heldRound, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
+import { answerOf, hasAttempts, heldRound } from '../backend/protocol/run-facts.ts';
+import type { RoundView, RunSnapshot, StepView } from '../backend/protocol/run-snapshot.ts';
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';

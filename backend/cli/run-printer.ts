@@ -8,7 +8,8 @@ import type { BudgetWarning, RunEventOf, StoredEvent, Tried } from '../protocol/
 import { localRecordWords, noTryWords } from '../protocol/local-first-words.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
-import { answerOf, gaveUpIn, hasAttempts, spentIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import { answerOf, gaveUpIn, hasAttempts, spentIn } from '../protocol/run-facts.ts';
+import type { RoundView, RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
 import { costWords, estimateReasons, tokenWords } from '../protocol/work-estimate-words.ts';
 import { tellingLine } from '../protocol/telling-line.ts';
 import { passCount } from '../protocol/test-changes.ts';

@@ -1,6 +1,7 @@
 import type { Earlier } from '../protocol/earlier.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
-import { answerOf, spentIn, type RoundView, type RunSnapshot, type Spent } from '../protocol/run-snapshot.ts';
+import { answerOf, spentIn } from '../protocol/run-facts.ts';
+import type { RoundView, RunSnapshot, Spent } from '../protocol/run-snapshot.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 import { isVerified } from '../protocol/verdict-facts.ts';
 

@@ -1,4 +1,5 @@
-import { heldRound, type RunSnapshot } from './run-snapshot.ts';
+import { heldRound } from './run-facts.ts';
+import type { RunSnapshot } from './run-snapshot.ts';
 
 /** A plan that waits for a person, by the attempt that wrote it. */
 export interface HeldPlan {

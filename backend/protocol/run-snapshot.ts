@@ -12,8 +12,6 @@ import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
 import type { ToolCall, VerbatimTurn } from './tool-calls.ts';
-import { isRed } from './test-changes.ts';
-import { isVerified, passesOnly } from './verdict-facts.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
 import type { WorkerRecord } from './worker-record.ts';
@@ -628,101 +626,10 @@ function withoutRunningTrial({ trial, ...step }: StepView): StepView {
   return trial?.result ? { ...step, trial } : step;
 }
 
-/**
- * What the tests say of the changes that a step reads, by their step: empty unless it reads two or more that were tried. The same
- * before the step begins and later.
- */
-export function triedOf({ steps }: Pick<RoundView, 'steps'>, reads: readonly number[]): ReadonlyMap<number, Tried> {
-  const tried = new Map(reads.flatMap((index) => {
-    const result = steps[index]?.trial?.result;
-    return result ? [[index, result] as const] : [];
-  }));
-  return tried.size >= 2 ? tried : new Map();
-}
-
 function paused<T extends { readonly pausedMs?: number }>(whole: T, ms: number): T {
   return { ...whole, pausedMs: (whole.pausedMs ?? 0) + ms };
 }
 
 function forgiveRejections(round: RoundView): RoundView {
   return round.rejections.length > 0 ? { ...round, forgivenRejections: round.rejections.length } : round;
-}
-
-/** Active milliseconds of the run until `now` (milliseconds since 1970), or until its end. */
-export function elapsedOf({ acceptedAt, updatedAt, pausedMs = 0, state }: RunSnapshot, now: number): number {
-  return (isOver(state) ? updatedAt : now) - acceptedAt - pausedMs;
-}
-
-/** Whether the Conductor kept an answer although its tests failed. */
-export function gaveUpIn({ rounds }: Pick<RunSnapshot, 'rounds'>, { index, kept }: Pick<RoundView, 'index' | 'kept'>): boolean {
-  const verdict = rounds[index - 1]?.verdict;
-  return kept && verdict !== undefined && !isVerified(verdict);
-}
-
-/**
- * The answer that the run offers: the text of the chosen round's last step. While none is chosen, of the best attempt, or of the last round
- * that has one.
- */
-export function answerOf(run: RunSnapshot): { round: RoundView; text: string } | undefined {
-  const candidates = run.answerRound === undefined ? [...run.rounds].reverse() : [run.rounds[run.answerRound]];
-  const answered = candidates.filter((round) => round !== undefined && answerText(round) !== undefined) as RoundView[];
-  const round = run.answerRound === undefined && hasAttempts(run) ? bestAttempt(answered) : answered[0];
-  const text = round && answerText(round);
-  return text === undefined ? undefined : { round: round as RoundView, text };
-}
-
-/** The output of the step that gives the round's answer. */
-export function answerText({ answer, steps }: Pick<RoundView, 'answer' | 'steps'>): string | undefined {
-  return answer && steps[answer.step]?.output;
-}
-
-/** How good an answer is by the tests: 3 if it is verified, 2 if its tests pass, and otherwise their score. */
-export function rankOf({ verdict }: Pick<RoundView, 'verdict'>): number {
-  if (!verdict) return 0;
-  if (isVerified(verdict)) return 3;
-  return passesOnly(verdict) ? 2 : verdict.score;
-}
-
-/**
- * The attempt that is offered: verified before passing, then by the score of the tests, then with the fewest failing tests, then one that
- * was paid for before the local try, then the cheapest, then the first.
- */
-export function bestAttempt(rounds: readonly RoundView[]): RoundView | undefined {
-  const red = ({ verdict }: RoundView): number => verdict?.tests.filter(isRed).length ?? Infinity;
-  const [best] = rounds.filter((round) => answerText(round) !== undefined).toSorted((a, b) => {
-    const failing = red(a) === red(b) ? 0 : red(a) - red(b);
-    const free = Number(a.localTry !== undefined) - Number(b.localTry !== undefined);
-    return rankOf(b) - rankOf(a) || failing || free || spentIn(a).usd - spentIn(b).usd || a.index - b.index;
-  });
-  return best;
-}
-
-/** The round whose plan the run waits with for a person. Of attempts, it may be any. */
-export function heldRound({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds'>): RoundView | undefined {
-  return state === 'waiting' ? rounds.find(({ review }) => review?.state === 'waiting') : undefined;
-}
-
-/** Whether the rounds of a run are attempts, of which none revises another. */
-export const hasAttempts = ({ request: { attempts } }: { readonly request: Pick<RunRequest, 'attempts'> }): boolean => attempts > 1;
-
-/** The number of rounds before the first one that the Conductor plans: 1 behind the try of a worker that costs nothing. */
-export const firstPlanned = ({ rounds }: Pick<RunSnapshot, 'rounds'>): number => (rounds[0]?.localTry ? 1 : 0);
-
-/**
- * The rounds that a round is told of, oldest first; it revises the answer of the last one. Attempts are told of none but the local try. A try
- * without an answer says nothing.
- */
-export function roundsBefore(run: { readonly request: Pick<RunRequest, 'attempts'>; readonly rounds: readonly RoundView[] }, round: number): readonly RoundView[] {
-  const before = hasAttempts(run) ? Math.min(round, firstPlanned(run)) : round;
-  return run.rounds.slice(0, before).filter(({ localTry, answer }) => !localTry || answer);
-}
-
-/** What a round cost: its plan and its steps. */
-export function spentIn({ planSpent, steps }: Pick<RoundView, 'planSpent' | 'steps'>): Pick<Spent, 'usd' | 'unpricedTokens' | 'estimated'> {
-  const paid = [...(planSpent ? [planSpent] : []), ...steps.map(({ spent }) => spent)];
-  return {
-    usd: paid.reduce((sum, one) => sum + one.usd, 0),
-    unpricedTokens: paid.reduce((sum, one) => sum + one.unpricedTokens, 0),
-    estimated: paid.some(({ estimated }) => estimated),
-  };
 }

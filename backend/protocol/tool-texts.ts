@@ -2,7 +2,8 @@ import { clip } from '../common/clip.ts';
 import { counted } from '../common/counted.ts';
 import { formatMoney } from './figures.ts';
 import type { RunSummary } from './methods.ts';
-import { answerOf, type RunSnapshot } from './run-snapshot.ts';
+import { answerOf } from './run-facts.ts';
+import type { RunSnapshot } from './run-snapshot.ts';
 import { isRed } from './test-changes.ts';
 import type { VerifiedChange } from './verified-change.ts';
 

@@ -1,4 +1,5 @@
-import { firstPlanned, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { firstPlanned } from '../protocol/run-facts.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import type { Plan } from '../workflow/plan.ts';
 

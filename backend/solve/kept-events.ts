@@ -1,5 +1,6 @@
 import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
-import { hasAttempts, snapshotOf, type StepView } from '../protocol/run-snapshot.ts';
+import { hasAttempts } from '../protocol/run-facts.ts';
+import { snapshotOf, type StepView } from '../protocol/run-snapshot.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 
 /*

@@ -1,7 +1,8 @@
 import type { PromptInput } from '../conductor/prompt-input.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
-import { roundsBefore, type ContextView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { roundsBefore } from '../protocol/run-facts.ts';
+import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { EARLIER_TOKENS } from './follow-up/clip-exchanges.ts';

@@ -1,6 +1,7 @@
 import type { ReviewPlan } from '../protocol/run-request.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
-import { roundsBefore, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { roundsBefore } from '../protocol/run-facts.ts';
+import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import { MAX_STEPS, stepsOf, type Plan } from '../workflow/plan.ts';
 import { MAX_SUBTASK_LENGTH, validatePlan, type PlanRejection, type RawPlan } from '../workflow/validate-plan.ts';

@@ -1,7 +1,8 @@
 import type { PastRound } from '../conductor/prompt-input.ts';
 import { renderPlan } from '../conductor/render-plan.ts';
 import type { Asks, RunEventOf } from '../protocol/run-events.ts';
-import { answerText, rankOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { answerText, rankOf } from '../protocol/run-facts.ts';
+import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
 import { isVerified, passesOnly } from '../protocol/verdict-facts.ts';

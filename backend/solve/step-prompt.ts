@@ -1,5 +1,6 @@
 import { handsWords, type Hands } from '../hands/hands-words.ts';
-import { roundsBefore, triedOf, type ContextView, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { roundsBefore, triedOf } from '../protocol/run-facts.ts';
+import type { ContextView, RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { turnText } from '../protocol/turn-text.ts';
 import { factsOf } from '../protocol/providers.ts';
 import type { ConversationMessage, Message } from '../workers/model.ts';

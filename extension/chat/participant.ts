@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { heldPlan } from '../../backend/protocol/held-plan.ts';
 import { pictureOf, type Picture } from '../../backend/protocol/pictures.ts';
-import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf } from '../../backend/protocol/run-facts.ts';
+import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { messageOf } from '../common/backend-connection.ts';
 import { chooseFolder } from '../common/looking-at.ts';
 import { NextStepError } from '../common/next-step.ts';

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { formatDuration, formatMoney, formatStepSpent } from '../../backend/protocol/figures.ts';
 import { heldPlan } from '../../backend/protocol/held-plan.ts';
-import { answerOf, firstPlanned, hasAttempts, type RoundView, type RunSnapshot, type StepView } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf, firstPlanned, hasAttempts } from '../../backend/protocol/run-facts.ts';
+import type { RoundView, RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
 import { isRed } from '../../backend/protocol/test-changes.ts';
 import { isVerified, passesOnly } from '../../backend/protocol/verdict-facts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
 import { heldPlan } from '../../backend/protocol/held-plan.ts';
-import { answerOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf } from '../../backend/protocol/run-facts.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { isRed } from '../../backend/protocol/test-changes.ts';
 import { runsText, runText, verdictText } from '../../backend/protocol/tool-texts.ts';
 import { isVerified } from '../../backend/protocol/verdict-facts.ts';

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import type { FileEdit } from '../../backend/protocol/methods.ts';
 import type { AppliedAnswer, ApplyOutcome } from '../../backend/protocol/panel-messages.ts';
-import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf } from '../../backend/protocol/run-facts.ts';
+import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { brokenCount } from '../../backend/protocol/test-changes.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { isVerified, passesOnly } from '../../backend/protocol/verdict-facts.ts';

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { hasAttempts, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { hasAttempts } from '../../backend/protocol/run-facts.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 
 /** The place of a step in lists of steps; both numbers count from 0. */
 export function stepLabel(run: RunSnapshot, { round, step }: { readonly round: number; readonly step: number }): string {

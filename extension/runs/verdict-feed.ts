@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../backend/protocol/methods.ts';
-import { answerOf } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf } from '../../backend/protocol/run-facts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import type { RunList } from './run-list.ts';

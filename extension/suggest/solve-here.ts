@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
-import { answerOf } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf } from '../../backend/protocol/run-facts.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { NextStepError, offerSteps } from '../common/next-step.ts';
 import type { RunCommands } from '../runs/run-commands.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runEventSchema } from '../../backend/protocol/run-events.ts';
-import { answerOf, elapsedOf } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf, elapsedOf } from '../../backend/protocol/run-facts.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { PLAN, REGRESSED, Script, VERIFIED } from '../webview/fixtures.ts';
 

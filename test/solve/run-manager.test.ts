@@ -6,7 +6,8 @@ import type { ContextRequest, GatheredContext } from '../../backend/context/cont
 import { Journal } from '../../backend/journal/journal.ts';
 import { holderName } from '../../backend/journal/leases.ts';
 import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
-import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { answerOf } from '../../backend/protocol/run-facts.ts';
+import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';

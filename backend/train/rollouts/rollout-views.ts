@@ -1,4 +1,5 @@
-import { answerOf, type RoundView, type RunSnapshot } from '../../protocol/run-snapshot.ts';
+import { answerOf } from '../../protocol/run-facts.ts';
+import type { RoundView, RunSnapshot } from '../../protocol/run-snapshot.ts';
 import type { Rollout, WholeRollout } from '../../protocol/training.ts';
 import { clip } from '../../common/clip.ts';
 import { rewardOf, type RewardOptions } from '../grpo/reward.ts';
