@@ -3,7 +3,8 @@ import type { RunSummary } from '../../backend/protocol/methods.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { Signal } from '../../extension/common/signal.ts';
 import { VerdictFeed, type JudgedRun } from '../../extension/runs/verdict-feed.ts';
-import { notVerifiedRun, REGRESSED, refusedRun, VERIFIED, verifiedRun } from '../webview/fixtures.ts';
+import { notVerifiedRun, refusedRun, verifiedRun } from '../webview/fixtures.ts';
+import { REGRESSED, VERIFIED } from '../webview/verdict-fixtures.ts';
 
 const FOLDER = '/app';
 

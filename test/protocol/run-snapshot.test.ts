@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { runEventSchema } from '../../backend/protocol/run-events.ts';
 import { answerOf, elapsedOf } from '../../backend/protocol/run-facts.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
-import { PLAN, REGRESSED, Script, VERIFIED } from '../webview/fixtures.ts';
+import { PLAN, Script } from '../webview/fixtures.ts';
+import { REGRESSED, VERIFIED } from '../webview/verdict-fixtures.ts';
 
 it('the time for which a run was cancelled, stopped or interrupted is not counted as its own', () => {
   const script = new Script().context().plan(0, PLAN);

@@ -12,7 +12,6 @@ import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
-import type { Clients, Confirmation } from '../../backend/solve/clients.ts';
 import { RunNotFoundError } from '../../backend/solve/errors.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import { chooseRunner } from '../../backend/verify/runners/choose-runner.ts';
@@ -22,6 +21,7 @@ import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { NO_ADAPTER } from '../support/no-adapter.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+import { TestClients } from './test-clients.ts';
 
 /*
  * Runs against real workers' wire, a real journal and real patches. Only the verdicts are scripted: what they are made of is tested in
@@ -30,52 +30,6 @@ import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../su
 
 const PLAN = 'model_id = [0, 1]\nsubtasks = ["Look.", "Mend it."]\naccess_list = [[], ["all"]]';
 const ANSWER = 'Here:\n```js src/a.js\nexport const a = 2;\n```';
-
-/** Clients as the backend would have them: keys that may come later, and a person who agrees or not. */
-class TestClients implements Clients {
-  keys = new Map<string, string>();
-  /** Whether anybody is connected who could be asked. */
-  connected = true;
-  agrees: boolean | undefined = true;
-  readonly questions: string[] = [];
-  /** The runs that asked. */
-  readonly asking: (string | undefined)[] = [];
-  readonly remedies: (string | undefined)[] = [];
-  /** A client that is asked for a key and never says a word. */
-  silent = false;
-  readonly #waiting = new Set<() => void>();
-
-  get waiting(): number {
-    return this.#waiting.size;
-  }
-
-  async secret(name: string): Promise<string | null | undefined> {
-    if (this.silent) return new Promise(() => {});
-    return this.keys.get(name) ?? (this.connected ? null : undefined);
-  }
-  async confirm({ detail, runId, remedy }: Confirmation): Promise<boolean | undefined> {
-    this.questions.push(detail);
-    this.asking.push(runId);
-    this.remedies.push(remedy);
-    return this.connected ? this.agrees : undefined;
-  }
-  async model(): Promise<never> {
-    throw new Error('no client offers models');
-  }
-  changed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.add(resolve);
-      signal.addEventListener('abort', () => {
-        this.#waiting.delete(resolve);
-        reject(signal.reason as Error);
-      });
-    });
-  }
-  change(): void {
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
-  }
-}
 
 let folder: string;
 let clients: TestClients;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import { announcementOf } from '../../webview/announcement.ts';
-import { PLAN, Script, streamingRun, VERIFIED, verifiedRun } from './fixtures.ts';
+import { PLAN, Script, streamingRun, verifiedRun } from './fixtures.ts';
+import { VERIFIED } from './verdict-fixtures.ts';
 
 describe('announcementOf', () => {
   it('calls attempts so, and says why one ended', () => {

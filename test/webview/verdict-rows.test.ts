@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TestChange } from '../../backend/protocol/verdict.ts';
 import { countOf, firstRows, verdictRows } from '../../webview/verdict-rows.ts';
-import { MANY_TESTS, REGRESSED } from './fixtures.ts';
+import { MANY_TESTS, REGRESSED } from './verdict-fixtures.ts';
 
 const mended = (id: string): TestChange => ({ id, before: 'failed', after: 'passed' });
 

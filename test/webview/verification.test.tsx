@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, it } from 'vitest';
-import { stateWith, UNKNOWN_VERDICT, VERIFIED } from './fixtures.ts';
+import { stateWith } from './fixtures.ts';
+import { UNKNOWN_VERDICT, VERIFIED } from './verdict-fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
 
 beforeEach(() => stubLayout());
