@@ -27,7 +27,8 @@ export class Mentions {
     return edits.flatMap(({ start, end, text }) => {
       const original = this.#text.slice(start, end);
       if (!/^\w/.test(original) || COMMON.test(original)) return [];
-      const mention = new RegExp(String.raw`(?<![\w.])${escapeRegExp(original)}(?!\w)`, 'g');
+      // The verb of a format is no mention: Go builds no test with one that there is not.
+      const mention = new RegExp(String.raw`(?<![\w.])(?<!%[-+# 0*]*|%\()${escapeRegExp(original)}(?!\w)`, 'g');
       return this.#proses.flatMap(({ startIndex, endIndex }) =>
         [...this.#text.slice(startIndex, endIndex).matchAll(mention)].flatMap(({ index }) => this.#once({ start: startIndex + index, end: startIndex + index + original.length, text })),
       );

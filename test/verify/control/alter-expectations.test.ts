@@ -281,3 +281,14 @@ it('alters no value of a file in Python that its fixtures or helpers use, too, w
     expect(await altered('7')).not.toContain('LIMIT = 600');
   }
 });
+
+it('alters what a message mentions, and no verb of its format, whatever is drawn', async () => {
+  const text = [
+    'package a\n\nimport "testing"\n',
+    'func TestVerb(t *testing.T) {\n\tif got := F(1); got != "v" {\n\t\tt.Errorf("not v but %v and %+v", got, got)\n\t}\n}\n',
+  ].join('\n');
+  for (let drawn = 0; drawn < 10; drawn += 1) {
+    const altered = (await alter('e_test.go', { runner: 'go', text }, ['TestVerb'])).text;
+    expect(altered).toMatch(/"not (?!v )\S+ but %v and %\+v"/);
+  }
+});
