@@ -182,3 +182,31 @@ export function isFailure(statement: Node, tests: ReadonlySet<string>): boolean 
   const [owner, field] = [selector?.childForFieldName('operand'), selector?.childForFieldName('field')];
   return owner != null && field != null && tests.has(owner.text) && FAILING.test(field.text);
 }
+
+/** The name of a parameter that is a test. */
+export function testParameter(node: Node): string | undefined {
+  if (node.type !== 'parameter_declaration' || !/^(?:\*testing\.T|testing\.TB)$/.test(node.childForFieldName('type')?.text ?? '')) return undefined;
+  const name = node.childForFieldName('name')?.text;
+  return name === '_' ? undefined : name;
+}
+
+/** A test, a benchmark, a fuzz target, or the test of a library, such as `*qt.C`. */
+const TEST_TYPE = /^\*?(?:\w+\.)?(?:T|TB|B|F|C)$/;
+
+/** Whether an expression is a test, as in `t.Fatal()` and `s.T().Fatal()`. */
+export function isTest(expression: Node): boolean {
+  if (expression.text.endsWith('.T()')) return true;
+  for (let at: Node | null = expression; at; at = at.parent) {
+    const parameters = at.childForFieldName('parameters');
+    const isDeclared = (parameter: Node): boolean => parameter.childForFieldName('name')?.text === expression.text && TEST_TYPE.test(parameter.childForFieldName('type')?.text ?? '');
+    if (parameters && partsOf(parameters).some(isDeclared)) return true;
+  }
+  return false;
+}
+
+/** Whether a call says why a test fails, or what it does: a logger has methods of the same names. */
+export function isMessageOfTest(call: Node): boolean {
+  const selector = call.childForFieldName('function');
+  const operand = selector?.childForFieldName('operand');
+  return operand != null && /^(?:Error|Fatal|Log)f?$/.test(selector?.childForFieldName('field')?.text ?? '') && isTest(operand);
+}

@@ -2,6 +2,7 @@ import type { Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import type { Dice } from './dice.ts';
+import { isMessageOfTest } from './go-assertions.ts';
 import { alteredLiteral, plainOf, type GoComparison } from './go-literals.ts';
 
 /** Where an assertion stands, or where a helper is called. */
@@ -90,11 +91,12 @@ function literalsOf(name: string, use: Node, place: GoPlace, following: Followin
     if (given && helper) return follow(given, helper.from, next);
     if (at.type === 'for_statement' && below.id === at.childForFieldName('body')?.id) {
       const values = valuesOf(at, name, (table) => tableOf(table, { ...place, statement: at ?? use }, next.steps));
-      if (values) return { nodes: values, isWhole: true };
+      if (values) return isUsedAround(following.field, name, use, { ...place, scope: at }) ? undefined : { nodes: values, isWhole: true };
     }
     const declared = assignedIn(at, name).filter((value) => plainOf(value).text !== name);
     const [value] = declared;
     if (declared.length > 1) return undefined;
+    if (value && isUsedAround(following.field, name, use, { ...place, scope: at })) return undefined;
     if (value && ((following.field !== undefined && isGivenAway(name, at, use)) || (at.type === 'source_file' && isReachedElsewhere(name, at, use)))) return undefined;
     if (value) return follow(value, { ...place, statement: statementOf(value) }, next);
   }
@@ -110,13 +112,15 @@ function follow(value: Node, place: GoPlace, { steps, field, isTable }: Followin
   return literalsOf(node.text, node, place, { steps, field, ...(isTable !== undefined && { isTable }) });
 }
 
-/** The function that is assigned to a name around its call: `check := func(got, want int) { … }`. */
-export function functionAssigned(called: Node): Node | undefined {
+/** The function that a name stands for where it is called: the one that is assigned around the call, `check := func(got, want int) { … }`, before one of the file. */
+export function functionCalled(called: Node, functions: ReadonlyMap<string, Node>): Node | undefined {
   for (let at = called.parent; at; at = at.parent) {
+    const parameters = at.childForFieldName('parameters');
+    if (parameters && partsOf(parameters).some((parameter) => partsOf(parameter).some(({ type, text }) => type === 'identifier' && text === called.text))) return undefined;
     const [value, ...more] = assignedIn(at, called.text);
     if (value) return more.length === 0 && value.type === 'func_literal' ? value : undefined;
   }
-  return undefined;
+  return functions.get(called.text);
 }
 
 /** The statement of a block that an expression is in. */
@@ -213,10 +217,22 @@ function isSubtest({ statement, helper }: GoPlace): boolean {
   return helper !== undefined && isSubtest(helper.from);
 }
 
+/** The function that a statement is in. */
+function functionOf(statement: Node): Node {
+  let at = statement;
+  while (at.parent && !/^(?:func_literal|function_declaration|method_declaration)$/.test(at.type)) at = at.parent;
+  return at;
+}
+
+/** Whether a name that is declared around the function of an assertion, such as that of a subtest, is used for anything else where it is declared. */
+function isUsedAround(field: string | undefined, name: string, use: Node, { statement, scope }: GoPlace & { readonly scope: Node }): boolean {
+  const inner = functionOf(statement);
+  const isAround = scope.type !== 'source_file' && scope.startIndex < inner.startIndex && inner.endIndex <= scope.endIndex;
+  return isAround && isUsedElsewhere(field === undefined ? name : `${name}.${field}`, use, statement, scope);
+}
+
 /** A value that the test also computes with would be altered on both sides. Other assertions and their messages may name it. */
-function isUsedElsewhere(text: string, use: Node, statement: Node): boolean {
-  let definition: Node = statement;
-  while (definition.parent && !/^(?:func_literal|function_declaration|method_declaration)$/.test(definition.type)) definition = definition.parent;
+function isUsedElsewhere(text: string, use: Node, statement: Node, definition = functionOf(statement)): boolean {
   const isSame = (node: Node): boolean => node.text === text && /^(?:identifier|selector_expression)$/.test(node.type);
   return [...nodesIn(definition)].filter(isSame).some((node) => {
     for (let at: Node | null = node, below = node; at && at.id !== definition.id; below = at, at = at.parent) {
@@ -228,7 +244,7 @@ function isUsedElsewhere(text: string, use: Node, statement: Node): boolean {
       if (/^(?:short_var_declaration|var_spec|const_spec|range_clause)$/.test(at.type) && node.parent?.id === (at.childForFieldName('left')?.id ?? at.id)) return false;
       // `want = strings.TrimSpace(want)`
       if (at.type === 'assignment_statement' && at.childForFieldName('left')?.text === text && partsOf(at.childForFieldName('right') ?? at).every((value) => plainOf(value).text === text)) return false;
-      if (at.parent?.id !== statement.id && /^(?:assert|require)\.|\.(?:Error|Fatal|Log)f?\(/.test(at.text) && at.type === 'call_expression') return false;
+      if (at.parent?.id !== statement.id && at.type === 'call_expression' && (isMessageOfTest(at) || ASSERTS.test(at.childForFieldName('function')?.text ?? ''))) return false;
     }
     return true;
   });
@@ -265,6 +281,8 @@ function isReachedElsewhere(name: string, file: Node, use: Node): boolean {
 
 /** The values of a `var` or `const` are in a list of their own, so that an identifier right below it is a name. */
 const isDeclaredName = ({ parent }: Node): boolean => /_spec$/.test(parent?.type ?? '');
+
+const ASSERTS = /^(?:assert|require)\./;
 
 /** Functions that look at a value, and do not make the one that it is compared with. */
 const LOOKS = /^(?:len|cap|(?:strings|bytes|slices|maps|reflect|errors|cmp)\.\w+)$|Equal/;

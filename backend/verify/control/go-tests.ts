@@ -1,7 +1,8 @@
 import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
+import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, testParameter, type GoChecks } from './go-assertions.ts';
+import { functionCalled } from './go-expected.ts';
 import { librariesIn } from './go-library-names.ts';
 import { GoValues } from './go-values.ts';
 import { HelperCopies } from './helper-copies.ts';
@@ -92,7 +93,9 @@ class GoTests {
   }
 
   #tried(body: Node): readonly Edit[] {
-    const subtests = new Set(this.#runsIn(body).map(({ definition }) => definition.id));
+    const runs = this.#runsIn(body).map(({ definition }) => definition);
+    // What a function asserts for subtests is altered by what they give it, and is theirs.
+    const subtests = new Set([...runs, ...runs.flatMap((run) => functionsCalledIn(run, body))].map(({ id }) => id));
     const edits: Edit[] = [];
     const leaves = new Set<number>();
     for (const node of nodesIn(body, ({ id }) => leaves.has(id))) {
@@ -115,8 +118,8 @@ class GoTests {
   #helperCall(statement: Node): readonly Edit[] | undefined {
     const call = callIn(statement);
     const called = call?.childForFieldName('function');
-    const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
-    const copy = called && helper && this.#copies.of(helper, (found) => this.#copy(found));
+    const helper = called?.type === 'identifier' ? functionCalled(called, this.#functions) : undefined;
+    const copy = called && helper?.type === 'function_declaration' && this.#copies.of(helper, (found) => this.#copy(found));
     if (!call || !copy) return undefined;
     return [replacement(called, this.#nameOf(called.text)), insertion(statement.endIndex, `; ${this.#source.held}++`), ...copy];
   }
@@ -164,6 +167,15 @@ class GoTests {
   }
 }
 
+/** The functions that `body` assigns to names and that are called in a part of it. */
+function functionsCalledIn(part: Node, body: Node): readonly Node[] {
+  return [...nodesIn(part)].flatMap((node) => {
+    const called = node.type === 'call_expression' ? node.childForFieldName('function') : null;
+    const definition = called?.type === 'identifier' ? functionCalled(called, new Map()) : undefined;
+    return definition && body.startIndex < definition.startIndex && definition.endIndex < body.endIndex ? [definition] : [];
+  });
+}
+
 function constantsIn(root: Node): ReadonlySet<string> {
   const specs = [...nodesIn(root)].filter(({ type }) => type === 'const_spec');
   return new Set(specs.flatMap((spec) => partsOf(spec).filter(({ type }) => type === 'identifier').map(({ text }) => text)));
@@ -173,12 +185,6 @@ function constantsIn(root: Node): ReadonlySet<string> {
 function testParameterOf(definition: Node): string | undefined {
   const list = definition.childForFieldName('parameters');
   return list ? partsOf(list).map(testParameter).find((name) => name !== undefined) : undefined;
-}
-
-function testParameter(node: Node): string | undefined {
-  if (node.type !== 'parameter_declaration' || !/^(?:\*testing\.T|testing\.TB)$/.test(node.childForFieldName('type')?.text ?? '')) return undefined;
-  const name = node.childForFieldName('name')?.text;
-  return name === '_' ? undefined : name;
 }
 
 /** `require := require.New(t)` makes an object with the functions of the package. In a suite the receiver has them. */

@@ -3,8 +3,8 @@ import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { byValue, Draws, opposite, throughHelper, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
-import { callIn, isFailure, oppositeField, statementsOf, type GoChecks } from './go-assertions.ts';
-import { functionAssigned, GoExpected, hasRounds, type GoHelper, type GoPlace } from './go-expected.ts';
+import { callIn, isFailure, isMessageOfTest, oppositeField, statementsOf, type GoChecks } from './go-assertions.ts';
+import { functionCalled, GoExpected, hasRounds, type GoHelper, type GoPlace } from './go-expected.ts';
 import { libraryAssertion } from './go-libraries.ts';
 import type { GoComparison } from './go-literals.ts';
 import { Mentions } from './mentions.ts';
@@ -170,7 +170,7 @@ export class GoValues {
   #ofHelper(from: GoPlace, depth: number): readonly Alteration[] {
     const call = callIn(from.statement);
     const called = call?.childForFieldName('function');
-    const definition = called?.type === 'identifier' ? (this.#functions.get(called.text) ?? functionAssigned(called)) : undefined;
+    const definition = called?.type === 'identifier' ? functionCalled(called, this.#functions) : undefined;
     const [body, parameters, list] = [definition?.childForFieldName('body'), definition?.childForFieldName('parameters'), call?.childForFieldName('arguments')];
     if (!definition || !body || !parameters || !list) return [];
     const names = partsOf(parameters).flatMap((parameter) => partsOf(parameter).filter(({ type }) => type === 'identifier').map(({ text }) => text));
@@ -199,5 +199,5 @@ function argumentsOf(call: Node): readonly Node[] {
 function isProse(node: Node): boolean {
   if (node.type === 'comment') return true;
   const call = node.type.endsWith('string_literal') && node.parent?.type === 'argument_list' ? node.parent.parent : null;
-  return /\.(?:Error|Fatal|Log)f?$/.test(call?.childForFieldName('function')?.text ?? '');
+  return call != null && isMessageOfTest(call);
 }

@@ -28,7 +28,7 @@ export class Mentions {
       const original = this.#text.slice(start, end);
       if (!/^\w/.test(original) || COMMON.test(original)) return [];
       // The verb of a format is no mention: Go builds no test with one that there is not.
-      const mention = new RegExp(String.raw`(?<![\w.])(?<!%[-+# 0*]*|%\()${escapeRegExp(original)}(?!\w)`, 'g');
+      const mention = new RegExp(String.raw`(?<![\w.])(?<!%[-+# 0*]*\[?|%\()${escapeRegExp(original)}(?!\w)`, 'g');
       return this.#proses.flatMap(({ startIndex, endIndex }) =>
         [...this.#text.slice(startIndex, endIndex).matchAll(mention)].flatMap(({ index }) => this.#once({ start: startIndex + index, end: startIndex + index + original.length, text })),
       );

@@ -292,3 +292,41 @@ it('alters what a message mentions, and no verb of its format, whatever is drawn
     expect(altered).toMatch(/"not (?!v )\S+ but %v and %\+v"/);
   }
 });
+
+describe('the negative control of Go', () => {
+  const drawn = async (text: string, titles: readonly string[]): Promise<readonly string[]> =>
+    Promise.all(Array.from({ length: 10 }, async () => (await alter('f_test.go', { runner: 'go', text }, titles)).text));
+  const HEAD = 'package a\n\nimport "testing"\n\n';
+
+  it('alters no value of a test that the handlers around its subtests use, too', async () => {
+    const text = `${HEAD}func TestServed(t *testing.T) {\n\tfirst := "first"\n\thandle(func(w Writer) {\n\t\tif err := w.Write(first); err != nil {\n\t\t\tt.Fatalf("not written: %v", err)\n\t\t}\n\t})\n`
+      + '\tt.Run("one", func(t *testing.T) {\n\t\tif Body() != first {\n\t\t\tt.Fatal("another body")\n\t\t}\n\t})\n}\n';
+    for (const altered of await drawn(text, ['TestServed/one'])) expect(altered).toContain('first := "first"');
+  });
+
+  it('takes the function of a test for what its name calls, before one of the file', async () => {
+    const text = `${HEAD}func check(t *testing.T, got, want int) {\n\tif got != want {\n\t\tt.Error(got)\n\t}\n}\n\n`
+      + 'func TestOwn(t *testing.T) {\n\tcheck := func(want int) {\n\t\tif F() != want {\n\t\t\tt.Error(want)\n\t\t}\n\t}\n\tcheck(20)\n}\n';
+    for (const altered of await drawn(text, ['TestOwn'])) {
+      expect(altered).toMatch(/\tcheck\((?!20\))\d+\)/);
+      expect(altered).not.toContain('_check(');
+    }
+  });
+
+  it('leaves what a logger is given alone: it is no message of the test', async () => {
+    const text = `${HEAD}func TestLogged(t *testing.T) {\n\tlogger := New()\n\tlogger.Log("kaboom")\n\tif got := logger.Last(); got != "kaboom" {\n\t\tt.Errorf("not kaboom: %s", got)\n\t}\n}\n`;
+    for (const altered of await drawn(text, ['TestLogged'])) {
+      expect(altered).toContain('logger.Log("kaboom")');
+      expect(altered).not.toContain('not kaboom');
+    }
+  });
+
+  it('does not turn in a test what it asserts for its subtests, which are altered by what they give', async () => {
+    const text = `${HEAD}func TestBodies(t *testing.T) {\n\tsame := func(t *testing.T, want string) {\n\t\tif Body() != want {\n\t\t\tt.Fatal("another body")\n\t\t}\n\t}\n`
+      + '\tt.Run("one", func(t *testing.T) {\n\t\tsame(t, "one")\n\t})\n}\n';
+    for (const altered of await drawn(text, ['TestBodies', 'TestBodies/one'])) {
+      expect(altered).toContain('if Body() != want {');
+      expect(altered).not.toContain('same(t, "one")');
+    }
+  });
+});
