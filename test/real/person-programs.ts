@@ -21,7 +21,7 @@ export function addPersonPrograms(folder: string): void {
   const hasMaven = spawnSync('mvn', ['--version']).status === 0;
   if (hasMaven && !existsSync(maven)) {
     const unpack = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack';
-    run('mvn', ['--batch-mode', '--quiet', unpack, `-Dartifact=org.apache.maven:apache-maven:${MAVEN}:zip:bin`, `-DoutputDirectory=${maven}`]);
+    run('mvn', ['--batch-mode', '--quiet', unpack, `-Dartifact=org.apache.maven:apache-maven:${MAVEN}:zip:bin`, `-DoutputDirectory=${maven}`], folder);
   }
   const first = hasMaven ? [path.join(maven, `apache-maven-${MAVEN}`, 'bin')] : [];
   process.env['CONDUCTOR_USER_PATH'] = [...first, userPath(process.env), ...bins].join(path.delimiter);
@@ -29,8 +29,9 @@ export function addPersonPrograms(folder: string): void {
   process.env['npm_config_manage_package_manager_versions'] = 'false';
 }
 
-function run(program: string, args: readonly string[]): void {
-  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
+/** @param cwd for a program that leaves files where it runs */
+function run(program: string, args: readonly string[], cwd?: string): void {
+  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', cwd });
   if (error) throw error;
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
 }
