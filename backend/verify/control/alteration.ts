@@ -47,6 +47,15 @@ export class Draws {
   }
 }
 
+/**
+ * Whether an altered side may hold for the value that another side expected, as in `x == 1 or x == 2` that becomes `x == 2 or x == 3`: the whole
+ * would still hold.
+ */
+export function mayStandIn(sides: readonly Alteration[], text: string): boolean {
+  const originals = sides.map(({ edits }) => new Set(edits.map(({ start, end }) => text.slice(start, end))));
+  return sides.some(({ edits }, side) => edits.some((edit) => originals.some((others, other) => other !== side && others.has(edit.text))));
+}
+
 const isSame = (edits: readonly Edit[], others: readonly Edit[]): boolean =>
   edits.length === others.length && edits.every(({ start, end, text }, index) => {
     const other = others[index];

@@ -1,7 +1,7 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { byValue, Draws, opposite, throughHelper, type Alteration } from './alteration.ts';
+import { byValue, Draws, mayStandIn, opposite, throughHelper, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { callIn, isFailure, isMessageOfTest, oppositeField, statementsOf, type GoChecks } from './go-assertions.ts';
 import { functionCalled, GoExpected, hasRounds, type GoHelper, type GoPlace } from './go-expected.ts';
@@ -110,7 +110,7 @@ export class GoValues {
       if (known.length < 2) return undefined;
       const edits = known.flatMap((side) => side.edits);
       // Only one of the two sides may have been false, so that one turned has to be enough.
-      return known.every(({ isByValue }) => isByValue) ? byValue(edits) : opposite(...edits, replacement(operator, '||'));
+      return known.every(({ isByValue }) => isByValue) && !mayStandIn(known, node.tree.rootNode.text) ? byValue(edits) : opposite(...edits, replacement(operator, '||'));
     }
     const diff = diffOf(left, place.statement);
     if (diff) return this.#equality(diff, place, { isOwn: true });

@@ -136,13 +136,14 @@ function mayLeave(statement: Node): boolean {
   return false;
 }
 
-/** Comments, and texts that are statements of their own or messages of an assertion. */
+/** Comments, and texts that are statements of their own or messages of an assertion. Where a file reads docstrings, those are what it tests. */
 function prosesIn(root: Node): readonly Node[] {
+  const readsDocstrings = /\b__doc__\b|\bgetdoc\(/.test(root.text);
   return [...nodesIn(root)].filter((node) => {
     if (node.type === 'comment') return true;
     if (node.type !== 'string') return false;
     const { parent } = node;
-    if (parent?.type === 'expression_statement') return true;
+    if (parent?.type === 'expression_statement') return !readsDocstrings;
     if (parent?.type === 'assert_statement') return partsOf(parent)[1]?.id === node.id;
     const list = parent?.type === 'keyword_argument' ? parent.parent : parent;
     const name = list?.type === 'argument_list' ? list.parent?.childForFieldName('function')?.text : undefined;

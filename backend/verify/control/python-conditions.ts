@@ -1,7 +1,7 @@
 import { insertion, replacement } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { byValue, opposite, type Alteration } from './alteration.ts';
+import { byValue, mayStandIn, opposite, type Alteration } from './alteration.ts';
 import type { Dice } from './dice.ts';
 import { anyNumber } from './likely-values.ts';
 import type { AssertionPlace, ExpectedValues } from './python-expected.ts';
@@ -58,7 +58,8 @@ export class PythonConditions {
     const sides = [node.childForFieldName('left'), node.childForFieldName('right')].map((side) => side && this.altered(side, place));
     const known = sides.filter((side) => side != null);
     if (node.childForFieldName('operator')?.type !== 'or') return known.find(({ isByValue }) => isByValue) ?? known[0];
-    return known.length < 2 ? undefined : { edits: known.flatMap(({ edits }) => edits), isByValue: known.every(({ isByValue }) => isByValue) };
+    if (known.length < 2) return undefined;
+    return mayStandIn(known, node.tree.rootNode.text) ? negated(node) : { edits: known.flatMap(({ edits }) => edits), isByValue: known.every(({ isByValue }) => isByValue) };
   }
 
   #comparison(node: Node, place: AssertionPlace): Alteration | undefined {

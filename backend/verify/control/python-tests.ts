@@ -92,12 +92,17 @@ function titlesOf(path: readonly string[], name: string): readonly Title[] {
   return [[whole], [`${whole}[`, undefined], ...(path.length > 1 ? [[`${path.join('.')} > ${name}`]] : [])];
 }
 
-/** A later definition replaces an earlier one with the same name, as in Python. */
+/** A later definition replaces an earlier one with the same name, as in Python. Of two in the branches of an `if`, neither is known to be the one. */
 function collect(block: Node, path: readonly string[], functions: Map<string, Node>, classes: PythonClass[]): void {
+  const unknown = new Set<string>();
   for (const node of nodesIn(block, ({ id, type }) => id !== block.id && /^(?:function_definition|class_definition|lambda)$/.test(type))) {
     const name = node.childForFieldName('name')?.text ?? '';
     if (node.id === block.id) continue;
-    if (node.type === 'function_definition') functions.set(name, node);
+    if (node.type === 'function_definition') {
+      const earlier = functions.get(name);
+      if (earlier && blockOf(earlier)?.id !== blockOf(node)?.id) unknown.add(name);
+      functions.set(name, node);
+    }
     const body = node.type === 'class_definition' ? node.childForFieldName('body') : null;
     if (!body || path.length > 20) continue;
     const methods = new Map<string, Node>();
@@ -106,7 +111,10 @@ function collect(block: Node, path: readonly string[], functions: Map<string, No
     classes.push({ node, path: [...path, name], bases: names, methods });
     collect(body, [...path, name], methods, classes);
   }
+  for (const name of unknown) functions.delete(name);
 }
+
+const blockOf = ({ parent }: Node): Node | null => (parent?.type === 'decorated_definition' ? parent.parent : parent);
 
 function lineage(owner: PythonClass, byName: ReadonlyMap<string, PythonClass>): readonly PythonClass[] {
   const found = new Set([owner]);

@@ -330,3 +330,31 @@ describe('the negative control of Go', () => {
     }
   });
 });
+
+describe('the negative control of Python', () => {
+  const drawn = async (text: string, title: string): Promise<readonly string[]> =>
+    Promise.all(Array.from({ length: 10 }, async () => (await alter('test_c.py', { runner: 'pytest', text }, [title])).text));
+
+  it('leaves docstrings alone where the tests read them', async () => {
+    const text = (read: string): string => `def test_read():\n    def f():\n        "described"\n    assert made(f).${read} == "described"\n`;
+    for (const altered of await drawn(text('__doc__'), 'test_read')) expect(altered).toMatch(/        "described"\n    assert made\(f\)\.__doc__ == "(?!described")/);
+    for (const altered of await drawn(text('text'), 'test_read')) expect(altered).not.toContain('"described"');
+  });
+
+  it('alters no test that is defined in two branches, of which one runs', async () => {
+    const text = 'if PY3:\n    def test_b():\n        assert b() == 1\n\nelse:\n    def test_b():\n        assert b() == 2\n';
+    for (const altered of await drawn(text, 'test_b')) expect(altered).toBe(text);
+  });
+
+  it('does not make one side of an "or" of the other', async () => {
+    for (const altered of await drawn('def test_tty():\n    assert f() is True or f() is False\n', 'test_tty')) {
+      expect(altered).toBe('def test_tty():\n    assert not (f() is True or f() is False)\n');
+    }
+    for (const altered of await drawn('def test_any():\n    assert f() == 1 or f() == 2\n', 'test_any')) {
+      const [, first = '', second = ''] = /^\s+assert f\(\) == (\d+) or f\(\) == (\d+)$/m.exec(altered) ?? [];
+      expect(['1', '2']).not.toContain(first);
+      expect(['1', '2']).not.toContain(second);
+      if (first === '') expect(altered).toContain('assert not (f() == 1 or f() == 2)');
+    }
+  });
+});
