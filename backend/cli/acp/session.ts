@@ -110,7 +110,7 @@ export class AcpSession {
 
   /** Tells the editor the whole conversation again, from the journal. Runs that were removed are left out. */
   async replay(): Promise<void> {
-    await this.#withClient(undefined, async (client) => {
+    await this.#withClient(async (client) => {
       for (const runId of this.#kept.runs) {
         const run = await runOf(client, runId);
         if (!run) continue;
@@ -178,7 +178,7 @@ export class AcpSession {
       });
       this.#tellEnd(run);
       if (run.state === 'failed') throw new SessionError(run.message ?? 'The run failed.');
-      if (run.state !== 'cancelled') await this.#offer(run, signal);
+      if (run.state !== 'cancelled') await this.#offer(run, await this.#editsOf(run), signal);
     } finally {
       client.close();
     }
@@ -217,8 +217,7 @@ export class AcpSession {
   }
 
   /** Shows the change of a run, and writes it if the person, or the mode, allows that. */
-  async #offer(run: RunSnapshot, signal: AbortSignal): Promise<void> {
-    const edits = await this.#editsOf(run);
+  async #offer(run: RunSnapshot, edits: readonly FileEdit[], signal: AbortSignal): Promise<void> {
     if (edits.length === 0 || signal.aborted) return;
     const { cwd, mode } = this.#kept;
     const isVerified = run.outcome === 'verified';
@@ -255,7 +254,7 @@ export class AcpSession {
 
   async #editsOf(run: RunSnapshot): Promise<FileEdit[]> {
     if (!isOver(run.state) || (answerOf(run)?.round.answer?.edits.length ?? 0) === 0) return [];
-    return await this.#withClient(undefined, async (client) => {
+    return await this.#withClient(async (client) => {
       const { edits, refused } = await client.request('run/edits', { runId: run.runId });
       for (const one of refused) this.#say(`${one.path} is left out: ${one.reason}`);
       return edits;
@@ -269,9 +268,10 @@ export class AcpSession {
   }
 
   async #apply(signal: AbortSignal): Promise<void> {
-    const run = await this.#withClient(undefined, (client) => this.#lastRun(client));
-    if (!run || (await this.#editsOf(run)).length === 0) throw new SessionError('The last answer of this session has no change that is not in the project.');
-    await this.#offer(run, signal);
+    const run = await this.#withClient((client) => this.#lastRun(client));
+    const edits = run ? await this.#editsOf(run) : [];
+    if (!run || edits.length === 0) throw new SessionError('The last answer of this session has no change that is not in the project.');
+    await this.#offer(run, edits, signal);
   }
 
   async #resume(maxUsd: string, signal: AbortSignal): Promise<void> {
@@ -347,8 +347,8 @@ export class AcpSession {
     return outcome.outcome === 'selected' ? outcome.optionId : undefined;
   }
 
-  async #withClient<T>(choices: Parameters<CommandContext['connect']>[0], act: (client: BackendClient) => Promise<T>): Promise<T> {
-    const client = await this.#parts.connect(choices);
+  async #withClient<T>(act: (client: BackendClient) => Promise<T>): Promise<T> {
+    const client = await this.#parts.connect();
     try {
       return await act(client);
     } finally {
