@@ -1,4 +1,5 @@
 import type { Plan } from '../protocol/plan.ts';
+import { MOST_STEPS } from '../protocol/plan-limits.ts';
 import { printable } from './terminal.ts';
 
 /*
@@ -12,9 +13,6 @@ import { printable } from './terminal.ts';
  *
  * The backend checks the plan again by the rules for every plan.
  */
-
-/** As in backend/workflow; a test compares them. */
-export const MOST_STEPS = 5;
 
 /** What is wrong with the text, in one sentence that names the line. */
 export class PlanTextError extends Error {

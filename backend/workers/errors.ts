@@ -1,3 +1,4 @@
+import { MOMENTARY_FAILURES } from '../protocol/failure-kinds.ts';
 import type { Failure } from '../protocol/run-events.ts';
 import type { Usage } from '../protocol/usage.ts';
 
@@ -29,10 +30,7 @@ export type WorkerErrorKind =
   | 'agent-failed'
   | 'cancelled';
 
-const RETRYABLE: ReadonlySet<WorkerErrorKind> = new Set([
-  'rate-limit', 'overloaded', 'server', 'network', 'first-token-timeout', 'idle-timeout', 'incomplete', 'invalid-response',
-  'model-died',
-]);
+const RETRYABLE: ReadonlySet<WorkerErrorKind> = new Set<WorkerErrorKind>(MOMENTARY_FAILURES);
 
 export interface WorkerErrorData {
   readonly kind: WorkerErrorKind;

@@ -1,13 +1,10 @@
+import { MOST_STEPS } from '../../backend/protocol/plan-limits.ts';
 import type { Plan } from '../../backend/protocol/plan.ts';
 
 /*
  * A plan while a person changes it. Its steps have keys, so that what one reads stays the same step when others are added and removed.
  * The backend checks the plan again by the rules for every plan.
  */
-
-/** As in backend/workflow; a test compares them. */
-export const MOST_STEPS = 5;
-export const MOST_CHARACTERS = 8_000;
 
 export interface EditedStep {
   readonly key: number;

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { MOST_CHARACTERS, MOST_STEPS } from '../../backend/protocol/plan-limits.ts';
 import type { Plan } from '../../backend/protocol/plan.ts';
 import type { RoundView, RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { costWords, estimateReasons, tokenWords } from '../../backend/protocol/work-estimate-words.ts';
@@ -11,7 +12,7 @@ import { useHost, useReply, type Host } from '../host.ts';
 import { workerName } from '../run-stage.ts';
 import { edgesOf, gutterWidth } from './edges.ts';
 import {
-  editedFrom, isChanged, isComplete, isUsed, MOST_CHARACTERS, MOST_STEPS, planOf, positionsRead, readEditedPlan, withNewStep, withoutStep, withRead, withStep,
+  editedFrom, isChanged, isComplete, isUsed, planOf, positionsRead, readEditedPlan, withNewStep, withoutStep, withRead, withStep,
   type EditedPlan,
 } from './edited-plan.ts';
 import { Gutter, useCardBoxes, workerColour } from './plan-list.tsx';

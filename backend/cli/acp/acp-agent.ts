@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { agent, PROTOCOL_VERSION, RequestError, type AgentApp, type AgentContext, type ClientCapabilities, type McpServer } from '@agentclientprotocol/sdk';
 import { VERSION } from '../../protocol/product-version.ts';
+import { RPC_CODES } from '../../protocol/request-error.ts';
 import type { CommandContext } from '../command.ts';
 import { printable } from '../terminal.ts';
 import type { EditorFiles } from './write-change.ts';
@@ -166,9 +167,6 @@ async function told<T>(act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (error instanceof RequestError) throw error;
-    throw new RequestError(INTERNAL_ERROR, printable(error instanceof Error ? error.message : String(error)));
+    throw new RequestError(RPC_CODES.internalError, printable(error instanceof Error ? error.message : String(error)));
   }
 }
-
-/** Of JSON-RPC. */
-const INTERNAL_ERROR = -32_603;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MOMENTARY_FAILURES } from '../../protocol/failure-kinds.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 
 interface Details {
@@ -58,9 +59,7 @@ const BY_KIND: Readonly<Record<string, readonly [status: number, type: string, c
 };
 
 /** Failures of a moment. All others stay until a person changes something, and each try would be paid for. */
-const WORTH_RETRY: ReadonlySet<string> = new Set([
-  'rate-limit', 'overloaded', 'server', 'network', 'first-token-timeout', 'idle-timeout', 'incomplete', 'invalid-response', 'model-died', 'run-removed', 'disconnected', 'not-sent',
-]);
+const WORTH_RETRY: ReadonlySet<string> = new Set<string>([...MOMENTARY_FAILURES, 'run-removed', 'disconnected', 'not-sent']);
 
 export function endpointError(error: unknown): EndpointError {
   if (error instanceof EndpointError) return error;

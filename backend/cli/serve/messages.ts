@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Conversation, OfferedTool, SpokenMessage, ToolChoice } from '../../protocol/conversation.ts';
 import { invalid, parsed, refused, type EndpointError } from './endpoint-error.ts';
 import { checkNewest, contentSchema, textOf } from './message-parts.ts';
-import { effortOf } from './options.ts';
+import { effortOf, stopListSchema } from './options.ts';
 import { beside } from './usage-beside.ts';
 import type { AnswerForm, Asked, Said, ServerEvent, Wire } from './wire.ts';
 
@@ -34,7 +34,7 @@ const requestSchema = promptSchema.extend({
   max_tokens: z.number().int().min(1),
   stream: z.boolean().nullish(),
   tool_choice: choiceSchema.nullish(),
-  stop_sequences: z.array(z.string().min(1).max(1_000)).max(16).nullish(),
+  stop_sequences: stopListSchema.nullish(),
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   // How a provider wants thinking to be asked for changes often: what is not known is no error.

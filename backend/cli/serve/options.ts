@@ -3,7 +3,9 @@ import { conversationSchema, type Conversation } from '../../protocol/conversati
 
 const stop = z.string().min(1).max(1_000);
 /** Sequences before which the answer ends. */
-export const stopsSchema = z.union([stop, z.array(stop).max(16)], { error: 'a text, or up to 16 of them, none empty' });
+export const stopListSchema = z.array(stop).max(16);
+/** The same, where a single one may stand alone. */
+export const stopsSchema = z.union([stop, stopListSchema], { error: 'a text, or up to 16 of them, none empty' });
 
 /** How much the speaker is to think. Clients name efforts of their own models: those that workers do not have are passed over. */
 export function effortOf(effort: unknown): Pick<Conversation, 'reasoningEffort'> {

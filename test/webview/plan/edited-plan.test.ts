@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MOST_CHARACTERS, MOST_STEPS } from '../../../backend/protocol/plan-limits.ts';
 import type { Plan } from '../../../backend/protocol/plan.ts';
 import { MAX_STEPS } from '../../../backend/workflow/plan.ts';
 import { MAX_SUBTASK_LENGTH, validatePlan } from '../../../backend/workflow/validate-plan.ts';
 import {
-  editedFrom, isChanged, isComplete, isUsed, MOST_CHARACTERS, MOST_STEPS, planOf, positionsRead, readEditedPlan, withNewStep, withoutStep, withRead, withStep,
+  editedFrom, isChanged, isComplete, isUsed, planOf, positionsRead, readEditedPlan, withNewStep, withoutStep, withRead, withStep,
 } from '../../../webview/plan/edited-plan.ts';
 
 const PLAN = { modelIds: [0, 1, 2], subtasks: ['Look.', 'Write.', 'Check.'], accessList: [[], [0], 'all' as const] };
