@@ -1,5 +1,6 @@
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { checkPictures, MAX_PICTURE_BYTES, pictureOf, PictureError, type Picture } from '../protocol/pictures.ts';
+import { readAtMost } from './read-at-most.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The pictures of files. @param files absolute paths @throws UsageError that names the file */
@@ -11,15 +12,8 @@ export async function readPictures(files: readonly string[]): Promise<Picture[]>
 
 /** As much of a file as tells whether it is too large. */
 async function beginningOf(file: string): Promise<Uint8Array> {
-  const handle = await open(file);
-  try {
-    const buffer = new Uint8Array(MAX_PICTURE_BYTES + 1);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < buffer.length; length += read) ({ bytesRead: read } = await handle.read(buffer, length));
-    return buffer.subarray(0, length);
-  } finally {
-    await handle.close();
-  }
+  const { bytes } = await readAtMost(createReadStream(file, { end: MAX_PICTURE_BYTES }), MAX_PICTURE_BYTES);
+  return bytes;
 }
 
 async function orUsageError<T>(work: () => T | Promise<T>, file?: string): Promise<T> {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ContentBlock, EmbeddedResource } from '@agentclientprotocol/sdk';
 import type { FileRange } from '../../protocol/run-request.ts';
+import { isInside } from '../../verify/files/plain-folders.ts';
 
 /** A prompt as Conductor asks it. */
 export interface ReadPrompt {
@@ -64,7 +65,7 @@ function fileOf(uri: string, folder: string): FileRange | undefined {
     return undefined;
   }
   const relative = path.relative(folder, file);
-  if (relative === '' || path.isAbsolute(relative) || relative.split(path.sep)[0] === '..') return undefined;
+  if (relative === '' || !isInside(folder, file)) return undefined;
   const [, start, end] = LINES.exec(url.hash) ?? [];
   const [startLine, endLine] = [Number(start), Number(end ?? start)];
   return { path: relative.split(path.sep).join('/'), ...(startLine >= 1 && endLine >= startLine && { startLine, endLine }) };

@@ -1,6 +1,7 @@
 import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FileEdit } from '../../protocol/methods.ts';
+import { toPlainText, usesCrlf } from '../../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../../verify/files/workspace-path.ts';
 
 /** The files of an editor, with what is not saved yet. A part is absent if the editor cannot do it. Paths are absolute. */
@@ -78,12 +79,11 @@ async function write({ file }: PlacedEdit, text: string | undefined, editor: Edi
 }
 
 /** Editors read line ends and a byte order mark in their own ways. */
-const plain = (text: string | undefined): string | undefined => text?.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+const plain = (text: string | undefined): string | undefined => (text === undefined ? undefined : toPlainText(text));
 
 /** A file whose lines all end as on Windows keeps that. */
 function withLineEnds(text: string, current: string | undefined): string {
-  const isWindows = current !== undefined && current.includes('\r\n') && !/(?<!\r)\n/.test(current);
-  return isWindows ? text.replace(/\r?\n/g, '\r\n') : text;
+  return current !== undefined && usesCrlf(current) ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -33,11 +33,15 @@ export function toPlainText(text: string): string {
   return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
 }
 
+/** Whether there are line ends, and all of them are those of Windows. */
+export function usesCrlf(text: string): boolean {
+  return text.includes('\r\n') && !/(^|[^\r])\n/.test(text);
+}
+
 /**
  * Restores the file's line ends and byte order mark in edited plain text, so that an edit changes nothing else.
  */
 export function likeOriginal(edited: string, original: string): string {
-  const usesCrlf = original.includes('\r\n') && !/(^|[^\r])\n/.test(original);
-  const lines = usesCrlf ? edited.replaceAll('\n', '\r\n') : edited;
+  const lines = usesCrlf(original) ? edited.replaceAll('\n', '\r\n') : edited;
   return original.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + lines : lines;
 }
