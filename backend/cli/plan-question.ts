@@ -1,5 +1,5 @@
 import type { Plan } from '../protocol/plan.ts';
-import { RequestError } from '../protocol/request-error.ts';
+import { isRefusal } from '../protocol/request-error.ts';
 import { costWords } from '../protocol/work-estimate-words.ts';
 import type { DecideAboutPlan } from './follow-run.ts';
 import { planByPrompts } from './plan-prompts.ts';
@@ -117,7 +117,7 @@ class PlanQuestion {
   }
 
   #sayRefusal(error: unknown): void {
-    if (!(error instanceof RequestError) || error.kind === 'disconnected') throw error;
+    if (!isRefusal(error)) throw error;
     this.#terminal.say(printable(error.message));
   }
 

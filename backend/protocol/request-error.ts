@@ -36,3 +36,8 @@ export class RequestError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** Whether the other end refused, and the connection stays usable. */
+export function isRefusal(error: unknown): error is RequestError {
+  return error instanceof RequestError && error.kind !== 'disconnected';
+}

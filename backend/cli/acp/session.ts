@@ -7,7 +7,7 @@ import { counted } from '../../common/counted.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
 import { formatDuration, formatMoney } from '../../protocol/figures.ts';
 import type { FileEdit, Pool } from '../../protocol/methods.ts';
-import { RequestError } from '../../protocol/request-error.ts';
+import { isRefusal } from '../../protocol/request-error.ts';
 import { runRequestSchema, type RunRequest } from '../../protocol/run-request.ts';
 import { answerOf, elapsedOf } from '../../protocol/run-facts.ts';
 import { isOver, type RunSnapshot } from '../../protocol/run-snapshot.ts';
@@ -202,7 +202,7 @@ export class AcpSession {
       else await client.request('run/cancel', { runId });
     } catch (error) {
       // Somebody else decided meanwhile, or the run is being taken up again: what follows tells what became of it.
-      if (!(error instanceof RequestError) || error.kind === 'disconnected') throw error;
+      if (!isRefusal(error)) throw error;
       this.#say(error.message);
     }
   };
@@ -377,7 +377,7 @@ const missingWords = ({ worker, reason }: Pool['workers'][number]): string => `$
 
 /** Undefined if it was removed since. */
 const runOf = (client: BackendClient, runId: string): Promise<RunSnapshot | undefined> => client.request('run/get', { runId }).then(({ run }) => run, (error: unknown) => {
-  if (error instanceof RequestError && error.kind !== 'disconnected') return undefined;
+  if (isRefusal(error)) return undefined;
   throw error;
 });
 

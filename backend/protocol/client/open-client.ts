@@ -2,7 +2,7 @@ import 'vscode-jsonrpc/node';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { ERROR_CODES, MAX_MESSAGE_BYTES, type Capability, type clientKindSchema } from '../methods.ts';
-import { RequestError } from '../request-error.ts';
+import { isRefusal } from '../request-error.ts';
 import { clientContract, TypedConnection, type RequestHandler } from '../typed-connection.ts';
 import { PROTOCOL_VERSION } from '../version.ts';
 import { CHALLENGE_HEADER, isProof, newChallenge, PROOF_HEADER } from './backend-proof.ts';
@@ -98,7 +98,7 @@ export async function openClient(record: BackendRecord, options: ClientOptions, 
   } catch (error) {
     connection.close();
     signal?.throwIfAborted();
-    if (error instanceof RequestError && error.kind !== 'disconnected') {
+    if (isRefusal(error)) {
       throw error.code === ERROR_CODES.incompatible ? new IncompatibleBackendError(error.message) : error;
     }
     throw new NoBackendError(`The backend on port ${record.port} did not shake hands.`, { cause: error });
