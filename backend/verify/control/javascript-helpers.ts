@@ -8,21 +8,19 @@ const DEFAULT = 'default';
 
 /** Finds the functions that tests call, in their file and in those that it imports. */
 export class JavaScriptHelpers {
-  /** By the root of a file's tree. */
-  readonly #functions: ReadonlyMap<number, ReadonlyMap<string, Node>>;
+  /** By the root of a file's tree, for the files that were looked into. */
+  readonly #functions = new Map<number, ReadonlyMap<string, Node>>();
   readonly #root: Node;
   readonly #imported: readonly ImportedTree[];
 
   constructor(root: Node, imported: readonly ImportedTree[]) {
     this.#root = root;
     this.#imported = imported;
-    this.#functions = new Map([root, ...imported.map((file) => file.root)].map((each) => [each.id, functionsIn(each)]));
   }
 
   /** The function that is called by this name, or by this member of an imported file. */
   find(called: Node): Node | undefined {
-    const own = this.#functions.get(called.tree.rootNode.id);
-    if (called.type === 'identifier') return own?.get(called.text) ?? this.#ofImport(called, called.text);
+    if (called.type === 'identifier') return this.#functionsOf(called.tree.rootNode).get(called.text) ?? this.#ofImport(called, called.text);
     const [object, property] = [called.childForFieldName('object'), called.childForFieldName('property')];
     return object?.type === 'identifier' && property ? this.#ofImport(called, `${object.text}.${property.text}`) : undefined;
   }
@@ -33,10 +31,16 @@ export class JavaScriptHelpers {
     for (const { root, names } of this.#imported) {
       const [whole, exported] = [names.get(`${object}.*`), names.get(name)];
       const wanted = member !== undefined && whole !== undefined ? member : member === undefined ? exported : undefined;
-      const found = wanted === undefined ? undefined : this.#functions.get(root.id)?.get(wanted);
+      const found = wanted === undefined ? undefined : this.#functionsOf(root).get(wanted);
       if (found) return found;
     }
     return undefined;
+  }
+
+  #functionsOf(root: Node): ReadonlyMap<string, Node> {
+    const found = this.#functions.get(root.id) ?? functionsIn(root);
+    this.#functions.set(root.id, found);
+    return found;
   }
 }
 
