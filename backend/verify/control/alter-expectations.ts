@@ -8,8 +8,9 @@ import { readTextFile } from '../files/text-file.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
 import { secretDice } from './dice.ts';
 import { locateTests } from './locate-tests.ts';
-import { importedScripts } from './javascript-imports.ts';
-import { importedFiles } from './python-imports.ts';
+import { readImported, type FindImports } from './imported-files.ts';
+import { scriptImports } from './javascript-imports.ts';
+import { pythonImports } from './python-imports.ts';
 import { testsIn } from './source-tests.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
 import { testsNamed } from './tests-named.ts';
@@ -51,17 +52,17 @@ interface AlteredFile {
   readonly tests: ReadonlyMap<string, boolean>;
 }
 
-/** The files from which a file of tests takes its helpers, by its language. */
-const IMPORTED: Readonly<Partial<Record<Language, typeof importedFiles>>> = {
-  python: importedFiles, javascript: importedScripts, typescript: importedScripts, tsx: importedScripts,
+/** Finds the files from which a file of tests takes its helpers, by its language. */
+const IMPORTS: Readonly<Partial<Record<Language, FindImports>>> = {
+  python: pythonImports, javascript: scriptImports, typescript: scriptImports, tsx: scriptImports,
 };
 
 async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<string>): Promise<AlteredFile | undefined> {
   const language = languageOf(file);
   const source = await readSource(tests, file);
   if (!language || !source) return undefined;
-  const findImported = IMPORTED[language];
-  const imported = findImported ? await findImported(file, source.text, tests.paths, async (path) => (await readSource(tests, path))?.text) : [];
+  const imports = IMPORTS[language]?.(file, source.text, tests.paths) ?? [];
+  const imported = await readImported(imports, async (path) => (await readSource(tests, path))?.text);
   const plan = await withTrees([source.text, ...imported.map(({ text }) => text)], language, ([root, ...roots]) => {
     const trees = imported.flatMap((each, index) => (roots[index] ? [{ ...each, root: roots[index] }] : []));
     return root && planOf(testsIn(root, language, source, trees), names, countErrors(root));
