@@ -3,6 +3,7 @@ import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { byValue, opposite, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
+import { isAssert, isContextName } from './javascript-assert-names.ts';
 import { strictComparison } from './javascript-comparisons.ts';
 import type { Comparison } from './altered-parts.ts';
 import type { Caller, JavaScriptExpected } from './javascript-expected.ts';
@@ -258,14 +259,12 @@ function ofAssert({ root, links }: Chain, asserts: Asserts, imported: string | u
     return isPlain ? TRUE({ ...given, values, call }) : ASSERTS.get(imported ?? '')?.({ ...given, values, call });
   }
   if (root.type !== 'identifier' || !isAssert([root, ...links.slice(0, -1).map(({ name }) => name)].map(({ text: part }) => part).join('.')))
-    return asserts.isContext && root.type === 'identifier' && links.length === 1 && CONTEXT_NAME.test(root.text)
+    return asserts.isContext && root.type === 'identifier' && links.length === 1 && isContextName(root.text)
       ? CONTEXT.get(last.name.text)?.({ ...given, values, call })
       : undefined;
   return ASSERTS.get(last.name.text)?.({ ...given, values, call });
 }
 
-/** As tests call it: `t`, and `st` and `s2t` in subtests. */
-const CONTEXT_NAME = /^(?:s?\d?t|tt|assert)$/;
 const OF_CONTEXT = /(?:\bfrom|\brequire\()\s*['"](?:ava|tape)['"]/;
 
 const LIBRARY = String.raw`['"](?:node:)?(?:assert(?:\/strict)?|uvu\/assert)['"]`;
@@ -288,8 +287,6 @@ export function assertsOf(source: string): Asserts {
     for (const [, name = '', local = name] of names.matchAll(/(\w+)(?:\s*(?:\bas\b|:)\s*(\w+))?/g)) imported.set(local, name);
   return { imported, isAssertKnown: !OWN_ASSERT.test(source), isContext: OF_CONTEXT.test(source) };
 }
-
-const isAssert = (owner: string): boolean => /^(?:(?:chai|t|test|ctx|context)\.)?assert(?:\.strict)?$/.test(owner);
 
 function ofExpect(chain: Chain, given: Around): Alteration | undefined {
   const links = assertedLinks(chain);

@@ -3,6 +3,7 @@ import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import type { Comparison } from './altered-parts.ts';
 import type { Dice } from './dice.ts';
+import { isAsserter } from './javascript-assert-names.ts';
 import { alteredLiteral, argumentsOf } from './javascript-literals.ts';
 import { bindingOf, isAround, plainOf, usesOf, type Binding } from './javascript-scopes.ts';
 
@@ -217,8 +218,6 @@ function isOtherMember(use: Node, [wanted]: readonly string[]): boolean {
   return key !== undefined && wanted !== undefined && key !== wanted && parent?.parent?.childForFieldName('function')?.id !== parent?.id;
 }
 
-const CHECKS = /^(?:(?:chai|t|test|ctx|context)\.)?assert(?:\.strict)?$|^(?:s?\d?t|tt)(?:\.assert)?$/;
-
 /** The argument of an assertion in which a node stands: the assertion's call, and the argument's index. */
 function argumentOf(use: Node, isPart: (node: Node) => boolean): { readonly call: Node; readonly index: number } | undefined {
   let node = use;
@@ -235,7 +234,7 @@ function isExpected(use: Node): boolean {
   const owner = called?.childForFieldName('object')?.text ?? '';
   if (!call || index === undefined || called?.type !== 'member_expression') return false;
   if (/^(?:chai\.)?expect(?:\.soft)?\(/.test(owner) || /\.should\b/.test(owner)) return true;
-  return CHECKS.test(owner) && index < 2 && (argumentsOf(call)?.length ?? 0) > 1;
+  return isAsserter(owner) && index < 2 && (argumentsOf(call)?.length ?? 0) > 1;
 }
 
 function isMessage(use: Node): boolean {
@@ -245,6 +244,6 @@ function isMessage(use: Node): boolean {
   const called = call?.childForFieldName('function');
   if (!called || index === undefined) return false;
   if (called.text.startsWith('console.')) return true;
-  return CHECKS.test(called.childForFieldName('object')?.text ?? '') ? index >= 2 : /^(?:assert|expect|ok)$/.test(called.text) && index >= 1;
+  return isAsserter(called.childForFieldName('object')?.text ?? '') ? index >= 2 : /^(?:assert|expect|ok)$/.test(called.text) && index >= 1;
 }
 
