@@ -68,8 +68,7 @@ export class JavaScriptExpected {
   /** Whether an expression is a list that is written out, and not empty. */
   hasItems(list: Node, caller: Caller | undefined, steps = 0): boolean {
     const plain = plainOf(list);
-    if (plain.type === 'array') return partsOf(plain).some(({ type }) => type !== 'spread_element');
-    if (plain.type === 'object') return partsOf(plain).some(({ type }) => type !== 'spread_element');
+    if (plain.type === 'array' || plain.type === 'object') return partsOf(plain).some(({ type }) => type !== 'spread_element');
     if (steps > MAX_STEPS) return false;
     const table = tableOf(plain);
     if (table) return this.hasItems(table, caller, steps + 1);
