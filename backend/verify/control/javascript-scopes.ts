@@ -114,4 +114,4 @@ export function* usesOf({ scope, pattern }: Binding, name: string): Generator<No
     if (/^(?:identifier|shorthand_property_identifier)$/.test(node.type) && node.text === name && !isWithin(node, pattern)) yield node;
 }
 
-export const isWithin = (node: Node, outer: Node): boolean => node.startIndex >= outer.startIndex && node.endIndex <= outer.endIndex;
+const isWithin = (node: Node, outer: Node): boolean => node.startIndex >= outer.startIndex && node.endIndex <= outer.endIndex;
