@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { KeyedRandom } from '../../common/keyed-random.ts';
-import { MINI_PLANNER } from '../../conductor/mini-planner.ts';
 import { compare, type ContestantResult } from '../../eval/compare.ts';
 import { conductorContestant } from '../../eval/conductor-contestant.ts';
 import { BASELINES, type Contestant } from '../../eval/contestant.ts';
@@ -21,7 +20,7 @@ import { GymBook, gymTasks } from '../gym/gym-tasks.ts';
 import { gymRule } from '../gym/gym-worker.ts';
 import { runPlanInProcess } from '../gym/run-plan-in-process.ts';
 import { GYM_PLAN_TOKENS } from '../gym/train-on-gym.ts';
-import { BUNDLED_FOLDER, withConductorModel } from '../gym/with-conductor-model.ts';
+import { BUNDLED_FOLDER, conductorPlanner, withConductorModel } from '../gym/with-conductor-model.ts';
 
 /* What hands, attempts and a cheap first try are worth in the gym: the same pools, tasks and luck without hands, with two of five, and with five. */
 
@@ -106,7 +105,7 @@ async function resultsOf(model: LocalModel, seed: number, handed: Handed): Promi
 
 /** Plans as the product has them written: constrained, at temperature 1. */
 function conductorPlans(model: LocalModel, workers: readonly SimulatedWorker[]): (task: GymEvalTask, seed: number, attempt: number) => Promise<Plan | undefined> {
-  const planner = { ...MINI_PLANNER, promptProfile: values.told ? 'mini-hands' as const : 'mini' as const };
+  const planner = conductorPlanner({ told: values.told });
   const written = new Map<string, Plan | undefined>();
   const conductor = conductorContestant({
     name: 'Conductor', planner, model: new LocalAdapter(planner, model), pool: toldOf(unservedPool(workers)), maxTokens: GYM_PLAN_TOKENS, signal, constrained: true,

@@ -3,7 +3,6 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { MINI_PLANNER } from '../../conductor/mini-planner.ts';
 import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
 import { ablationsFor } from '../../eval/ablations.ts';
 import { compare, type ContestantResult } from '../../eval/compare.ts';
@@ -17,6 +16,7 @@ import { runPlanInProcess } from '../gym/run-plan-in-process.ts';
 import { runPlanOnWire } from '../../eval/run-plan-on-wire.ts';
 import { SABOTAGES } from '../gym/sabotage.ts';
 import { GYM_PLAN_TOKENS, GYM_POOLS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from '../gym/train-on-gym.ts';
+import { conductorPlanner } from '../gym/with-conductor-model.ts';
 import { Journal } from '../../journal/journal.ts';
 import { writeNarrowCheckpoint } from '../../lm/checkpoint/narrow-checkpoint.ts';
 import { ModelClient } from '../../lm/process/model-client.ts';
@@ -168,7 +168,7 @@ async function run(signal: AbortSignal): Promise<void> {
   // A resumed training repeats its interrupted rollouts: here this costs only time.
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
-    const planner = { ...MINI_PLANNER, promptProfile: values.hands ? 'mini-hands' as const : 'mini' as const };
+    const planner = conductorPlanner({ told: values.hands });
     const profile = PROMPT_PROFILES[planner.promptProfile];
     const conductor = { planner, model: new LocalAdapter(planner, model), maxTokens: GYM_PLAN_TOKENS, signal };
     const tryConductor = async (name: string, on: TriedPool, temperature = 1): Promise<WrittenPlans> => {

@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { MINI_PLANNER } from '../../conductor/mini-planner.ts';
 import { compare } from '../../eval/compare.ts';
 import { conductorContestant } from '../../eval/conductor-contestant.ts';
 import { BASELINES, byPlan } from '../../eval/contestant.ts';
@@ -19,7 +18,7 @@ import { GYM_PLAN_TOKENS } from '../gym/train-on-gym.ts';
 import { WANTS } from '../gym/wants/want.ts';
 import { wantPlans } from '../gym/wants/want-plans.ts';
 import { wantTasks } from '../gym/wants/want-tasks.ts';
-import { BUNDLED_FOLDER, withConductorModel } from '../gym/with-conductor-model.ts';
+import { BUNDLED_FOLDER, conductorPlanner, withConductorModel } from '../gym/with-conductor-model.ts';
 
 /* How well a Conductor plans for each want of the gym: in process, its answers graded by the known ones. */
 
@@ -79,7 +78,7 @@ interface Tried {
 async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, workers, tasks, seed }: Tried): Promise<void> {
   const { signal } = new AbortController();
   const pool = unservedPool(workers);
-  const planner = { ...MINI_PLANNER, promptProfile: values.hands ? 'mini-hands' as const : 'mini' as const };
+  const planner = conductorPlanner({ told: values.hands });
   const steps = new Map<string, number>();
   const conductor = conductorContestant({
     name: 'Conductor', planner, model: new LocalAdapter(planner, model), pool: toldOf(pool), maxTokens: GYM_PLAN_TOKENS, signal,
