@@ -2,7 +2,7 @@ import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
 import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
 import { Dice } from './dice.ts';
 import { keepText, makePlan, openingOf } from './plans.ts';
-import { handed, makePool } from './pools.ts';
+import { makePool } from './pools.ts';
 import { makeQuestion } from './questions.ts';
 import { EXTENSIONS, FILES, NAME_NOUNS, TOPICS } from './topics.ts';
 
@@ -41,8 +41,7 @@ export interface ExampleOptions {
 export function exampleAt(seed: number, index: number, { only, withHands = false }: ExampleOptions = {}): PlanExample {
   const dice = new Dice(seed, 'example', index);
   const question = makeQuestion(dice);
-  const bare = makePool(dice, question.topic);
-  const pool = withHands ? handed(bare, new Dice(seed, 'example hands', index)) : bare;
+  const pool = makePool(dice, question.topic, withHands ? new Dice(seed, 'example hands', index) : undefined);
   const drawn = (Object.keys(FORMS) as Form[])[dice.weighted(Object.values(FORMS))];
   const form = only ?? drawn;
   const first = { question: question.text, context: dice.chance(0.12) ? madeContext(dice) : '', pool, rounds: [] };
@@ -63,8 +62,7 @@ export function exampleAt(seed: number, index: number, { only, withHands = false
 export function openingsAt(seed: number, index: number, { withHands = false }: Pick<ExampleOptions, 'withHands'> = {}): OpeningsExample {
   const dice = new Dice(seed, 'openings', index);
   const question = makeQuestion(dice);
-  const bare = makePool(dice, question.topic);
-  const pool = withHands ? handed(bare, new Dice(seed, 'openings hands', index)) : bare;
+  const pool = makePool(dice, question.topic, withHands ? new Dice(seed, 'openings hands', index) : undefined);
   const { messages } = conductorPrompt({ question: question.text, context: '', pool, rounds: [] }, PROFILE);
   return { messages, openings: Array.from({ length: OPENINGS }, () => openingOf(makePlan(dice, question, pool, 0))) };
 }

@@ -26,15 +26,16 @@ const TOPIC_PRAISE = ['Good with {about}', 'Knows {about}', 'Expert in {about}',
 const TRAITS = ['Slow and expensive', 'Small, fast and cheap', 'Cheap', 'Expensive but thorough', 'Fast', 'Average at everything', 'A generalist', 'Runs locally and costs nothing', 'A large reasoning model', 'Has a short memory'];
 const WEAKNESSES = ['Hasty when it checks', 'Less sure with {about}', 'Plans are less its thing', 'Weak at {about}', 'Poor at long code', 'Not a good reviewer', 'Sometimes wrong'];
 
-/** One to eight workers, some without a description. `near`: a topic that is more likely to be a strength. */
-export function makePool(dice: Dice, near: Topic | undefined): MadeWorker[] {
+/** One to eight workers, some without a description. `near`: a topic that is more likely to be a strength; `hands`: draws who has hands. */
+export function makePool(dice: Dice, near: Topic | undefined, hands?: Dice): MadeWorker[] {
   const size = 1 + dice.weighted([1, 2, 3, 4, 4, 3, 2, 2].slice(0, LARGEST_POOL));
   const described = [1, 0.5, 0][dice.weighted([0.75, 0.1, 0.15])] as number;
-  return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : {}));
+  const pool = Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : {}));
+  return hands ? handed(pool, hands) : pool;
 }
 
 /** Half of the pools have workers with hands; hands say nothing of what else a worker is good at. */
-export function handed(pool: readonly MadeWorker[], dice: Dice): MadeWorker[] {
+function handed(pool: readonly MadeWorker[], dice: Dice): MadeWorker[] {
   if (dice.chance(0.5)) return [...pool];
   return pool.map((worker) => (dice.chance(0.4) ? { ...worker, hasHands: true } : worker));
 }
