@@ -28,6 +28,7 @@ import { snapshotOf, type RunSnapshot } from '../../../backend/protocol/run-snap
 import type { ToolCall } from '../../../backend/protocol/tool-calls.ts';
 import { isVerified } from '../../../backend/protocol/verdict-facts.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../../backend/protocol/worker-config.ts';
+import { countTokens } from '../../../backend/simulator/simulated-model.ts';
 import type { Checker } from '../../../backend/solve/checker.ts';
 import { estimateWork } from '../../../backend/solve/estimate-work.ts';
 import { failureOf } from '../../../backend/solve/failure.ts';
@@ -38,6 +39,7 @@ import { RunRecorder } from '../../../backend/solve/run-recorder.ts';
 import { handsOf } from '../../../backend/solve/step-prompt.ts';
 import { ONE_CALL } from '../../../backend/solve/step-work.ts';
 import { workWithHands } from '../../../backend/solve/work-with-hands.ts';
+import { mean } from '../../../backend/train/statistics/statistics.ts';
 import { projectTask } from '../../../backend/train/tasks/project-task.ts';
 import { CopyPool } from '../../../backend/verify/copies/copy-pool.ts';
 import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
@@ -72,7 +74,6 @@ const MENDS = 2;
 const SMALL_SHARE = 0.6;
 const FIRST_TOKEN_SECONDS = 0.8;
 const READ_TOKENS_A_SECOND = 5_000;
-const CHARACTERS_A_TOKEN = 4;
 
 interface Variant {
   readonly hands: boolean;
@@ -88,7 +89,6 @@ interface Outcome {
 }
 
 const chance = (difference: number): number => 1 / (1 + Math.exp(-SLOPE * difference));
-const tokensOf = (text: string): number => Math.ceil(text.length / CHARACTERS_A_TOKEN);
 const skillOf = (worker: string): (typeof TEAM)[number] => TEAM.find(({ id }) => id === worker) ?? TEAM[0];
 
 const poolOf = (hands: boolean): WorkerConfig[] => TEAM.map(({ id, price: [inputPerMillion, outputPerMillion] }) => workerConfigSchema.parse({
@@ -138,8 +138,8 @@ class SimulatedRun {
     const { purpose, round } = attempts;
     const { text, toolCalls }: Pick<ModelReply, 'text' | 'toolCalls'> = purpose.kind === 'plan' ? { text: plan(round) }
       : worker.hands ? this.#turn(worker.id, `${round} ${purpose.step}`) : { text: this.#answered(worker.id) };
-    const sent = messages.reduce((sum, message) => sum + tokensOf(message.content) + ('toolCalls' in message ? tokensOf(JSON.stringify(message.toolCalls ?? '')) : 0), 0);
-    const written = tokensOf(text) + tokensOf(JSON.stringify(toolCalls ?? ''));
+    const sent = messages.reduce((sum, message) => sum + countTokens(message.content) + ('toolCalls' in message ? countTokens(JSON.stringify(message.toolCalls ?? '')) : 0), 0);
+    const written = countTokens(text) + countTokens(JSON.stringify(toolCalls ?? ''));
     const { price: [input, output], speed } = skillOf(worker.id);
     const usd = (sent * input + written * output) / 1_000_000;
     const durationMs = 1_000 * (FIRST_TOKEN_SECONDS + sent / READ_TOKENS_A_SECOND + written / speed);
@@ -215,8 +215,7 @@ async function solve(mined: MinedTask, { hands, attempts, localFirst }: Variant,
   const workspace = path.resolve(clones ?? '', project);
   const task = projectTask(record, { verifier, workspace, files: workspace, test: { command, runner }, sandboxAvailability: () => Promise.resolve({ available: true }) });
   const simulated = new SimulatedRun(mined, seed);
-  const oneRun = mined.answers.filter(({ verdict: { outcome } }) => outcome === 'failed').map(({ seconds }) => seconds);
-  const runSeconds = oneRun.reduce((sum, one) => sum + one, 0) / Math.max(1, oneRun.length);
+  const runSeconds = mean(mined.answers.filter(({ verdict: { outcome } }) => outcome === 'failed').map(({ seconds }) => seconds));
   const checker: Checker = {
     ...task.checker,
     findTestCommands: () => Promise.resolve([]),
@@ -254,7 +253,7 @@ async function solve(mined: MinedTask, { hands, attempts, localFirst }: Variant,
     recorder, checker, failureOf, signal,
     ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: Date.now }),
     call: simulated.call(plan),
-    gatherContext: () => Promise.resolve({ pieces: record.shown.map((file) => ({ path: file, startLine: 1, endLine: 1, reason: 'the task is about it', tokens: 0 })), leftOut: [], tokens: tokensOf(record.context), text: record.context }),
+    gatherContext: () => Promise.resolve({ pieces: record.shown.map((file) => ({ path: file, startLine: 1, endLine: 1, reason: 'the task is about it', tokens: 0 })), leftOut: [], tokens: countTokens(record.context), text: record.context }),
     taskBase: { installed: workspace, baseEdits: task.baseEdits },
     workOf: (_worker, place) => (handsOf(place.run, place.step.worker) ? workWithHands({ copies: stepCopies, checker }, place) : ONE_CALL),
     estimateOf: (run, round, of) => estimateWork(run, round, of, [], { usd: 100, tokens: 1e9 }),
@@ -275,8 +274,8 @@ function outcomeOf(run: RunSnapshot, { record, answers: [right] }: MinedTask, se
 
 /** Half of the 95 % interval of a mean of tasks: other tasks would give another mean. */
 function halfWidth(means: readonly number[]): number {
-  const mean = means.reduce((sum, one) => sum + one, 0) / means.length;
-  const variance = means.reduce((sum, one) => sum + (one - mean) ** 2, 0) / Math.max(1, means.length - 1);
+  const middle = mean(means);
+  const variance = means.reduce((sum, one) => sum + (one - middle) ** 2, 0) / Math.max(1, means.length - 1);
   return 1.96 * Math.sqrt(variance / means.length);
 }
 
@@ -293,9 +292,8 @@ try {
       byTask.push(own);
     }
     const outcomes = byTask.flat();
-    const mean = (of: (outcome: Outcome) => number): number => outcomes.reduce((sum, one) => sum + of(one), 0) / outcomes.length;
-    const share = (of: (outcome: Outcome) => boolean): string => `${(100 * mean((one) => Number(of(one)))).toFixed(0)} %`;
-    console.log(`| ${variant.hands ? 'with hands' : 'one call'} | ${variant.attempts} | ${variant.localFirst ? 'on' : 'off'} | ${share(({ right }) => right)} ± ${(100 * halfWidth(byTask.map((own) => own.filter(({ right }) => right).length / own.length))).toFixed(0)} | ${share(({ right, verified }) => verified && !right)} | ${mean(({ usd }) => usd).toFixed(4)} | ${mean(({ seconds }) => seconds).toFixed(0)} |`);
+    const share = (of: (outcome: Outcome) => boolean): string => `${(100 * mean(outcomes.map((one) => Number(of(one))))).toFixed(0)} %`;
+    console.log(`| ${variant.hands ? 'with hands' : 'one call'} | ${variant.attempts} | ${variant.localFirst ? 'on' : 'off'} | ${share(({ right }) => right)} ± ${(100 * halfWidth(byTask.map((own) => own.filter(({ right }) => right).length / own.length))).toFixed(0)} | ${share(({ right, verified }) => verified && !right)} | ${mean(outcomes.map(({ usd }) => usd)).toFixed(4)} | ${mean(outcomes.map(({ seconds }) => seconds)).toFixed(0)} |`);
   }
 } finally {
   journal.close();
