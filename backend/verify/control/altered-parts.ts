@@ -9,6 +9,8 @@ export interface Comparison {
   readonly tolerance?: number;
   /** The value is looked for in another one, so all of a text is changed. */
   readonly isContained?: boolean;
+  /** Each item of the list is looked for in another one. */
+  readonly areItemsContained?: boolean;
 }
 
 /** A text with fewer letters and digits may occur anywhere. */

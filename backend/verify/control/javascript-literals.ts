@@ -45,6 +45,7 @@ export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = 
       return alteredText(node, dice, comparison);
     case 'array': {
       const parts = partsOf(node);
+      if (comparison.areItemsContained === true) return oneOf(parts, { isContained: true });
       return parts.length === 0 ? [insertion(node.startIndex + 1, String(dice(10)))] : oneOf(parts, {});
     }
     case 'object': {
@@ -87,7 +88,8 @@ function alteredCall(call: Node, comparison: Comparison, alter: FollowName): rea
   const name = called?.text ?? '';
   if (list?.type === 'template_string') return TAG_OF_TEXT.test(name) ? alter(list, comparison) : undefined;
   const [first] = argumentsOf(call) ?? [];
-  if (LIKE_THEIR_ARGUMENT.test(name)) return first && alter(first, { isContained: name.endsWith('stringContaining') });
+  if (LIKE_THEIR_ARGUMENT.test(name))
+    return first && alter(first, { isContained: name.endsWith('stringContaining'), areItemsContained: name.endsWith('arrayContaining') });
   if (OF_THEIR_ARGUMENT.test(name)) return first && alter(first, {});
   const object = called?.childForFieldName('object');
   return object && KEEPS_LETTERS.test(called?.childForFieldName('property')?.text ?? '') ? alter(object, comparison) : undefined;

@@ -82,6 +82,14 @@ describe('in JavaScript, the negative control follows an expected value back to 
     for (let drawn = 0; drawn < 5; drawn += 1) expect(await alter({ 'a.test.js': text }, 'vitest', [title])).toMatchObject({ isSure: true, text: expect.stringContaining('\'first\'') as string });
   });
 
+  it('alters no item that what contains it may hold anyway', async () => {
+    const expectation = (items: string): string => `${EXPECT}it('it', () => { expect(f(1)).toEqual(expect.arrayContaining([${items}])); });`;
+    const short = await alter({ 'a.test.js': expectation('4, true, "ab"') }, 'vitest');
+    expect(short.text).toMatch(/toEqual\(\d{5}\)/);
+    const long = await alter({ 'a.test.js': expectation('4, "first-name"') }, 'vitest');
+    expect(long.text).toMatch(/\[4, "(?!first-name)[a-z]{5}-[a-z]{4}"\]/);
+  });
+
   it.each([
     ['a list that may be empty', 'node-test', `${ASSERT}it('it', () => { for (const row of rows()) assert.equal(f(row), 600); });`],
     ['a callback that need not be called', 'mocha', 'it(\'it\', function (done) { on(\'a\', function (got) { assert.equal(got, 600); }); setTimeout(done, 10); });'],
