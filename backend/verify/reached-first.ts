@@ -19,7 +19,7 @@ export interface AskedOfTests {
   readonly changed: readonly string[];
   /** Tests that run in any case. */
   readonly ids: readonly string[];
-  /** What is changed of the workspace, if that is the state: then a run of its tests can tell which of them call it. */
+  /** What is changed of the workspace in all. A run of its tests then tells which of them call it; that run pays where many changes are judged. */
   readonly changes?: readonly FileEdit[];
 }
 

@@ -22,6 +22,7 @@ import type { SomeTests } from './reach/named-tests.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import { restoresWorkspace } from './restored.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
+import { editsInAll } from './patch/edits-in-all.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
@@ -269,8 +270,9 @@ class Attempt {
    */
   async #tryReached(stage: Stage): Promise<Judgement | undefined> {
     const { tests, before, patched, written } = stage;
-    const edits = this.#options.baseEdits ?? [];
-    const reached = await testsToRunFirst(this.#parts, tests, { whole: before, edits, changed: patched, ids: written });
+    const { baseEdits, patch } = this.#options;
+    const changes = baseEdits && editsInAll(baseEdits, patch.edits);
+    const reached = await testsToRunFirst(this.#parts, tests, { whole: before, edits: baseEdits ?? [], changed: patched, ids: written, ...(changes && { changes }) });
     if (!reached) return undefined;
     const alone = { ...stage, some: reached };
     const compared = (run: JudgedRun, flaky: ReadonlySet<string>): Judgement => this.#compare(before, { report: withTheOthers(run.report, before.report, reached), exitCode: 0 }, flaky);

@@ -125,6 +125,25 @@ describe.skipIf(!available || !python.isHere).each([
     expect(runs()).toEqual([some]);
   });
 
+  it.skipIf(!isHere)('refute a wrong answer to a bug by themselves', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(FILES);
+    const { verifier, runs } = watched(scratch);
+    const bug = { path: 'shop/prices.py', kind: 'modify' as const, before: PRICES, after: PRICES.replace('found += row', 'found -= row') };
+    const answered = async (to: string) => {
+      const patch = { edits: [{ ...bug, before: bug.after, after: bug.before.replace('found += row', to) }], refused: [] };
+      return (await verifier.verify({ base, baseEdits: [bug], patch, command, signal })).outcome;
+    };
+    const some = 'test_adds,test_adds_nothing,test_prints';
+    expect(await answered('found += 2 + row')).toBe('failed');
+    // The base twice, the coverage of the workspace, and the tests alone without and with the answer.
+    expect(runs()).toEqual(['all', 'all', 'covered', some, some]);
+    expect(await answered('found += 3 + row')).toBe('failed');
+    expect(runs()).toEqual([some]);
+    expect(await answered('found += 0 + row')).toBe('verified');
+    expect(runs()).toEqual([some, 'all', 'all', 'all']);
+  });
+
   it.skipIf(!isHere)('are not told where a program is started before any test; all tests are run then', async () => {
     await using scratch = await makeScratch();
     const base = await scratch.project({ ...FILES, 'tests/__init__.py': 'import subprocess\nsubprocess.run(["true"])\n' });
