@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mapInOrder } from '../../common/map-in-order.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import type { GraderSpec } from '../../verify/graders/tasks/grader-spec.ts';
 import { requestFor } from '../../workers/call-worker.ts';
 import { WorkerError } from '../../workers/errors.ts';
 import type { Contestant, Play } from '../contestant.ts';
@@ -14,6 +15,10 @@ import { sampleSchema, type Sample } from './sample.ts';
 /** A task and what identifies it with its grader, so that a kept grade is not used for another one. */
 export interface FiledTask extends EvalTask {
   readonly fingerprint: string;
+  /** The data set that it was taken for. */
+  readonly form?: string;
+  /** How its file says that answers are judged. */
+  readonly spec?: GraderSpec;
 }
 
 export interface EvaluateOptions {

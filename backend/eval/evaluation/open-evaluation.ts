@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { replaceFile } from '../../common/replace-file.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { Price, WorkerConfig } from '../../protocol/worker-config.ts';
 import { mean } from '../../train/statistics/statistics.ts';
@@ -11,6 +10,7 @@ import { workerAlone } from '../contestants/worker-alone.ts';
 import { QUESTION_SHAPES } from '../plans.ts';
 import type { EvalTask } from '../run-plan.ts';
 import type { SameAnswer } from '../voting.ts';
+import { writeResultFiles } from '../result-files/write-result-files.ts';
 import { evaluate, type FiledTask } from './evaluate.ts';
 import { EvaluationFile, type EvaluationBudget, type EvaluationSpending } from './evaluation-file.ts';
 import { lineUp, type ContestantName, type PlannerChoice } from './line-up.ts';
@@ -89,7 +89,7 @@ export class Evaluation {
   }
 
   /**
-   * Runs what was not run yet, and writes `results.json` and `samples.jsonl`.
+   * Runs what was not run yet, and writes the files of results.
    * @throws EvaluationBudgetError, WorkerError, PlanNotRunError; the signal's reason. What was paid for is kept.
    */
   async run(signal: AbortSignal, onProgress: (progress: EvaluationProgress) => void): Promise<{ readonly results: EvaluationResults; readonly samples: readonly Sample[] }> {
@@ -129,8 +129,7 @@ export class Evaluation {
       contestants: resultRows(samples),
       samples: samples.map(({ contestant, task, seed, verified, score, costUsd }) => ({ contestant, task, seed, verified, score, costUsd })),
     } satisfies EvaluationResults);
-    await replaceFile(path.join(folder, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
-    await replaceFile(path.join(folder, 'samples.jsonl'), samples.map((sample) => `${JSON.stringify(sample)}\n`).join(''));
+    await writeResultFiles(folder, { results, samples, tasks: new Map(this.#tasks.map((task) => [task.id, task])) });
     return { results, samples };
   }
 
