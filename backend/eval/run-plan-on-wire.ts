@@ -20,7 +20,7 @@ export function runPlanOnWire(caller: Pick<WorkerCaller, 'call'>): RunPlan {
   return planRunner(async (worker, messages, sample, signal) => {
     let failedUsd = 0;
     const attempts: AttemptLog = {
-      started: () => {},
+      started: (_attempt, reserve) => reserve(),
       succeeded: () => {},
       failed: (_attempt, _failure, { cost }) => void (failedUsd += cost.usd ?? 0),
     };

@@ -11,7 +11,7 @@ import { repliesIn, type JudgedReply, type JudgedRow } from './judged-replies.ts
 import { Leases } from './leases.ts';
 import { localRecordOf, type TriedRow } from './local-tries.ts';
 import { paidStepsIn, type PaidRow, type PaidStep } from './paid-steps.ts';
-import { rowAfter, rowOf, summaryOf, type RunRow } from './run-row.ts';
+import { rowAfter, rowOf, summaryOf, type RunProgress, type RunRow } from './run-row.ts';
 
 export interface JournalOptions {
   /** Milliseconds since 1970. */
@@ -27,8 +27,8 @@ export interface JournalOptions {
 export interface AppendEffects {
   /** Refuses the append when this holder no longer has the run's lease. */
   readonly holder?: string | undefined;
-  /** Reservations whose requests are about to be sent. */
-  readonly sent?: readonly string[] | undefined;
+  /** Reserves the money for a request that is sent next, and returns the reservation's id. */
+  readonly reserve?: (() => string) | undefined;
   readonly settle?: readonly Settlement[] | undefined;
   /** Reservations whose requests were not sent. */
   readonly release?: readonly string[] | undefined;
@@ -92,6 +92,10 @@ export class Journal {
         `UPDATE runs SET state = ?, outcome = ?, updated_at = ?, usd = ?, unpriced_tokens = ? WHERE run_id = ?`,
       ),
       findRun: file.prepare('SELECT * FROM runs WHERE run_id = ?'),
+      findProgress: file.prepare(
+        `SELECT state, outcome, updated_at, usd, unpriced_tokens, (SELECT coalesce(max(seq), 0) FROM events WHERE run_id = $run_id) AS seq
+         FROM runs WHERE run_id = $run_id`,
+      ),
       listRuns: file.prepare(
         `SELECT * FROM runs
          WHERE kind = $kind
@@ -150,7 +154,6 @@ export class Journal {
       unfinished: file.prepare(
         `SELECT run_id FROM runs WHERE kind = ? AND state IN ('running', 'waiting') ORDER BY accepted_at, rowid`,
       ),
-      lastSeq: file.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events WHERE run_id = ?'),
       insertEvent: file.prepare('INSERT INTO events (run_id, seq, type, at, body) VALUES (?, ?, ?, ?, ?)'),
       events: file.prepare('SELECT seq, at, body FROM events WHERE run_id = ? AND seq > ? ORDER BY seq'),
       insertBlob: file.prepare('INSERT OR IGNORE INTO blobs (hash, body) VALUES (?, ?)'),
@@ -212,10 +215,10 @@ export class Journal {
   append(runId: string, events: readonly RunEvent[], effects: AppendEffects = {}): StoredEvent[] {
     const checked = events.map((event) => runEventSchema.parse(event));
     return this.#file.transaction(() => {
-      const before = this.#row(runId);
+      const before = this.#statements.findProgress.get({ run_id: runId }) as (RunProgress & { readonly seq: number }) | undefined;
       if (!before) throw new RunIdentityError(runId, `The journal holds no run "${runId}".`);
-      let row = before;
-      let { seq } = this.#statements.lastSeq.get(runId) as { seq: number };
+      let row: RunProgress = before;
+      let { seq } = before;
       const stored = checked.map((event) => {
         if (event.type === 'run.accepted') throw new RunIdentityError(runId, `Run "${runId}" has already begun.`);
         const at = this.#now();
@@ -367,10 +370,10 @@ export class Journal {
     return { runId, seq, at, event };
   }
 
-  #applyEffects(runId: string, { holder, sent = [], settle = [], release = [], closeAbandoned }: AppendEffects): void {
+  #applyEffects(runId: string, { holder, reserve, settle = [], release = [], closeAbandoned }: AppendEffects): void {
     if (holder !== undefined && !this.leases.isHeldBy(runId, holder)) throw new LeaseLostError(runId);
     if (closeAbandoned) this.budget.closeAbandoned(runId);
-    for (const id of sent) this.budget.markSent(id);
+    if (reserve) this.budget.markSent(reserve());
     for (const { reservationId, ...amount } of settle) this.budget.settle(reservationId, amount);
     for (const id of release) this.budget.release(id);
   }

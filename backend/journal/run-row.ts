@@ -22,6 +22,9 @@ export interface RunRow {
   readonly thread: string | null;
 }
 
+/** What further events change of a row. */
+export type RunProgress = Pick<RunRow, 'state' | 'outcome' | 'updated_at' | 'usd' | 'unpriced_tokens'>;
+
 /** The row of a run that begins. */
 export function rowOf(runId: string, event: RunEventOf<'run.accepted'>, at: number): RunRow {
   return {
@@ -44,14 +47,9 @@ export function rowOf(runId: string, event: RunEventOf<'run.accepted'>, at: numb
 }
 
 /** The row after one more event. It agrees with the fold in `protocol/run-snapshot.ts`; a test holds the two together. */
-export function rowAfter(row: RunRow, event: RunEvent, at: number): RunRow {
-  const spent = 'cost' in event
-    ? {
-        usd: row.usd + (event.cost.usd ?? 0),
-        unpriced_tokens: row.unpriced_tokens + (event.cost.usd === undefined ? totalTokens(event.usage) : 0),
-      }
-    : {};
-  return { ...row, ...spent, updated_at: at, state: stateAfter(row, event), outcome: outcomeAfter(row, event) };
+export function rowAfter(row: RunProgress, event: RunEvent, at: number): RunProgress {
+  const [usd, unpriced] = 'cost' in event ? [event.cost.usd ?? 0, event.cost.usd === undefined ? totalTokens(event.usage) : 0] : [0, 0];
+  return { state: stateAfter(row, event), outcome: outcomeAfter(row, event), updated_at: at, usd: row.usd + usd, unpriced_tokens: row.unpriced_tokens + unpriced };
 }
 
 export function summaryOf(row: RunRow): RunSummary {
@@ -71,7 +69,7 @@ export function summaryOf(row: RunRow): RunSummary {
   };
 }
 
-function stateAfter({ state }: RunRow, { type }: RunEvent): RunRow['state'] {
+function stateAfter({ state }: RunProgress, { type }: RunEvent): RunRow['state'] {
   switch (type) {
     case 'run.waiting':
     case 'plan.held': return 'waiting';
@@ -86,7 +84,7 @@ function stateAfter({ state }: RunRow, { type }: RunEvent): RunRow['state'] {
   }
 }
 
-function outcomeAfter(row: RunRow, event: RunEvent): RunRow['outcome'] {
+function outcomeAfter(row: RunProgress, event: RunEvent): RunRow['outcome'] {
   if (event.type === 'run.completed') return event.outcome;
   return event.type === 'run.resumed' ? null : row.outcome;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AppendEffects } from '../journal/journal.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
-import type { Attempt, AttemptLog, AttemptSpent } from '../workers/limits/ledger.ts';
+import type { Attempt, AttemptLog, AttemptSpent, NextAttempt, Reservation } from '../workers/limits/ledger.ts';
 import type { AgentAct, ModelReply } from '../workers/model.ts';
 import type { RunRecorder } from './run-recorder.ts';
 
@@ -33,13 +33,15 @@ export class RunAttemptLog implements AttemptLog {
     return this.#place.round;
   }
 
-  started({ attemptId, worker, number, reserved, reservation }: Attempt): void {
+  started({ attemptId, worker, number, reserved }: NextAttempt, reserve: () => Reservation): Reservation {
     const { recorder, round, purpose, context } = this.#place;
-    this.#attemptId = attemptId;
+    let reservation: Reservation | undefined;
     recorder.record(
       [{ type: 'attempt.started', round, purpose, attemptId, worker, number, reserved: { ...reserved }, ...(context && { context }) }],
-      { sent: [reservation.id] },
+      { reserve: () => (reservation = reserve()).id },
     );
+    this.#attemptId = attemptId;
+    return reservation as Reservation;
   }
 
   succeeded(attempt: Attempt, reply: ModelReply, spent: AttemptSpent): void {

@@ -8,7 +8,7 @@ import { totalTokens } from '../protocol/token-counts.ts';
 import type { Budget } from '../protocol/worker-config.ts';
 import { dayScope, localDay } from '../solve/run-ledger.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
-import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../workers/limits/ledger.ts';
+import type { Attempt, AttemptLog, AttemptSpent, Ledger, NextAttempt, Reservation, Reserved } from '../workers/limits/ledger.ts';
 import type { ModelReply } from '../workers/model.ts';
 
 /** What the reservations of suggestions stand under in the journal, where those of a run have its id. */
@@ -50,8 +50,10 @@ export class SuggestLedger implements Ledger, AttemptLog {
     return { id: answer.reservationId };
   }
 
-  /** The reservation is on disk, and marked as sent. */
-  started(): void {}
+  /** A reservation is marked as sent. */
+  started(_attempt: NextAttempt, reserve: () => Reservation): Reservation {
+    return reserve();
+  }
 
   succeeded({ reservation }: Attempt, _reply: ModelReply, spent: AttemptSpent): void {
     this.#settle(reservation, spent);

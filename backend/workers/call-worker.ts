@@ -12,7 +12,7 @@ import { estimateUsage } from './limits/estimate-tokens.ts';
 import { FillInForms } from './adapters/fill-in-forms.ts';
 import { isFree } from './limits/is-free.ts';
 import type { KeySource } from './key-source.ts';
-import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './limits/ledger.ts';
+import type { Asked, Attempt, AttemptLog, AttemptSpent, Ledger, NextAttempt } from './limits/ledger.ts';
 import type { LocalModelSource } from './adapters/local-adapter.ts';
 import type { AgentAct, ModelAdapter, ModelReply, ModelRequest } from './model.ts';
 import { costOf, upperBound, type Prices } from './limits/prices.ts';
@@ -138,9 +138,9 @@ export class WorkerCaller {
       key, clientModel, localModel: this.#localModel, runAgent: this.#runAgent, dialects: this.#dialects, fillInForms: this.#fillInForms,
     });
     const reserved = upperBound(worker, request, this.#prices);
-    const reservation = ledger.reserve({ ...reserved, isFree: isFree({ ...worker, price: this.#prices.of(worker) }) });
-    const attempt: Attempt = { attemptId: randomUUID(), worker: worker.id, number, reserved, reservation };
-    attempts.started(attempt);
+    const next: NextAttempt = { attemptId: randomUUID(), worker: worker.id, number, reserved };
+    const asked: Asked = { ...reserved, isFree: isFree({ ...worker, price: this.#prices.of(worker) }) };
+    const attempt: Attempt = { ...next, reservation: attempts.started(next, () => ledger.reserve(asked)) };
     options.onAttempt?.(attempt);
 
     const startedAt = this.#now();

@@ -77,7 +77,7 @@ async function greet(worker: WorkerConfig, { caller, keys, signal }: TryOptions)
 async function ask(worker: WorkerConfig, request: WorkerRequest, { caller, keys, clientModel, signal }: TryOptions): Promise<Answer> {
   let spent: AttemptSpent = { usage: NO_USAGE, cost: { estimated: false }, durationMs: 0 };
   const attempts: AttemptLog = {
-    started: () => undefined,
+    started: (_attempt, reserve) => reserve(),
     succeeded: () => undefined,
     failed: (_attempt, _failure, cost) => {
       spent = cost;

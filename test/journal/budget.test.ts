@@ -117,7 +117,7 @@ describe('together with events', () => {
     const dropped = granted(journal.budget, { usd: 0.1, tokens: 100 });
     const ofOther = granted(journal.budget, { runId: 'other', scopes: [day], usd: 1, tokens: 1 });
     journal.append('r', [resumed()], {
-      sent: [sent], settle: [{ reservationId: settled, usd: 0.05, tokens: 50 }], release: [dropped],
+      reserve: () => sent, settle: [{ reservationId: settled, usd: 0.05, tokens: 50 }], release: [dropped],
     });
     journal.append('r', [resumed()], { closeAbandoned: true });
     expect(journal.budget.spent(run.name)).toEqual({ usd: 0.25, tokens: 250 });

@@ -56,10 +56,10 @@ function contentsOf(file: string): unknown {
 }
 
 const OPERATIONS: readonly [name: string, operation: (given: ReturnType<typeof journalWithRuns>) => unknown][] = [
-  ['a run begins', ({ journal }) => journal.accept('r2', accepted(), { sent: [] })],
+  ['a run begins', ({ journal }) => journal.accept('r2', accepted())],
   ['events, what is paid for them, and what is given back', ({ journal, open, sent: paid }) =>
     journal.append('r1', [stepCompleted(LONG), resumed()], { settle: [{ reservationId: paid, usd: 1, tokens: 5 }], release: [open] })],
-  ['an attempt that starts', ({ journal, open }) => journal.append('r1', [resumed()], { holder: '1:a', sent: [open] })],
+  ['an attempt that starts', ({ journal, open }) => journal.append('r1', [resumed()], { holder: '1:a', reserve: () => open })],
   ['a run that another process left', ({ journal }) => journal.append('r1', [resumed()], { closeAbandoned: true })],
   ['several operations in one transaction', ({ journal }) => journal.transaction(() => {
     journal.accept('r2', accepted());

@@ -287,7 +287,7 @@ describe('removing runs', () => {
     const scopes = ['run:r1', 'day:2026-11-22'].map((name) => ({ name, limitUsd: 1, limitTokens: 1_000 }));
     const reserved = journal.budget.reserve({ runId: 'r1', scopes, usd: 0.5, tokens: 10 });
     if (!reserved.granted) throw new Error('The budget is spent.');
-    journal.append('r1', [], { sent: [reserved.reservationId], settle: [{ reservationId: reserved.reservationId, usd: 0.25, tokens: 9 }] });
+    journal.append('r1', [], { reserve: () => reserved.reservationId, settle: [{ reservationId: reserved.reservationId, usd: 0.25, tokens: 9 }] });
     journal.remove(['r1', 'unknown']);
     expect(journal.read('r1')).toEqual([]);
     expect(journal.summary('r1')).toBeUndefined();

@@ -61,7 +61,7 @@ const scopes = [{ name: 'day:2026-11-05', limitUsd: 10, limitTokens: 1_000_000 }
 for (const runId of ['interrupted', 'two-rounds']) {
   const reserved = journal.budget.reserve({ runId, scopes, usd: 0.25, tokens: 500 });
   if (!reserved.granted) throw new Error('The budget of the corpus is spent.');
-  journal.append(runId, [], { sent: [reserved.reservationId] });
+  journal.append(runId, [], { reserve: () => reserved.reservationId });
   if (runId === 'two-rounds') journal.budget.settle(reserved.reservationId, { usd: 0.125, tokens: 400 });
 }
 journal.leases.acquire('interrupted', '4194305:0123456789abcdef', 30_000);

@@ -67,12 +67,12 @@ export async function drivenRun(
           asked.push(messages.map(({ content }) => content));
           const usd = isFree(called) ? 0 : 0.01;
           const reserved = { usd, tokens: 2 };
-          const attempt = { attemptId: `a${asked.length}-${journal.read('r').length}`, worker: called.id, number: 1, reserved, reservation: ledger.reserve({ ...reserved, isFree: isFree(called) }) };
-          attempts.started(attempt);
+          const attempt = { attemptId: `a${asked.length}-${journal.read('r').length}`, worker: called.id, number: 1, reserved };
+          const reservation = attempts.started(attempt, () => ledger.reserve({ ...reserved, isFree: isFree(called) }));
           const text = typeof next === 'function' ? await next(signal, messages.map(({ content }) => content)) : next;
           if (text === undefined) throw new Error('The script has no more replies.');
           const reply = { text, finishReason: 'stop' as const, usage, model: 'm' };
-          attempts.succeeded(attempt, reply, { usage, cost: { usd, estimated: false }, durationMs: 1 });
+          attempts.succeeded({ ...attempt, reservation }, reply, { usage, cost: { usd, estimated: false }, durationMs: 1 });
           return reply;
         },
         failureOf,

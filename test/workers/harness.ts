@@ -5,7 +5,7 @@ import { WorkerCaller, type CallOptions } from '../../backend/workers/call-worke
 import type { Delay } from '../../backend/workers/limits/delay.ts';
 import { BudgetSpentError } from '../../backend/workers/errors.ts';
 import type { KeySource } from '../../backend/workers/key-source.ts';
-import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../../backend/workers/limits/ledger.ts';
+import type { Attempt, AttemptLog, AttemptSpent, Ledger, NextAttempt, Reservation, Reserved } from '../../backend/workers/limits/ledger.ts';
 import type { ModelReply } from '../../backend/workers/model.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
@@ -46,9 +46,10 @@ export class MemoryBooks implements Ledger, AttemptLog {
     return { id };
   }
 
-  started(attempt: Attempt): void {
-    if (!this.open.has(attempt.reservation.id)) throw new Error('An attempt was started without a reservation.');
+  started(_attempt: NextAttempt, reserve: () => Reservation): Reservation {
+    const reservation = reserve();
     this.events.push('started');
+    return reservation;
   }
 
   succeeded(attempt: Attempt, reply: ModelReply, spent: AttemptSpent): void {

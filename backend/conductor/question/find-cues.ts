@@ -75,15 +75,35 @@ class Phrases {
 
   /** For each cue the longest phrase that begins at a word. */
   at(words: readonly string[], at: number): FoundCue[] {
-    const word = words[at] as string;
-    const candidates = [...(this.#whole.get(word) ?? [])];
-    for (const length of this.#stemLengths.get(word.slice(0, 2)) ?? []) candidates.push(...(this.#stems.get(word.slice(0, length)) ?? []));
-    if (candidates.length === 0) return [];
     const longest = new Map<Cue, number>();
-    for (const { cue, words: wanted } of candidates) {
-      if (wanted.length > (longest.get(cue) ?? 0) && wanted.every((one, offset) => fits(words[at + offset], one))) longest.set(cue, wanted.length);
+    for (const entries of this.#beginningWith(words[at] as string)) {
+      for (const { cue, words: wanted } of entries) {
+        if (wanted.length > (longest.get(cue) ?? 0) && isThere(wanted, words, at)) longest.set(cue, wanted.length);
+      }
     }
     return [...longest].map(([cue, length]) => ({ cue, at, length }));
+  }
+
+  /** The length of the longest phrase that begins at a word; 0 without one. */
+  longestAt(words: readonly string[], at: number): number {
+    let most = 0;
+    for (const entries of this.#beginningWith(words[at] as string)) {
+      for (const { words: wanted } of entries) if (wanted.length > most && isThere(wanted, words, at)) most = wanted.length;
+    }
+    return most;
+  }
+
+  /** The phrases whose first word this can be. */
+  #beginningWith(word: string): readonly (readonly Entry[])[] {
+    const whole = this.#whole.get(word);
+    const lengths = this.#stemLengths.get(word.slice(0, 2));
+    if (!lengths) return whole ? [whole] : NONE;
+    const found = whole ? [whole] : [];
+    for (const length of lengths) {
+      const stems = this.#stems.get(word.slice(0, length));
+      if (stems) found.push(stems);
+    }
+    return found;
   }
 
   /**
@@ -120,6 +140,8 @@ function lackingOne(words: Iterable<string>): ReadonlyMap<string, string> {
   return new Map([...found].map(([left, { word }]) => [left, word]));
 }
 
+const NONE: readonly (readonly Entry[])[] = [];
+
 interface Entry {
   readonly cue: Cue;
   readonly words: readonly string[];
@@ -133,6 +155,8 @@ function splitLikeText(word: string): string[] {
 
 const fits = (word: string | undefined, wanted: string): boolean =>
   word !== undefined && (wanted.endsWith('*') ? word.startsWith(wanted.slice(0, -1)) : word === wanted);
+
+const isThere = (wanted: readonly string[], words: readonly string[], at: number): boolean => wanted.every((one, offset) => fits(words[at + offset], one));
 
 type SpacedName = keyof typeof SPACED;
 const forEachSpaced = <T>(make: (cues: LanguageCues) => T): Readonly<Record<SpacedName, T>> =>
@@ -228,7 +252,7 @@ export function languageOf(text: string): Language {
     for (const [at, word] of words.entries()) {
       if (MARKS[name].has(word)) points += 1;
       // Its own cues tell a language, too, where a question has hardly a small word.
-      if (word !== NAME_PLACE && word.length > 2) points += Math.min(1.5, 0.75 * phrases.at(words, at).reduce((most, { length }) => Math.max(most, length), 0));
+      if (word !== NAME_PLACE && word.length > 2) points += Math.min(1.5, 0.75 * phrases.longestAt(words, at));
     }
     return points;
   };

@@ -113,7 +113,11 @@ export class EvaluationFile implements AnswerStore {
   /** Notes attempts. `keep` stores a reply in the transaction that settles its attempt. */
   attempts(keep: (reply: Parameters<AttemptLog['succeeded']>[1], spent: Parameters<AttemptLog['succeeded']>[2]) => void): AttemptLog {
     return {
-      started: ({ reservation, reserved }) => void this.#statements.send.run(reservation.id, reserved.usd ?? null, reserved.tokens),
+      started: ({ reserved }, reserve) => {
+        const reservation = reserve();
+        this.#statements.send.run(reservation.id, reserved.usd ?? null, reserved.tokens);
+        return reservation;
+      },
       succeeded: ({ reservation }, reply, spent) => this.#transaction(() => {
         keep(reply, spent);
         this.#settle(reservation.id, spent.cost.usd, totalTokens(spent.usage));

@@ -31,12 +31,16 @@ export interface Ledger {
   reserve(amount: Asked): Reservation;
 }
 
-export interface Attempt {
+/** An attempt whose money is yet to be set aside. */
+export interface NextAttempt {
   readonly attemptId: string;
   readonly worker: string;
   /** 1 for the first attempt at a call. */
   readonly number: number;
   readonly reserved: Reserved;
+}
+
+export interface Attempt extends NextAttempt {
   readonly reservation: Reservation;
 }
 
@@ -47,8 +51,11 @@ export interface AttemptSpent {
 }
 
 export interface AttemptLog {
-  /** Must be durable before it returns: the request is sent next, and a request that was sent may be billed. */
-  started(attempt: Attempt): void;
+  /**
+   * Sets the money aside with `reserve` and notes the attempt: both, or neither where it throws. Must be durable before it returns: the
+   * request is sent next, and a request that was sent may be billed.
+   */
+  started(attempt: NextAttempt, reserve: () => Reservation): Reservation;
   /** Records the reply together with what it cost and settles the reservation, in one transaction. */
   succeeded(attempt: Attempt, reply: ModelReply, spent: AttemptSpent): void;
   /** Records the failure and settles the reservation. `retryInMs` is given when another attempt follows. */

@@ -146,10 +146,10 @@ class SimulatedRun {
     this.seconds += durationMs / 1_000;
     const usage = { uncachedInput: sent, cacheRead: 0, cacheWrite: 0, output: written, reasoning: 0, estimated: false };
     const reserved = { usd, tokens: sent + written };
-    const attempt = { attemptId: `${round} ${JSON.stringify(purpose)} ${this.seconds}`, worker: worker.id, number: 1, reserved, reservation: ledger.reserve({ ...reserved, isFree: usd === 0 }) };
-    attempts.started(attempt);
+    const attempt = { attemptId: `${round} ${JSON.stringify(purpose)} ${this.seconds}`, worker: worker.id, number: 1, reserved };
+    const reservation = attempts.started(attempt, () => ledger.reserve({ ...reserved, isFree: usd === 0 }));
     const reply: ModelReply = { text, finishReason: 'stop', usage, model: worker.model, ...(toolCalls && { toolCalls }) };
-    attempts.succeeded(attempt, reply, { usage, cost: { usd, estimated: false }, durationMs });
+    attempts.succeeded({ ...attempt, reservation }, reply, { usage, cost: { usd, estimated: false }, durationMs });
     return await Promise.resolve(reply);
   };
 

@@ -25,9 +25,8 @@ const usage = { ...NO_USAGE, uncachedInput: 100, output: 10 };
 /** Answers by `say`, in the form of a real call. */
 const callerSaying = (say: (worker: string, seed: number) => string, asked: string[] = []): { call: Call } => ({
   call: async (worker, request, { ledger, attempts }) => {
-    const reservation = ledger.reserve({ usd: 0.001, tokens: 200, isFree: false });
-    const attempt = { attemptId: 'a', worker: worker.id, number: 1, reserved: { usd: 0.001, tokens: 200 }, reservation };
-    attempts.started(attempt);
+    const next = { attemptId: 'a', worker: worker.id, number: 1, reserved: { usd: 0.001, tokens: 200 } };
+    const attempt = { ...next, reservation: attempts.started(next, () => ledger.reserve({ usd: 0.001, tokens: 200, isFree: false })) };
     asked.push(`${worker.id} ${request.seed} ${request.messages[0]?.content}`);
     await Promise.resolve();
     const reply = { text: say(worker.id, request.seed ?? 0), finishReason: 'stop' as const, usage, model: worker.model };
