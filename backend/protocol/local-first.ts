@@ -42,7 +42,7 @@ export type LocalRecord = z.infer<typeof localRecordSchema>;
 
 /** Who would try first in a project, and how tries turned out there. */
 export const localFirstSchema = z.object({
-  /** Id of the worker; absent where no enabled worker costs nothing, or nobody costs money. */
+  /** Id of the worker; absent where no worker of the next run costs nothing, or nobody costs money, its Conductor included. */
   worker: z.string().optional(),
   /** Absent without a project, or without a worker. */
   record: localRecordSchema.optional(),

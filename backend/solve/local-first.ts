@@ -47,6 +47,15 @@ function chosen(run: RunSnapshot, { hasTests, records }: Omit<TryFacts, 'tries'>
   if (!hasTests) return 'no-tests';
   if (base?.result?.problem !== undefined) return 'no-result';
   if (base?.result?.failed === 0 && !asksForTests(run)) return 'nothing-red';
+  return whoTries(pool, planner, records);
+}
+
+/**
+ * Who tries first by what the run costs, whatever its question: the worker's ordinal, or why nobody does. A plan is paid for like a step: with
+ * workers that are all free, a Conductor that is not makes a try worth it.
+ * @param pool with prices
+ */
+export function whoTries(pool: readonly WorkerConfig[], planner: WorkerConfig | undefined, records: readonly WorkerRecord[]): number | 'nobody-free' | 'nobody-paid' {
   const first = firstToTry(pool, records);
   if (first === undefined) return 'nobody-free';
   return [...pool, ...(planner ? [planner] : [])].every(isFree) ? 'nobody-paid' : first;

@@ -9,7 +9,7 @@ import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.t
 import type { Conversation } from '../protocol/conversation.ts';
 import { PictureError, takenPictures } from '../protocol/pictures.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
-import type { RunRequest } from '../protocol/run-request.ts';
+import { runRequestSchema, type RunRequest } from '../protocol/run-request.ts';
 import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
@@ -101,8 +101,11 @@ export class RunManager implements RunService {
         this.#resumeLater();
       },
     });
-    const { loadWorkers, priced } = options;
-    this.questions = new RunReader({ snapshot: (runId) => this.snapshot(runId), clients, checker, gatherContext, journal, loadWorkers, priced });
+    this.questions = new RunReader({
+      snapshot: (runId) => this.snapshot(runId), clients, checker, gatherContext, journal,
+      // Whoever it is, they do not depend on the question.
+      castNext: async (workspace) => (await this.#cast(runRequestSchema.parse({ question: '?', workspace }), options.loadWorkers)).cast,
+    });
   }
 
   start(request: RunRequest): Promise<string> {

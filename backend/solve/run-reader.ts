@@ -7,7 +7,6 @@ import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
-import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { admit } from './admit.ts';
 import { answerPatch, wholeStepPatch } from './answer-patch.ts';
@@ -21,14 +20,14 @@ import { RunRefusedError } from './errors.ts';
 import type { StepPlace } from './kept-events.ts';
 import { exportedRun } from './export/exported-run.ts';
 import { runMarkdown } from './export/run-markdown.ts';
-import { firstToTry } from './local-first.ts';
+import { whoTries } from './local-first.ts';
 import { planPromptOf } from './plan-prompt.ts';
 import { contextRequestOf } from './run-contexts.ts';
 import { RunFiles } from './run-files.ts';
+import type { Cast } from './run-pool.ts';
 import type { ContextPreview, RunQuestions } from './run-service.ts';
 import { promptOf } from './step-prompt.ts';
 import { judgingCommand } from './test-command.ts';
-import { isFree } from '../workers/limits/is-free.ts';
 import { workerRecords } from './worker-records.ts';
 
 /** How long the files of a project are read for a diff to show. */
@@ -39,9 +38,8 @@ export interface RunReaderOptions {
   readonly clients: Pick<Clients, 'secret'>;
   readonly checker: Checker;
   readonly journal: Pick<Journal, 'localTries' | 'judgedReplies'>;
-  readonly loadWorkers: () => Promise<WorkersFile>;
-  /** The worker with its price filled in, where one is known. */
-  readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  /** Who would take part in the next run. */
+  readonly castNext: (workspace: string | undefined) => Promise<Cast>;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
 }
 
@@ -129,11 +127,11 @@ export class RunReader implements RunQuestions {
   }
 
   async localFirst(workspace: string | undefined): Promise<LocalFirst> {
-    const { journal, loadWorkers, priced } = this.#options;
-    const pool = (await loadWorkers()).workers.filter(({ enabled }) => enabled).map(priced);
-    if (pool.every(isFree) || !pool.some(isFree)) return {};
-    const first = firstToTry(pool, workspace === undefined ? [] : workerRecords(journal, workspace, pool));
-    const worker = first === undefined ? undefined : pool[first]?.id;
+    const { journal, castNext } = this.#options;
+    const { pool, policy: { worker: planner } } = await castNext(workspace);
+    const first = whoTries(pool, planner, workspace === undefined ? [] : workerRecords(journal, workspace, pool));
+    if (typeof first === 'string') return {};
+    const worker = pool[first]?.id;
     return { ...(worker !== undefined && { worker }), ...(workspace !== undefined && { record: journal.localTries(workspace) }) };
   }
 

@@ -107,6 +107,11 @@ it('gives the try of a worker that fails to another one that costs nothing, and 
   expect(await one.drive({ ...options, standInsBy: () => [] })).toMatchObject({ outcome: 'verified', answerRound: 1, rounds: [{ failure: { kind: 'network' } }, {}] });
 });
 
+it('tries where its workers cost nothing and the plan is paid for', async () => {
+  const { drive } = await drivenRun([answer('verified')], { ...request, pool: [free], planner: paid });
+  expect(await drive(options)).toMatchObject({ outcome: 'verified', answerRound: 0, spent: { usd: 0 }, rounds: [{ localTry: {} }] });
+});
+
 it.each([
   ['no tests judge', 'no-tests', { checker: NO_TESTS }, {}],
   ['the question wants words', 'no-change', {}, { asks: { kind: 'explain', wants: 'words' } }],

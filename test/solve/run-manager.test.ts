@@ -678,6 +678,29 @@ it('writes nothing into the workspace', async () => {
   expect((await readdir(folder)).filter((name) => !name.startsWith('journal.sqlite'))).toEqual(['keep.txt']);
 });
 
+describe('who would try first', () => {
+  const free = { inputPerMillion: 0, outputPerMillion: 0 };
+  const priced = (...ids: string[]): void => {
+    workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, price: ids.includes(worker.id) ? { inputPerMillion: 1, outputPerMillion: 1 } : free })) };
+  };
+
+  it('is told where the Conductor alone costs money, and not where nobody does', async () => {
+    const { questions } = manager();
+    priced('planner');
+    expect(await questions.localFirst(folder)).toMatchObject({ worker: 'first', record: { tried: 0 } });
+    priced();
+    expect(await questions.localFirst(folder)).toEqual({});
+  });
+
+  it('counts nobody whose key is missing, as the run does', async () => {
+    const { questions } = manager();
+    priced('second');
+    expect(await questions.localFirst(folder)).toMatchObject({ worker: 'first' });
+    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    expect(await questions.localFirst(folder)).toEqual({});
+  });
+});
+
 describe('a demonstration', () => {
   it('runs with simulated workers while nobody has one, and says so in the journal', async () => {
     onlyDemonstrators();
