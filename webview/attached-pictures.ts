@@ -20,7 +20,7 @@ const MAX_READ_BYTES = 64 * 1_048_576;
 async function pictureOfFile(file: File): Promise<Picture> {
   const bytes = new Uint8Array(await file.slice(0, MAX_READ_BYTES).arrayBuffer());
   try {
-    return pictureOf(bytes);
+    return pictureOf(bytes, file.size);
   } catch (error) {
     const isTooLarge = error instanceof PictureError && file.size <= MAX_READ_BYTES && readPictureFacts(bytes) !== undefined;
     const smaller = isTooLarge ? await madeSmaller(file) : undefined;

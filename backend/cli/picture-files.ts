@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { checkPictures, MAX_PICTURE_BYTES, pictureOf, PictureError, type Picture } from '../protocol/pictures.ts';
 import { readAtMost } from './read-at-most.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The pictures of files. @param files absolute paths @throws UsageError that names the file */
 export async function readPictures(files: readonly string[]): Promise<Picture[]> {
-  const pictures = await Promise.all(files.map((file) => orUsageError(async () => pictureOf(await beginningOf(file)), file)));
+  const pictures = await Promise.all(files.map((file) => orUsageError(async () => pictureOf(await beginningOf(file), (await stat(file)).size), file)));
   await orUsageError(() => checkPictures(pictures));
   return pictures;
 }

@@ -25,12 +25,16 @@ export class PictureError extends Error {
   override readonly name = 'PictureError';
 }
 
-/** The picture of a file. @throws PictureError */
-export function pictureOf(bytes: Uint8Array): Picture {
+/**
+ * The picture of a file.
+ * @param size of the whole file, where only its beginning was read
+ * @throws PictureError
+ */
+export function pictureOf(bytes: Uint8Array, size = bytes.length): Picture {
   const facts = readPictureFacts(bytes);
   if (!facts) throw new PictureError(l10n.t('This is no picture that models take: PNG, JPEG, WebP or GIF.'));
-  if (bytes.length > MAX_PICTURE_BYTES) {
-    throw new PictureError(l10n.t('The picture has {0} MB, and models take at most {1} MB: make it smaller.', megabytes(bytes.length), megabytes(MAX_PICTURE_BYTES)));
+  if (size > MAX_PICTURE_BYTES) {
+    throw new PictureError(l10n.t('The picture has {0} MB, and models take at most {1} MB: make it smaller.', megabytes(size), megabytes(MAX_PICTURE_BYTES)));
   }
   if (facts.width > MAX_PICTURE_SIDE || facts.height > MAX_PICTURE_SIDE) {
     throw new PictureError(l10n.t('The picture has {0} × {1} pixels, and models take at most {2} on a side: make it smaller.', facts.width, facts.height, MAX_PICTURE_SIDE));
@@ -64,8 +68,9 @@ export function bytesOfPictures(pictures: readonly Pick<Picture, 'data'>[]): num
   return pictures.reduce((sum, { data }) => sum + Math.floor(data.length * 3 / 4), 0);
 }
 
+/** Rounded up, so that what is too large does not look as large as it may be. */
 function megabytes(bytes: number): string {
-  return (bytes / 1_048_576).toFixed(2).replace(/\.?0+$/, '');
+  return (Math.ceil(bytes / 10_485.76) / 100).toFixed(2).replace(/\.?0+$/, '');
 }
 
 /** Characters that `String.fromCharCode` is called with at once. */
