@@ -6,6 +6,7 @@ import { Readable, Writable } from 'node:stream';
 import { client, ndJsonStream, PROTOCOL_VERSION, type ClientCapabilities, type ClientConnection, type ContentBlock, type NewSessionResponse, type RequestPermissionRequest, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { COMPILE_CACHE } from '../support/compile-cache.ts';
+import { png } from '../support/picture-bytes.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { GitRepository } from '../verify/git-repository.ts';
 import { trySandbox } from '../verify/setup.ts';
@@ -41,7 +42,7 @@ beforeAll(async () => {
   });
   sumFile = path.join(project.folder, 'src/sum.js');
   await mkdir(places.home, { recursive: true, mode: 0o700 });
-  await writeWorkers([{ id: 'worker', model: 'worker' }, { id: 'planner', model: 'planner', enabled: false }, { id: 'keyless', model: 'worker', key: 'NOBODY_HAS_THIS_KEY' }]);
+  await writeWorkers([{ id: 'worker', model: 'worker' }, { id: 'planner', model: 'planner', enabled: false, pictures: true }, { id: 'keyless', model: 'worker', key: 'NOBODY_HAS_THIS_KEY' }]);
 });
 
 async function writeWorkers(workers: readonly object[]): Promise<void> {
@@ -156,6 +157,24 @@ describe('the ACP agent', () => {
       await expect(editor.prompt(sessionId, text('/resume'))).rejects.toThrow('No run of this session stopped.');
       await expect(editor.prompt(sessionId, text('/apply'))).rejects.toThrow('has no change');
       await expect(editor.prompt(sessionId, text('x'.repeat(33_000)))).rejects.toThrow('longer than 32,000 characters');
+    });
+  });
+
+  it('takes pictures with a prompt, shows them to who sees, and says which it cannot take before anybody is asked', { timeout: 60_000 }, async () => {
+    await withEditor(['--review'], async (editor) => {
+      expect(await editor.initialize()).toMatchObject({ agentCapabilities: { promptCapabilities: { image: true } } });
+      const { sessionId } = await editor.open();
+      const picture = (bytes: Uint8Array): ContentBlock => ({ type: 'image', mimeType: 'image/png', data: Buffer.from(bytes).toString('base64') });
+      const before = server.requests.length;
+      await expect(editor.prompt(sessionId, text(QUESTION), picture(new TextEncoder().encode('hello')))).rejects.toThrow('This is no picture that models take');
+      await expect(editor.prompt(sessionId, text(QUESTION), ...Array<ContentBlock>(5).fill(picture(png(8, 8))))).rejects.toThrow('at most 4 pictures');
+      expect(server.requests).toHaveLength(before);
+      editor.answer = () => 'cancel';
+      await editor.prompt(sessionId, text(QUESTION), picture(png(800, 600)));
+      expect(server.requests.at(-1)?.messages.flatMap(({ pictures = [] }) => pictures.map(({ data }) => data))).toEqual([Buffer.from(png(800, 600)).toString('base64')]);
+      editor.updates.length = 0;
+      await editor.agent.request('session/load', { cwd: project.folder, sessionId, mcpServers: [] });
+      expect(editor.of(sessionId)).toContainEqual({ sessionUpdate: 'user_message_chunk', content: picture(png(800, 600)) });
     });
   });
 

@@ -62,12 +62,15 @@ it('reads a prompt: files of the project by path and lines, other texts whole, a
     { type: 'resource', resource: { uri: 'zed:///rules', text: 'Be brief.' } },
     { type: 'resource_link', name: 'hosts', uri: 'file:///etc/hosts' },
     { type: 'resource_link', name: 'up', uri: 'file:///work/project/../other/x.js' },
-    { type: 'image', data: '', mimeType: 'image/png' },
+    { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' },
+    { type: 'resource', resource: { uri: 'file:///work/project/shot.gif', blob: 'R0lGODlh', mimeType: 'image/gif' } },
+    { type: 'audio', data: '', mimeType: 'audio/wav' },
     { type: 'resource_link', name: 'odd', uri: 'file://host/%00' },
   ], '/work/project');
   expect(read.files).toEqual([{ path: 'src/sum.js', startLine: 3, endLine: 7 }, { path: 'a b.js' }]);
   expect(read.question).toBe('Why does src/sum.js fail? a b.js zed:///rules hosts up odd\n\nzed:///rules:\n\nBe brief.');
-  expect(read.leftOut).toEqual(['hosts', 'up', 'a picture', 'odd']);
+  expect(read.leftOut).toEqual(['hosts', 'up', 'a sound', 'odd']);
+  expect(read.pictures).toEqual([{ data: 'iVBORw0KGgo=' }, { data: 'R0lGODlh' }]);
 });
 
 it('keeps sessions by ids of its own alone, and reads no file that is not one', async () => {

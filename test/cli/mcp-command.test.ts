@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { COMPILE_CACHE } from '../support/compile-cache.ts';
+import { gif, png } from '../support/picture-bytes.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { GitRepository } from '../verify/git-repository.ts';
 import { trySandbox } from '../verify/setup.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   await mkdir(places.home, { recursive: true, mode: 0o700 });
   const worker = { provider: 'openai-compatible', baseUrl: server.baseUrl, maxOutputTokens: 500, price: { inputPerMillion: 1, outputPerMillion: 1 } };
   await writeFile(path.join(places.home, 'workers.json'), JSON.stringify({
-    version: 1, conductor: 'planner', workers: [{ ...worker, id: 'worker', model: 'worker' }, { ...worker, id: 'planner', model: 'planner', enabled: false }],
+    version: 1, conductor: 'planner', workers: [{ ...worker, id: 'worker', model: 'worker' }, { ...worker, id: 'planner', model: 'planner', enabled: false, pictures: true }],
   }));
 });
 
@@ -153,6 +154,30 @@ describe('the MCP server', () => {
       held = undefined;
       answering.resolve();
       await client.close();
+    }
+  });
+
+  it('takes pictures of the project or in the call, shows them to who sees, and reads no other file', async () => {
+    const client = await connected();
+    await writeFile(path.join(project.folder, 'shot.png'), png(800, 600));
+    const outside = path.join(places.folder, 'secret.png');
+    await writeFile(outside, png(8, 8));
+    await symlink(outside, path.join(project.folder, 'link.png'));
+    try {
+      const asking = { name: 'plan', arguments: { question: 'Why is the chart cut off?', pictures: ['shot.png', `data:image/gif;base64,${Buffer.from(gif(10, 20)).toString('base64')}`] } };
+      expect(await client.callTool(asking)).not.toHaveProperty('isError', true);
+      const shown = server.requests.at(-1)?.messages.flatMap(({ pictures = [] }) => pictures.map(({ data }) => Buffer.from(data, 'base64')));
+      expect(shown).toEqual([Buffer.from(png(800, 600)), Buffer.from(gif(10, 20))]);
+
+      const before = server.requests.length;
+      const refusal = async (...pictures: string[]): Promise<string> => textOf(await client.callTool({ name: 'solve', arguments: { question: 'Why?', pictures } }));
+      for (const file of [outside, 'link.png', '../secret.png']) expect(await refusal(file)).toContain('is outside the project');
+      expect(await refusal('none.png')).toContain('there is no such file');
+      expect(await refusal('src/sum.js')).toContain('This is no picture that models take');
+      expect(await refusal('data:image/png;base64,aGVsbG8=')).toContain('This is no picture that models take');
+      expect(server.requests).toHaveLength(before);
+    } finally {
+      await Promise.all([client.close(), ...['shot.png', 'link.png'].map((name) => rm(path.join(project.folder, name)))]);
     }
   });
 

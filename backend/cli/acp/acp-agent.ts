@@ -49,7 +49,7 @@ export class AcpServer {
           authMethods: [],
           agentCapabilities: {
             loadSession: true,
-            promptCapabilities: { embeddedContext: true, image: false, audio: false },
+            promptCapabilities: { embeddedContext: true, image: true, audio: false },
             mcpCapabilities: { http: false, sse: false },
             sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
           },

@@ -10,6 +10,8 @@ export interface ReadPrompt {
   readonly question: string;
   /** The files of the project that were attached. They go with the question as they are on disk. */
   readonly files: readonly FileRange[];
+  /** Pictures that were attached, in base64, unchecked. */
+  readonly pictures: readonly { readonly data: string }[];
   /** What was attached and does not go with the question. */
   readonly leftOut: readonly string[];
 }
@@ -19,6 +21,7 @@ export function readPrompt(blocks: readonly ContentBlock[], folder: string): Rea
   const words: string[] = [];
   const texts: string[] = [];
   const files: FileRange[] = [];
+  const pictures: { data: string }[] = [];
   const leftOut: string[] = [];
   for (const block of blocks) {
     switch (block.type) {
@@ -28,6 +31,11 @@ export function readPrompt(blocks: readonly ContentBlock[], folder: string): Rea
       case 'resource_link':
       case 'resource': {
         const uri = block.type === 'resource' ? block.resource.uri : block.uri;
+        const picture = block.type === 'resource' ? pictureOf(block) : undefined;
+        if (picture !== undefined) {
+          pictures.push({ data: picture });
+          break;
+        }
         const file = fileOf(uri, folder);
         const name = block.type === 'resource_link' ? block.name : uri;
         words.push(file?.path ?? name);
@@ -38,11 +46,18 @@ export function readPrompt(blocks: readonly ContentBlock[], folder: string): Rea
         break;
       }
       case 'image':
+        pictures.push({ data: block.data });
+        break;
       case 'audio':
-        leftOut.push(block.type === 'image' ? 'a picture' : 'a sound');
+        leftOut.push('a sound');
     }
   }
-  return { question: [words.join(' ').trim(), ...texts].join('\n\n').trim(), files, leftOut };
+  return { question: [words.join(' ').trim(), ...texts].join('\n\n').trim(), files, pictures, leftOut };
+}
+
+/** A picture that was attached as a file. */
+function pictureOf({ resource }: EmbeddedResource): string | undefined {
+  return 'blob' in resource && resource.mimeType?.startsWith('image/') ? resource.blob : undefined;
 }
 
 function textOf({ resource }: EmbeddedResource): string | undefined {

@@ -7,6 +7,7 @@ import { counted } from '../../common/counted.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
 import { formatDuration, formatMoney } from '../../protocol/figures.ts';
 import type { FileEdit, Pool } from '../../protocol/methods.ts';
+import { PictureError, takenPictures, type Picture } from '../../protocol/pictures.ts';
 import { isRefusal } from '../../protocol/request-error.ts';
 import { runRequestSchema, type RunRequest } from '../../protocol/run-request.ts';
 import { answerOf, elapsedOf } from '../../protocol/run-facts.ts';
@@ -115,6 +116,7 @@ export class AcpSession {
         const run = await runOf(client, runId);
         if (!run) continue;
         this.#send({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: printable(run.request.question) } });
+        for (const { type, data } of run.request.pictures ?? []) this.#send({ sessionUpdate: 'user_message_chunk', content: { type: 'image', mimeType: type, data } });
         new RunUpdates(this.#send).show(run);
         if (isOver(run.state)) this.#tellEnd(run);
       }
@@ -140,7 +142,7 @@ export class AcpSession {
   }
 
   async #answer(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<void> {
-    const { question, files, leftOut } = readPrompt(blocks, this.#kept.cwd);
+    const { question, files, pictures, leftOut } = readPrompt(blocks, this.#kept.cwd);
     const [, command, argument = ''] = /^\/(\w+)(?:\s+(\S+))?$/.exec(question) ?? [];
     switch (command) {
       case 'verify': return await this.#verify(signal);
@@ -154,7 +156,7 @@ export class AcpSession {
     await this.#run(signal, async (client) => {
       await this.#requireWorker(client);
       const request = runRequestSchema.safeParse({
-        question, workspace: cwd, focus: { files }, workers, ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
+        question, workspace: cwd, ...(pictures.length > 0 && { pictures: checkedPictures(pictures) }), focus: { files }, workers, ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
         ...(review !== 'never' && { reviewPlan: review === 'always' ? review : { aboveUsd: reviewAboveUsd } }),
       });
       if (!request.success) throw new SessionError(`The question cannot be asked: ${request.error.issues[0]?.message ?? 'it is not valid'}.`);
@@ -380,5 +382,15 @@ const runOf = (client: BackendClient, runId: string): Promise<RunSnapshot | unde
   if (isRefusal(error)) return undefined;
   throw error;
 });
+
+/** The pictures of a prompt. @throws SessionError for one that no model takes: nothing is asked then */
+function checkedPictures(pictures: readonly { readonly data: string }[]): Picture[] {
+  try {
+    return takenPictures(pictures);
+  } catch (error) {
+    if (error instanceof PictureError) throw new SessionError(error.message);
+    throw error;
+  }
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { VERSION } from '../../protocol/product-version.ts';
+import { MAX_PICTURE_BYTES, MAX_PICTURES } from '../../protocol/pictures.ts';
 import { isRed } from '../../protocol/test-changes.ts';
 import { runRequestSchema, type RunRequest } from '../../protocol/run-request.ts';
 import { heldPlan } from '../../protocol/held-plan.ts';
@@ -18,6 +19,7 @@ import { runResult } from '../run-result.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { allowedFolder, ToolError } from './allowed-folder.ts';
+import { askedPictures } from './asked-pictures.ts';
 
 /*
  * Conductor as an MCP server: a thin client of the backend, as the command line is one. Nothing here changes a file. Solving and planning
@@ -29,6 +31,9 @@ export interface McpServerParts extends Pick<CommandContext, 'connect' | 'openVe
   readonly workspaces: readonly string[];
 }
 
+/** The longest `data:` address of a picture: its base64, and what stands before it. */
+const MAX_ADDRESS = Math.ceil(MAX_PICTURE_BYTES / 3) * 4 + 64;
+
 const workspace = z.string().max(4_096).optional().describe('The project\'s folder. By default the first folder of this server.');
 const runId = z.string().min(1).max(64).describe('The id of a run');
 
@@ -36,6 +41,8 @@ const asked = {
   question: z.string().min(1).max(32_000).describe('The question, or what is to be changed and why. Name files, functions and errors: Conductor finds the code itself.'),
   workspace,
   files: z.array(z.string().min(1).max(4_096)).max(64).optional().describe('Paths in the project that the question is about'),
+  pictures: z.array(z.string().min(1).max(MAX_ADDRESS)).max(MAX_PICTURES).optional()
+    .describe('Screenshots or sketches: paths in the project, or "data:image/…;base64,…". PNG, JPEG, WebP or GIF. Workers that take pictures see them.'),
   rounds: z.number().int().min(1).max(5).optional().describe('The most rounds: a plan, and revisions while tests fail. By default 2.'),
   maxUsd: z.number().positive().optional().describe('The most dollars that this run may cost'),
   workers: z.array(z.string().max(64)).min(1).max(32).optional().describe('Ids of the workers that may take part. By default all that are ready.'),
@@ -176,10 +183,11 @@ async function answered(answer: () => Promise<Answer>) {
 type Asked = Partial<z.infer<z.ZodObject<typeof asked>>>;
 
 async function requestOf(
-  { question, workspace: named, files = [], rounds, maxUsd, workers }: Asked, folderOf: (named: string | undefined) => Promise<string>,
+  { question, workspace: named, files = [], pictures = [], rounds, maxUsd, workers }: Asked, folderOf: (named: string | undefined) => Promise<string>,
 ): Promise<RunRequest> {
+  const folder = await folderOf(named);
   return runRequestSchema.parse({
-    question, workspace: await folderOf(named), focus: { files: files.map((path) => ({ path })) }, rounds, workers,
+    question, workspace: folder, ...(pictures.length > 0 && { pictures: await askedPictures(pictures, folder) }), focus: { files: files.map((path) => ({ path })) }, rounds, workers,
     ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
   });
 }
