@@ -3,7 +3,9 @@ import type { LikelyCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { VerifiedChange } from '../protocol/verified-change.ts';
 import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
+import { takeTests, type ChangeWithOwnTests } from '../verify/git/tests-of-change.ts';
 import { uncommittedChange } from '../verify/git/uncommitted-change.ts';
+import { PatchNotApplicableError } from '../verify/patch/apply-patch.ts';
 import type { ReadChange } from '../verify/patch/change-draft.ts';
 import { parseDiffFile } from '../verify/patch/diff-file.ts';
 import type { TestCommand } from '../verify/runners/choose-runner.ts';
@@ -23,13 +25,15 @@ export interface JudgeOptions extends Pick<CommandContext, 'openVerification'> {
   readonly diff?: string | undefined;
   /** The commit to judge against, instead of the last one. */
   readonly base?: string | undefined;
+  /** Whose tests judge: those of the base, by default, or those of the change itself. */
+  readonly tests?: 'base' | 'head' | undefined;
   /** Found in the last commit where it is absent. */
   readonly command?: string | undefined;
   readonly runner?: string | undefined;
   readonly reports?: string | undefined;
   readonly image?: string | undefined;
   /** Ids of tests that must pass, instead of those that failed before. */
-  readonly tests?: readonly string[] | undefined;
+  readonly targets?: readonly string[] | undefined;
   readonly timeoutMs?: number | undefined;
   readonly sandboxed: boolean;
   readonly signal: AbortSignal;
@@ -50,22 +54,24 @@ export async function judgeChange(options: JudgeOptions): Promise<VerifyResult> 
     if (error instanceof UsageError) throw error;
     if (error instanceof NoHeadError) throw new UsageError(error.message, { cause: error });
     const reason = error instanceof Error ? error.message : String(error);
-    return { ...nothingRun('infrastructure', reason, options), command: options.command ?? null, commit: null };
+    return { ...nothingRun(error instanceof PatchNotApplicableError ? 'refused' : 'infrastructure', reason, options), command: options.command ?? null, commit: null };
   }
 }
 
 async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
-  const { workspace, diff, tests, timeoutMs, sandboxed, signal, onProgress } = options;
+  const { workspace, diff, targets, timeoutMs, sandboxed, signal, onProgress } = options;
   onProgress('reading the last commit');
   const head = await readHead(workspace, signal, options.base);
   const verification = await options.openVerification();
   try {
     const base = await writeHead(head, await verification.newFolder(), signal);
-    const change = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
+    const read = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
+    const refused = refusal(read, options);
+    const change: ReadChange & Partial<ChangeWithOwnTests> = options.tests === 'head' && refused === undefined ? await takeTests(base, read, signal) : read;
     const test = await testCommand(base.folder, options, change.patch.edits.map((edit) => edit.path));
     const verdict =
-      refusal(change, options) ??
-      (await unwanted(change, options)) ??
+      refused ??
+      (await unwanted(read, options)) ??
       (await verification.verifier.verify({
         base: base.folder,
         installed: workspace,
@@ -73,7 +79,8 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
         protectedEdits: 'leave out',
         nothingFailed: 'run',
         ...test,
-        ...(tests && { targets: tests }),
+        ...(targets && { targets }),
+        ...(change.ownTests && { ownTests: change.ownTests }),
         ...(timeoutMs !== undefined && { timeoutMs }),
         sandboxed,
         signal,

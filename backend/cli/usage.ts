@@ -109,6 +109,8 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
   -w, --workspace DIR    the project, in a Git repository; default: the current folder
       --patch FILE.diff  test this diff instead; - is standard input
       --base COMMIT      judge on top of this commit instead of the last one, such as origin/main
+      --tests base|head  whose tests judge: those of that commit, which is the default, or those of the change itself;
+                         where it changes some, it passes at most
       --command CMD      the test command; default: detected in the last commit
       --runner NAME      the test runner whose report is read, of the given or detected command
       --reports GLOB     the JUnit files that your command writes

@@ -23,6 +23,7 @@ const OPTIONS = {
   workspace: { type: 'string', short: 'w' },
   patch: { type: 'string' },
   base: { type: 'string' },
+  tests: { type: 'string' },
   command: { type: 'string' },
   runner: { type: 'string' },
   reports: { type: 'string' },
@@ -58,7 +59,7 @@ export const verifyCommand: Command = async (args, context) => {
   };
   const sandboxed = values['no-sandbox'] !== true;
   const judged = async (): Promise<VerifyResult> => judgeChange({
-    ...values, workspace, tests: values.test, sandboxed, openVerification: context.openVerification, signal: context.interrupted,
+    ...values, workspace, targets: values.test, tests: values.tests === 'head' ? 'head' : 'base', sandboxed, openVerification: context.openVerification, signal: context.interrupted,
     diff: values.patch === undefined ? undefined : await readDiff(values.patch, context),
     timeoutMs: values.timeout === undefined ? undefined : 1_000 * whole(values.timeout, '--timeout', { from: 1, to: 86_400 }),
     onProgress: (stage) => progress.tell({ label: stage.charAt(0).toUpperCase() + stage.slice(1) }),
@@ -97,6 +98,8 @@ function checkValues(values: Values): void {
   for (const name of ['out', 'junit', 'sarif'] as const)
     if (values[name] === '') throw new UsageError(`--${name} takes a file.`);
   if (values.base?.trim() === '') throw new UsageError('--base takes a commit, such as origin/main.');
+  if (values.tests !== undefined && values.tests !== 'base' && values.tests !== 'head')
+    throw new UsageError('--tests takes base or head: whose tests judge.');
   if (patch === '') throw new UsageError('--patch takes a file, or - for standard input.');
   if (reports !== undefined && command === undefined)
     throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');

@@ -50,7 +50,7 @@ export class RunFiles {
     if (edits.length === 0) return await this.readWorkspace(workspace, use);
     if (!this.#held) throw new RunError('workspace', `The change of the earlier answer cannot be built on: ${this.#whyNotHeld} Apply it first, and ask again.`);
     return await this.#held.copied(async (folder) => {
-      await applyPatch(folder, { edits }, { newTests: true });
+      await applyPatch(folder, { edits }, { tests: 'new' });
       return await use(folder);
     }, this.#options.signal);
   }

@@ -48,7 +48,7 @@ export async function tryTests(parts: BaseTestsParts, judges: KnownJudgingFiles,
     const edits = patch.edits.filter(({ path }) => !forbidden.some((edit) => edit.path === path));
     const { report, exitCode, said } = await tests.runs.run(async (copy) => {
       await tests.makeBase(copy);
-      await applyPatch(copy, { edits }, { newTests });
+      await applyPatch(copy, { edits }, { tests: newTests ? 'new' : 'none' });
     });
     return { results: report.results, exitCode, said, ...(forbidden.length > 0 && { forbidden }) };
   } catch (error) {

@@ -50,6 +50,11 @@ export interface VerifyOptions extends BaseTestsOptions {
   readonly newTests?: boolean;
   /** Ids of the fail-to-pass tests. By default, the tests that failed before. */
   readonly targets?: readonly string[];
+  /**
+   * The tests of `base` are already those of the change; these files of them it changed. Whatever judges stays as the change has it, tests inside of
+   * sources too, and the code before the change need not fit its tests. If any test was changed, the patch passes at most. The patch may be empty.
+   */
+  readonly ownTests?: readonly string[];
 }
 
 /** Judges a patch by the project's tests. */
@@ -133,6 +138,8 @@ const without = (outcome: 'failed' | 'refused' | 'infrastructure', reason: strin
   tests: [],
 });
 
+const NO_TESTS: BaseRun = { report: { results: [] }, exitCode: null, flaky: new Set() };
+
 /** The patch may not be applied. The message says why. */
 class RefusedPatch extends Error {}
 
@@ -145,6 +152,8 @@ class Attempt {
   readonly #options: VerifyOptions;
   readonly #targets: readonly string[] | undefined;
   readonly #judges: KnownJudgingFiles;
+  /** Files of the change that judge it. */
+  readonly #ownJudges: Set<string>;
   #preparationFails: Promise<boolean> | undefined;
 
   constructor(parts: BaseTestsParts, options: VerifyOptions, judges: KnownJudgingFiles) {
@@ -152,17 +161,18 @@ class Attempt {
     this.#options = options;
     this.#judges = judges;
     this.#targets = options.targets?.length ? options.targets : undefined;
+    this.#ownJudges = new Set(options.ownTests);
   }
 
   async verdict(): Promise<Judgement> {
     const { patch, command, signal } = this.#options;
     const [refused] = patch.refused;
     if (refused) return without('refused', `The change may not be applied: ${refused.path}: ${refused.reason}`);
-    if (patch.edits.length === 0) return without('refused', 'The patch changes no file.');
+    if (patch.edits.length === 0 && !this.#options.ownTests) return without('refused', 'The patch changes no file.');
     const chosen = await runnerOf(this.#options);
     if (!chosen) return without('infrastructure', unreadableCommand(command));
     try {
-      return await this.#judge(chosen, this.#admissible(patch, chosen));
+      return this.#byOwnTests(await this.#judge(chosen, this.#admissible(patch, chosen)));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RefusedPatch || error instanceof PatchNotApplicableError) return without('refused', error.message);
@@ -170,6 +180,13 @@ class Attempt {
       if (fault !== undefined) return without('infrastructure', fault);
       throw error;
     }
+  }
+
+  /** What a change is worth whose own tests judge it. */
+  #byOwnTests(judged: Judgement): Judgement {
+    const count = this.#ownJudges.size;
+    if (count === 0 || (judged.outcome !== 'verified' && judged.outcome !== 'passes')) return judged;
+    return { ...judged, verified: false, outcome: 'passes', reason: `${judged.reason} The change's own tests judged: it changes ${counted(count, 'file')} of them.` };
   }
 
   /** The patch without its edits of protected files. Throws `RefusedPatch`. */
@@ -187,7 +204,18 @@ class Attempt {
       for (const edit of edits) if (!newTests || !isNewTest(edit, runner.configuration)) found.set(edit, await judging.whyItJudges(edit));
       return found;
     });
-    return this.#without(edits, (edit) => reasons.get(edit));
+    return this.#without(edits, (edit) => {
+      const reason = reasons.get(edit);
+      return reason !== undefined && this.#isOwnJudge(edit.path, reason) ? undefined : reason;
+    });
+  }
+
+  /** Whether the change judges with this file, as it has it. */
+  #isOwnJudge(path: string, why: string): boolean {
+    if (!this.#options.ownTests) return false;
+    this.#ownJudges.add(path);
+    this.#note(`${path} judges as the change has it: ${why}`);
+    return true;
   }
 
   /** Refuses the edits for which there is a reason, or leaves them out of a person's change. */
@@ -200,7 +228,7 @@ class Attempt {
       this.notes.push(`${edit.path} was left as it is: ${reason}`);
       return false;
     });
-    if (rest.length === 0) throw new RefusedPatch('The change edits only protected files, such as the tests themselves.');
+    if (rest.length === 0 && !this.#options.ownTests) throw new RefusedPatch('The change edits only protected files, such as the tests themselves.');
     return { edits: rest };
   }
 
@@ -218,7 +246,10 @@ class Attempt {
       before = await tests.before();
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
-      return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
+      if (!this.#options.ownTests) return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
+      // Tests of a new function do not compile without it.
+      this.notes.push(`The tests could not be run before the change: ${error.message}`);
+      before = NO_TESTS;
     }
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
     if (!hasFailures && chosen.checks.length === 0 && this.#options.nothingFailed !== 'run') return without('refused', nothingToProve(before));
@@ -368,23 +399,24 @@ class Attempt {
     const settled = settle(before.report, first, second);
     const judged = this.#noteFlaky(this.#compare(before, settled, new Set([...before.flaky, ...settled.flaky])));
     const red = judged.tests.filter(isRed).length;
-    if (red > 0) return { ...judged, reason: `No test failed before the change, and ${counted(red, 'test')} ${red === 1 ? 'does' : 'do'} not pass with it.` };
+    const until = before === NO_TESTS ? 'The tests could not be run before the change' : 'No test failed before the change';
+    if (red > 0) return { ...judged, reason: `${until}, and ${counted(red, 'test')} ${red === 1 ? 'does' : 'do'} not pass with it.` };
     const breaks = broken(checks);
     if (breaks) return { ...judged, reason: `The tests passed, but ${brokenCheck(breaks)}` };
     const passed = judged.tests.filter(({ after }) => after === 'passed').length;
-    return { ...judged, outcome: 'passes', reason: `No test failed before the change, and ${counted(passed, 'test')} ${passed === 1 ? 'passes' : 'pass'} with it. It is not shown that they would notice a wrong change.` };
+    if (passed === 0) return without('failed', 'With the change, no test was executed.');
+    return { ...judged, outcome: 'passes', reason: `${until}, and ${counted(passed, 'test')} ${passed === 1 ? 'passes' : 'pass'} with it. It is not shown that they would notice a wrong change.` };
   }
 
   /** Runs the tests that the patch adds, with what else it changes. */
   async #tryNewTests(tests: BaseTests, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
-    const noTests: BaseRun = { report: { results: [] }, exitCode: null, flaky: new Set() };
     // A project may well ask for its first test.
-    const before = await tests.before().catch((error: unknown) => (error instanceof UnusableRunError ? noTests : Promise.reject(error as Error)));
+    const before = await tests.before().catch((error: unknown) => (error instanceof UnusableRunError ? NO_TESTS : Promise.reject(error as Error)));
     await this.#checkEmbeddedTests(patch, before.report);
     this.#options.onProgress?.('running the tests with the change');
     const run = (): Promise<JudgedRun> => tests.runs.run(async (copy) => {
       await tests.makeBase(copy);
-      await applyPatch(copy, patch, { newTests: true });
+      await applyPatch(copy, patch, { tests: 'new' });
     });
     try {
       const [first, second] = await bothDone(run(), run());
@@ -404,7 +436,8 @@ class Attempt {
     for (const { path, before: text, after } of edits) {
       if (text === null) continue;
       const isSource = path.endsWith('.rs') || (withTests.has(path) && (await embeddedTests(text, path)).length > 0);
-      if (isSource ? await weakensEmbeddedTests(path, text, after ?? '') : withTests.has(path))
+      const isJudge = isSource ? await weakensEmbeddedTests(path, text, after ?? '') : withTests.has(path);
+      if (isJudge && !this.#isOwnJudge(path, 'There are tests in it.'))
         throw new RefusedPatch(`The change may not be applied: ${path}: There are tests in it, and tests are the judge.`);
     }
   }

@@ -165,6 +165,52 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     });
   });
 
+  it('is judged by its own tests with --tests head, and then passes at most: what they expect, add and remove counts', async () => {
+    const repository = project({ ...PROJECT, 'src/add.js': FIXED, 'test/old.test.js': `import test from 'node:test';\ntest('old', () => {});\n` });
+    const base = repository.git('rev-parse', 'HEAD').trim();
+    const expectsMore = TEST.replace('5)', '6)').replace('7)', '8)');
+    repository.commit({ 'src/add.js': 'export const add = (a, b) => a + b + 1;\n', 'test/add.test.js': expectsMore, 'test/old.test.js': null });
+    const byBase = await verify(repository, ['--base', base]);
+    expect([byBase.code, byBase.result.outcome]).toEqual([1, 'failed']);
+    const byHead = await verify(repository, ['--base', base, '--tests', 'head']);
+    expect([byHead.code, byHead.result.outcome, byHead.result.verified], byHead.result.reason).toEqual([0, 'passes', false]);
+    expect(byHead.result.reason).toMatch(/^2 tests that failed before passed.*The change's own tests judged: it changes 2 files of them\.$/);
+    expect(byHead.result.notes).toEqual([
+      'The change changes test/add.test.js, and is judged by it so.', 'The change removes test/old.test.js, and is judged by it so.',
+    ]);
+    expect((await verify(repository, ['--base', base, '--tests', 'head', '--require-verified'])).code).toBe(1);
+    repository.commit({ 'src/add.js': FIXED });
+    const wrong = await verify(repository, ['--base', base, '--tests', 'head']);
+    expect([wrong.code, wrong.result.outcome]).toEqual([1, 'failed']);
+  });
+
+  it('judges with --tests head a branch of tests alone, and one whose tests do not load without its code', async () => {
+    const repository = project({ ...PROJECT, 'src/add.js': FIXED });
+    const base = repository.git('rev-parse', 'HEAD').trim();
+    const run = async () => (await verify(repository, ['--base', base, '--tests', 'head'])).result;
+    repository.write({ 'test/more.test.js': TEST.replace('5)', '6)') });
+    expect((await run()).outcome).toBe('failed');
+    repository.write({ 'test/more.test.js': TEST });
+    const alone = await run();
+    expect([alone.outcome, alone.reason], alone.reason).toEqual(['passes', expect.stringMatching(/^No test failed before the change, and 4 tests pass with it\. .* it changes 1 file of them\.$/)]);
+    repository.write({ 'src/twice.js': 'export const twice = (a) => 2 * a;\n', 'test/more.test.js': TEST.replaceAll('add.js', 'twice.js').replace('{ add }', '{ twice as add }').replace('5)', '4)').replace('7)', '14)') });
+    expect((await run()).outcome).toBe('passes');
+  });
+
+  it('calls a change verified with --tests head that leaves the tests alone', async () => {
+    const repository = project();
+    repository.write({ 'src/add.js': FIXED });
+    expect((await verify(repository, ['--tests', 'head'])).result).toMatchObject({ outcome: 'verified', notes: [] });
+  });
+
+  it('writes the tests of a change through no symbolic link of the base', async () => {
+    const repository = project({ ...PROJECT, 'src/checks/keep.js': 'kept\n', spec: { link: 'src/checks' } });
+    const diff = '--- a/src/add.js\n+++ b/src/add.js\n@@ -1 +1 @@\n-export const add = (a, b) => a - b;\n+export const add = (a, b) => a + b;\n'
+      + '--- /dev/null\n+++ b/spec/new.test.js\n@@ -0,0 +1 @@\n+// new\n';
+    const { code, result } = await verify(repository, ['--tests', 'head', '--patch', '-'], { input: diff });
+    expect([code, result.outcome, result.reason]).toEqual([1, 'refused', expect.stringMatching(/spec\/new\.test\.js.*symbolic link/)]);
+  });
+
   it('lets what is not committed choose neither the tests nor how they are run', async () => {
     const repository = project();
     repository.write({
@@ -393,6 +439,7 @@ describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS },
     ['a runner that is none', ['--runner', 'karma'], /There is no runner "karma"; there are vitest, /],
     ['reports of no command', ['--reports', '*.xml'], /--reports goes with --command/],
     ['an empty command', ['--command', ' '], /--command takes a command/],
+    ['tests of nobody', ['--tests', 'mine'], /--tests takes base or head/],
     ['a time that is none', ['--timeout', '0'], /--timeout takes a whole number from 1/],
     ['a diff that is not there', ['--patch', 'gone.diff'], /gone\.diff could not be read \(ENOENT\)/],
     ['an unknown option', ['--force'], /--force/],

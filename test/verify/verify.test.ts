@@ -255,6 +255,21 @@ ${FIX}`;
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
 
+  it('is one of a patch whose own tests judge it when they cannot be run without it, and it passes at most', async () => {
+    await using scratch = await makeScratch();
+    const before = `process.kill(process.ppid, 'SIGKILL');\n${FIX}`;
+    const base = await scratch.project({ ...PROJECT, 'src/list.js': before });
+    const verify = (code: string, ownTests?: readonly string[]): Promise<Verdict> => scratch.verifier.verify({
+      base, patch: { edits: [{ path: 'src/list.js', kind: 'modify', before, after: code }], refused: [] }, command: 'node --test', nothingFailed: 'run',
+      ...(ownTests && { ownTests }), signal: new AbortController().signal, timeoutMs: 60_000,
+    });
+    expect((await verify(FIX)).outcome).toBe('infrastructure');
+    const passes = await verify(FIX, ['test/list.test.js']);
+    expect(passes).toMatchObject({ outcome: 'passes', verified: false, reason: expect.stringMatching(/^The tests could not be run before the change, and 3 tests pass with it\..*changes 1 file of them\.$/) });
+    expect(passes.notes).toEqual([expect.stringMatching(/^The tests could not be run before the change: /)]);
+    expect((await verify(PROJECT['src/list.js'], ['test/list.test.js'])).outcome).toBe('failed');
+  });
+
   it('ends in an AbortError when cancelled, with no process and no folder left', async () => {
     await using scratch = await makeScratch();
     const seconds = `9${process.pid}.${Math.random().toString().slice(2, 10)}`;

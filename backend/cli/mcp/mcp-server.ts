@@ -77,7 +77,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
   }, async ({ workspace: named, diff, command, tests }, context) => answered(async () => {
     const progress = progressOf(context);
     const result = await judgeChange({
-      workspace: await folderOf(named), diff, command, tests, sandboxed: true, openVerification: parts.openVerification, signal: context.mcpReq.signal, onProgress: progress,
+      workspace: await folderOf(named), diff, command, targets: tests, sandboxed: true, openVerification: parts.openVerification, signal: context.mcpReq.signal, onProgress: progress,
     });
     const failing = result.tests.filter(isRed).map(({ id, before, after }) => ({ id, before, after }));
     const { outcome, verified, reason } = result;

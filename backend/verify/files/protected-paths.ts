@@ -8,6 +8,8 @@ interface ProtectedRow {
   readonly patterns: readonly RegExp[];
   /** New ones may come with an answer to a question that asks for tests. */
   readonly comesWithTests?: true;
+  /** What tests compare with and what sets them up. With the tests it makes a suite; see `isPathOfSuite`. */
+  readonly isOfSuite?: true;
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.\\+*?]/g, '\\$&');
@@ -42,7 +44,8 @@ const ROWS: readonly ProtectedRow[] = [
       /\.(golden|approved)(\.[^/]+)?$/,
     ],
   },
-  { reason: 'It is a snapshot that tests compare with.', patterns: [folders('__snapshots__'), /\.(snap|snapshot)$/] },
+  { reason: 'It is a snapshot that tests compare with.', isOfSuite: true, patterns: [folders('__snapshots__'), /\.(snap|snapshot)$/] },
+  { reason: 'It configures the test runner.', isOfSuite: true, patterns: [files('conftest.py'), /(^|\/)setup[-_.]?(tests?|vitest|jest|mocha)\.[cm]?[jt]sx?$/] },
   {
     reason: 'It decides how the tests are run.',
     patterns: [
@@ -55,8 +58,7 @@ const ROWS: readonly ProtectedRow[] = [
     patterns: [
       /(^|\/)(vite|vitest|jest|karma|ava|babel|playwright|cypress)[^/]*\.(config|workspace|setup|conf)\.[^/]+$/,
       /(^|\/)\.(mocha|nyc|c8|babel|swc|tap)rc[^/]*$/,
-      /(^|\/)setup[-_.]?(tests?|vitest|jest|mocha)\.[cm]?[jt]sx?$/,
-      files('pytest.ini', 'tox.ini', 'conftest.py', 'noxfile.py', '.coveragerc'),
+      files('pytest.ini', 'tox.ini', 'noxfile.py', '.coveragerc'),
       // What vite and jest load by its name, whether it was there before or not.
       /(^|\/)(postcss|svelte|tailwind|unocss|uno|swc|tap)\.config\.[^/]+$/, /(^|\/)\.(postcss|browserslist|ts-node|esm)rc[^/]*$/,
       files('bunfig.toml', 'deno.json', 'deno.jsonc', 'node.config.json'),
@@ -106,6 +108,13 @@ export function isPathOfTest(path: string, configuration: readonly RegExp[] = []
   const seen = folded(path);
   const rows = ROWS.filter(({ patterns }) => patterns.some((pattern) => pattern.test(seen)));
   return rows.length > 0 && rows.every(({ comesWithTests }) => comesWithTests) && !configuration.some((pattern) => pattern.test(seen));
+}
+
+/** Whether this is the path of a test, of what it reads or compares with, or of what sets it up in its own language, and of nothing that decides which tests run, and how. */
+export function isPathOfSuite(path: string): boolean {
+  const seen = folded(path);
+  const rows = ROWS.filter(({ patterns }) => patterns.some((pattern) => pattern.test(seen)));
+  return rows.length > 0 && rows.every(({ comesWithTests, isOfSuite }) => comesWithTests ?? isOfSuite);
 }
 
 /**

@@ -276,6 +276,11 @@ const ANY_ID = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
 async function makeRepository(folder: string, { files }: GitHead, signal: AbortSignal): Promise<void> {
   await runGit(folder, ['init', '--quiet', '--template=', '--object-format=sha1'], { signal });
-  const input = [...files.keys()].map((file) => `100644 ${ANY_ID}\t${file}\0`).join('');
+  await addToIndex(folder, [...files.keys()], signal);
+}
+
+/** Lists files in the index of a written commit, so that none counts as ignored. @throws GitError, the signal's reason */
+export async function addToIndex(folder: string, files: readonly string[], signal: AbortSignal): Promise<void> {
+  const input = files.map((file) => `100644 ${ANY_ID}\t${file}\0`).join('');
   await runGit(folder, ['update-index', '-z', '--index-info'], { signal, input });
 }

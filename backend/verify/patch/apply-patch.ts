@@ -2,7 +2,7 @@ import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../../common/replace-file.ts';
 import type { FileEdit, Patch } from './patch.ts';
-import { isPathOfTest, protectedReason } from '../files/protected-paths.ts';
+import { isPathOfSuite, isPathOfTest, protectedReason } from '../files/protected-paths.ts';
 import { readTextFile } from '../files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
 
@@ -23,23 +23,28 @@ export class PatchNotApplicableError extends Error {
  * Writes a patch into a folder (absolute). Before the first write, all edits are checked again for paths, protected files and symbolic links,
  * because the folder may have changed since the answer was read. Each file is written to a temporary file and renamed. Throws
  * `PatchNotApplicableError`, with nothing written, or a file system error.
- * @param options `newTests`: files with new tests may be among the edits
+ * @param options `tests`: which tests may be among the edits, none by default
  */
-export async function applyPatch(folder: string, patch: Pick<Patch, 'edits'>, { newTests = false } = {}): Promise<void> {
+export async function applyPatch(folder: string, patch: Pick<Patch, 'edits'>, { tests = 'none' }: { readonly tests?: AllowedTests } = {}): Promise<void> {
   const base = await realpath(folder);
-  for (const edit of patch.edits) await check(base, edit, newTests);
+  for (const edit of patch.edits) await check(base, edit, tests);
   for (const edit of patch.edits) await write(base, edit);
 }
 
 /** Whether an edit adds a file of tests or their data. `configuration`: as of `protectedReason`. */
 export const isNewTest = ({ path: file, before }: FileEdit, configuration?: readonly RegExp[]): boolean => before === null && isPathOfTest(file, configuration);
 
-async function check(base: string, edit: FileEdit, newTests: boolean): Promise<void> {
+/** `all`: a person's change of tests, and of what belongs to them. */
+type AllowedTests = 'none' | 'new' | 'all';
+
+const isAllowed = (edit: FileEdit, tests: AllowedTests): boolean => (tests === 'new' && isNewTest(edit)) || (tests === 'all' && isPathOfSuite(edit.path));
+
+async function check(base: string, edit: FileEdit, tests: AllowedTests): Promise<void> {
   const checked = checkWorkspacePath(edit.path);
   const reason =
     checked.refused ??
     (checked.path === edit.path ? undefined : 'The path is not in its shortest form.') ??
-    (newTests && isNewTest(edit) ? undefined : protectedReason(edit.path)) ??
+    (isAllowed(edit, tests) ? undefined : protectedReason(edit.path)) ??
     (await refusalOnDisk(base, edit.path));
   if (reason !== undefined) throw new PatchNotApplicableError(edit.path, reason);
   const found = await readTextFile(base, edit.path);
