@@ -1,6 +1,6 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { client, ndJsonStream, PROTOCOL_VERSION, type ClientCapabilities, type ClientConnection, type ContentBlock, type NewSessionResponse, type RequestPermissionRequest, type SessionUpdate } from '@agentclientprotocol/sdk';
@@ -69,9 +69,9 @@ class Editor {
   readonly child: ChildProcessWithoutNullStreams;
   readonly #connection: ClientConnection;
 
-  constructor(args: readonly string[] = []) {
+  constructor(args: readonly string[] = [], environment: Readonly<Record<string, string>> = {}) {
     this.child = spawn(process.execPath, [BUILT, 'acp', ...args], {
-      cwd: places.folder, env: { PATH: process.env['PATH'] ?? '', ...COMPILE_CACHE, HOME: places.folder, TMPDIR: places.folder, CONDUCTOR_HOME: places.home },
+      cwd: places.folder, env: { PATH: process.env['PATH'] ?? '', ...COMPILE_CACHE, HOME: places.folder, TMPDIR: places.folder, CONDUCTOR_HOME: places.home, ...environment },
     });
     this.child.stderr.resume();
     const app = client({ name: 'test' })
@@ -323,6 +323,56 @@ describe('the ACP agent', () => {
       held = undefined;
       answering.resolve();
       await editor.end();
+    }
+  });
+
+  it.each(['ends its input', 'is killed'] as const)('cancels the run of an editor that %s while it asks about a plan', { timeout: 90_000 }, async (how) => {
+    const editor = new Editor(['--review']);
+    try {
+      await editor.initialize();
+      const { sessionId } = await editor.open();
+      const asked = Promise.withResolvers<void>();
+      editor.answer = () => {
+        asked.resolve();
+        return new Promise(() => {});
+      };
+      const before = server.requests.length;
+      editor.prompt(sessionId, text(QUESTION)).catch(() => undefined);
+      await asked.promise;
+      // The system closes both pipes of one that is killed.
+      if (how === 'is killed') editor.child.stdout.destroy();
+      await editor.end();
+      const { stdout } = await run(['runs', 'list', '--limit', '1', '--json']);
+      expect(JSON.parse(stdout)).toMatchObject([{ state: 'cancelled' }]);
+      expect(server.requests.slice(before).map(({ model }) => model)).toEqual(['planner']);
+    } finally {
+      await editor.end();
+    }
+  });
+
+  it('cancels the run of an editor that is gone while it asks whether tests may run without a sandbox', { timeout: 90_000 }, async () => {
+    const [programs, home] = ['programs', 'bare-home'].map((name) => path.join(places.folder, name)) as [string, string];
+    await mkdir(programs);
+    for (const program of ['git', 'sh', 'env']) await symlink(execFileSync('which', [program], { encoding: 'utf8' }).trim(), path.join(programs, program));
+    await cp(path.join(places.home, 'workers.json'), path.join(home, 'workers.json'));
+    const environment = { PATH: programs, CONDUCTOR_HOME: home };
+    const editor = new Editor([], environment);
+    try {
+      await editor.initialize();
+      const { sessionId } = await editor.open();
+      const asked = Promise.withResolvers<RequestPermissionRequest>();
+      editor.answer = (request) => {
+        asked.resolve(request);
+        return new Promise(() => {});
+      };
+      editor.prompt(sessionId, text(QUESTION)).catch(() => undefined);
+      expect((await asked.promise).toolCall.kind).toBe('execute');
+      await editor.end();
+      const { stdout } = await run(['runs', 'list', '--limit', '1', '--json'], { environment });
+      expect(JSON.parse(stdout)).toMatchObject([{ state: 'cancelled' }]);
+    } finally {
+      await editor.end();
+      await run(['backend', 'stop'], { environment });
     }
   });
 

@@ -196,7 +196,12 @@ export class AcpSession {
       { optionId: 'run', name: 'Run this plan', kind: 'allow_once' },
       { optionId: 'replan', name: 'Ask for another plan', kind: 'reject_once' },
       { optionId: 'cancel', name: 'Cancel', kind: 'reject_once' },
-    ], signal);
+    ], signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      // The editor is gone, or cannot ask: a plan that nobody sees would wait for ever.
+      this.#say(`The plan could not be shown: ${messageOf(error)}`);
+      return 'cancel';
+    });
     const { runId } = run;
     try {
       if (chosen === 'run') await client.request('run/approvePlan', { runId, ...plan });
