@@ -11,7 +11,7 @@ import { UsageError } from './usage-error.ts';
 const OPTIONS = { port: { type: 'string' }, 'max-usd': { type: 'string' }, json: { type: 'boolean' } } as const;
 const DEFAULT_PORT = 4100;
 
-/** `conductor serve`: OpenAI's Chat Completions and Anthropic's Messages on this machine, for programs that hold conversations themselves. */
+/** `conductor serve`: OpenAI's Chat Completions and Responses and Anthropic's Messages on this machine, for programs that hold conversations themselves. */
 export const serveCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [what, ...rest] = positionals;

@@ -137,8 +137,9 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --max-usd N        limit of each run in dollars, instead of the one in workers.json; not for unpriced workers
       --worker ID        use only this worker; repeatable`,
   serve: `conductor serve [--port N]
-                         serve OpenAI's Chat Completions and Anthropic's Messages on 127.0.0.1, for programs that hold
-                         conversations; default port 4100. The model "conductor" plans; every other model is a worker's id
+                         serve OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1, for programs
+                         that hold conversations; default port 4100. The model "conductor" plans; every other model is a
+                         worker's id
 conductor serve key add NAME [--max-usd N]
                          make a key for a program, with a limit of what it may cost in all; it is shown once
 conductor serve key list [--json]

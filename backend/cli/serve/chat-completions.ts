@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { AnswerFormat, SpokenMessage, ToolChoice } from '../../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
 import { checkNewest, contentSchema, textOf } from './message-parts.ts';
+import { choiceModeSchema, NO_LOGPROBS, NO_PARAMETERS, noTopLogprobs, parametersSchema, schemaFormat, schemaFormatFields } from './openai-fields.ts';
 import { effortOf, stopsSchema } from './options.ts';
 import type { AnswerForm, Asked, AskedTurn, Said, ServerEvent, Wire } from './wire.ts';
 import { beside } from './usage-beside.ts';
@@ -18,16 +19,15 @@ const messageSchema = z.discriminatedUnion('role', [
 ]);
 
 const choiceSchema = z.union([
-  z.enum(['auto', 'none', 'required']), z.object({ type: z.literal('function'), function: z.object({ name: z.string().min(1) }) }),
+  choiceModeSchema, z.object({ type: z.literal('function'), function: z.object({ name: z.string().min(1) }) }),
 ], { error: 'it is "auto", "none", "required" or one function' });
 
 const formatSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }),
   z.object({ type: z.literal('json_object') }),
-  z.object({ type: z.literal('json_schema'), json_schema: z.object({ name: z.string().regex(/^[\w-]{1,64}$/), schema: z.record(z.string(), z.unknown()).default({}), strict: z.boolean().nullish() }) }),
+  z.object({ type: z.literal('json_schema'), json_schema: z.object(schemaFormatFields) }),
 ], { error: 'it is text, json_object or json_schema' });
 
-const NO_LOGPROBS = 'workers do not say how sure they are';
 const NO_PENALTIES = 'not every worker has penalties: leave them out';
 const none = z.literal(0, { error: NO_PENALTIES }).nullish();
 
@@ -39,7 +39,7 @@ const requestSchema = z.object({
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   tools: z.array(z.object({
     type: z.literal('function', { error: 'only tools of type "function" are handed on' }),
-    function: z.object({ name: z.string().min(1).max(128), description: z.string().nullish(), parameters: z.record(z.string(), z.unknown()).nullish() }),
+    function: z.object({ name: z.string().min(1).max(128), description: z.string().nullish(), parameters: parametersSchema }),
   })).max(1_000).nullish(),
   tool_choice: choiceSchema.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
@@ -53,7 +53,7 @@ const requestSchema = z.object({
   reasoning_effort: z.string().nullish(),
   n: z.literal(1, { error: 'one answer is given to a request' }).nullish(),
   logprobs: z.literal(false, { error: NO_LOGPROBS }).nullish(),
-  top_logprobs: z.literal(0, { error: NO_LOGPROBS }).nullish(),
+  top_logprobs: noTopLogprobs,
   logit_bias: z.record(z.string(), z.never({ error: 'not every worker has one: leave it out' })).nullish(),
   presence_penalty: none,
   frequency_penalty: none,
@@ -86,7 +86,7 @@ function turnOf({ model, messages, tools, max_tokens, max_completion_tokens, tem
   return {
     model,
     messages: messages.map(spoken),
-    tools: (tools ?? []).map(({ function: { name, description, parameters } }) => ({ name, description: description ?? '', parameters: parameters ?? { type: 'object', properties: {} } })),
+    tools: (tools ?? []).map(({ function: { name, description, parameters } }) => ({ name, description: description ?? '', parameters: parameters ?? NO_PARAMETERS })),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof top_p === 'number' && { topP: top_p }),
@@ -104,9 +104,7 @@ function choiceOf(choice: ChatRequest['tool_choice']): ToolChoice | undefined {
 
 function formatOf(format: ChatRequest['response_format']): AnswerFormat | undefined {
   if (format?.type === 'json_object') return 'json';
-  if (format?.type !== 'json_schema') return undefined;
-  const { name, schema, strict } = format.json_schema;
-  return { name, schema, ...(typeof strict === 'boolean' && { isStrict: strict }) };
+  return format?.type === 'json_schema' ? schemaFormat(format.json_schema) : undefined;
 }
 
 function spoken(message: ChatRequest['messages'][number]): SpokenMessage {
@@ -170,6 +168,5 @@ function answerForm({ id, model, created }: Head, { usage }: { readonly usage: b
       ];
     },
     failed: (problem) => [{ data: openAiError(problem).body }],
-    keepAlive: () => [],
   };
 }

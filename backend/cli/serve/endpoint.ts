@@ -9,6 +9,7 @@ import { endpointError, EndpointError, invalid } from './endpoint-error.ts';
 import { EventStream } from './event-stream.ts';
 import { countedPrompt, messages } from './messages.ts';
 import { isClaudeName, ModelList } from './model-list.ts';
+import { responses } from './responses.ts';
 import { StopText } from './stop-text.ts';
 import type { Wire } from './wire.ts';
 
@@ -34,9 +35,9 @@ const MAX_BODY_BYTES = 3.5 * 1024 * 1024;
 /** Of a larger body, so much is read and thrown away, so that the client reads the answer. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 /** Clients' own names for their sessions. */
-const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id'];
+const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id', 'session-id'];
 
-/** Serves OpenAI's Chat Completions and Anthropic's Messages on 127.0.0.1. @throws an error with a sentence if the port is taken */
+/** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws an error with a sentence if the port is taken */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const backend = new Backend(options.connect);
   const server = createServer((request, response) => {
@@ -100,6 +101,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     sendJson(response, 200, isAnthropic(request) ? list.anthropic : list.openAi);
   },
   'POST /chat/completions': (exchange) => turn(exchange, chatCompletions),
+  'POST /responses': (exchange) => turn(exchange, responses),
   'POST /messages': (exchange) => turn(exchange, messages),
   'POST /messages/count_tokens': async ({ request, response, backend }) => {
     const { tokens } = await (await backend.client()).request('converse/count', countedPrompt(await bodyOf(request)));
@@ -174,7 +176,7 @@ async function turn({ request, response, backend, account, keepAliveMs }: Exchan
   const stream = isStreamed ? new EventStream(response, form, { keepAliveMs }) : undefined;
   const said = new StopText(stops);
   let heard = 0;
-  const write = (text: string): void => { if (text !== '') stream?.write(form.text(text)); };
+  const write = (text: string): void => { if (text !== '') stream?.write(() => form.text(text)); };
   const hear = (text: string): void => {
     heard += text.length;
     write(said.take(text));
@@ -188,12 +190,12 @@ async function turn({ request, response, backend, account, keepAliveMs }: Exchan
     // What was to be said after a stop sequence was never said.
     const whole = { ...result, text, ...(stoppedAt !== undefined && { stoppedAt, calls: [], finishReason: 'stop' as const }) };
     if (!stream) return sendJson(response, 200, form.whole(whole));
-    stream.write(form.closing(whole));
+    stream.write(() => form.closing(whole));
     stream.end();
   } catch (error) {
     if (gone.signal.aborted) return;
     if (!response.headersSent) throw error;
-    stream?.write(form.failed(endpointError(error)));
+    stream?.write(() => form.failed(endpointError(error)));
     stream?.end();
   } finally {
     stream?.stop();

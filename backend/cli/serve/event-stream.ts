@@ -17,12 +17,12 @@ export class EventStream {
     this.#timer = setInterval(() => this.#keepAlive(), keepAliveMs);
   }
 
-  write(events: readonly ServerEvent[]): void {
-    if (events.length === 0) return;
+  /** @param events asked for after those of the opening, because some forms number them */
+  write(events: () => readonly ServerEvent[]): void {
     const opening = this.#isOpen ? [] : this.#form.opening();
     this.#isOpen = true;
     this.#timer.refresh();
-    this.#send([...opening, ...events].map(textOf).join(''));
+    this.#send([...opening, ...events()].map(textOf).join(''));
   }
 
   end(): void {
@@ -36,8 +36,8 @@ export class EventStream {
   }
 
   #keepAlive(): void {
-    const events = this.#form.keepAlive();
-    if (events.length > 0) this.write(events);
+    const { keepAlive } = this.#form;
+    if (keepAlive) this.write(keepAlive);
     else this.#send(': at work\n\n');
   }
 

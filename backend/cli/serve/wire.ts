@@ -34,8 +34,8 @@ export interface AnswerForm {
   closing(said: Said): ServerEvent[];
   /** For an error after the stream has begun. */
   failed(problem: EndpointError): ServerEvent[];
-  /** Said by a stream that has nothing else to say. An empty one is a comment. */
-  keepAlive(): ServerEvent[];
+  /** Said by a stream that has nothing else to say. A comment when absent. */
+  readonly keepAlive?: () => ServerEvent[];
 }
 
 /** A format in which clients ask for a turn. */

@@ -1,0 +1,178 @@
+import OpenAI, { type APIError } from 'openai';
+import type { NamespaceTool, Response, ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { describe, expect, it } from 'vitest';
+import { PLAN, served } from './served.ts';
+
+/* OpenAI's own client against the endpoint, in the format of Responses. */
+
+const place = served({ keepAliveMs: 50 });
+const client = (apiKey = place.key): OpenAI => new OpenAI({ baseURL: `${place.url}/v1`, apiKey, maxRetries: 0 });
+const problem = async (call: Promise<unknown>): Promise<APIError> => await call.then(() => Promise.reject(new Error('It was answered.')), (error: unknown) => error as APIError);
+
+const READ = { type: 'function', name: 'read', description: 'Reads a file', parameters: { type: 'object', properties: { path: { type: 'string' } } }, strict: false } as const;
+const PATCH = { type: 'custom', name: 'apply_patch', description: 'Changes files.', format: { type: 'grammar', syntax: 'lark', definition: 'start: "*** Begin Patch"' } } as const;
+const CLOSE = { type: 'function', name: 'close', description: 'Closes one', parameters: { type: 'object', properties: {} } } as const;
+const AGENTS: NamespaceTool = { type: 'namespace', name: 'agents', description: 'Others', tools: [CLOSE] };
+
+const ask = (input: string | ResponseInput, more: Partial<ResponseCreateParamsNonStreaming> = {}): ResponseCreateParamsNonStreaming => ({ model: 'conductor', input, ...more });
+/** Parameters that the client has no types for. */
+const untyped = (fields: object): object => fields;
+const callsIn = ({ output }: Response): [type: string, name: string, given: string][] => output.flatMap((item) =>
+  (item.type === 'function_call' ? [[item.type, item.name, item.arguments]] : item.type === 'custom_tool_call' ? [[item.type, item.name, item.input]] : []) as [string, string, string][]);
+
+describe('an answer', () => {
+  it('comes by a plan, with the usage of the speaker and, apart, of everything else', async () => {
+    const answer = await client().responses.create(ask('Mend it', { instructions: 'Be brief.' }));
+    expect(answer).toMatchObject({ object: 'response', status: 'completed', model: 'conductor', output_text: 'Mended.', store: false, incomplete_details: null });
+    expect(answer.usage).toMatchObject({ input_tokens: 100, output_tokens: 20, total_tokens: 120, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 }, orchestration_tokens: 240 });
+    expect(place.workers.of('second').at(-1)?.messages).toMatchObject([{ role: 'system', content: 'Be brief.' }, { role: 'user', content: expect.stringContaining('The bound is off by one.') }]);
+  });
+
+  it('is streamed as the speaker writes, and alive meanwhile', async () => {
+    const rest = Promise.withResolvers<string>();
+    place.script = () => ({ begin: 'One, ', rest: rest.promise });
+    const stream = client().responses.stream(ask('Count', { model: 'first' }) as never);
+    const seen: string[] = [];
+    for await (const event of stream as AsyncIterable<ResponseStreamEvent | { type: 'keepalive'; sequence_number: number }>) {
+      expect(event.sequence_number).toBe(seen.length);
+      seen.push(event.type);
+      // The rest is not written before its beginning was read, and the stream has said that it is there.
+      if (event.type === 'keepalive' && seen.includes('response.output_text.delta')) rest.resolve('two.');
+    }
+    expect((await stream.finalResponse()).output_text).toBe('One, two.');
+    expect([...new Set(seen)].filter((type) => type !== 'keepalive')).toEqual([
+      'response.created', 'response.in_progress', 'response.output_item.added', 'response.content_part.added', 'response.output_text.delta', 'response.output_text.done',
+      'response.content_part.done', 'response.output_item.done', 'response.completed',
+    ]);
+  });
+
+  it('says that it was cut off', async () => {
+    place.script = () => ({ cutOff: 'Half' });
+    const cutOff = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output_text: 'Half' };
+    expect(await client().responses.create(ask('Go', { model: 'first' }))).toMatchObject(cutOff);
+    const events: ResponseStreamEvent[] = [];
+    for await (const event of await client().responses.create({ ...ask('Go on', { model: 'first' }), stream: true })) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: 'response.incomplete', response: { status: 'incomplete' } });
+  });
+});
+
+describe('tools', () => {
+  it('are asked for with their ids, several of all kinds in one turn, and what they return goes to the same speaker', async () => {
+    const patch = '*** Begin Patch\n*** End Patch';
+    place.script = ({ model, messages }) => {
+      if (model !== 'second') return model === 'planner' ? PLAN : 'Look at b.';
+      if (messages.some(({ role }) => role === 'tool')) return 'Mended both.';
+      return { text: 'I look.', calls: [{ name: 'read', arguments: { path: 'a' } }, { name: 'apply_patch', arguments: { input: patch } }, { name: 'agents__close', arguments: {} }] };
+    };
+    const tools = [READ, PATCH, AGENTS, { type: 'web_search' as const }];
+    const input: ResponseInput = [
+      { role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] }, { role: 'user', content: [{ type: 'input_text', text: '<environment_context>Monday</environment_context>' }] },
+      { role: 'user', content: 'Mend both files' },
+    ];
+    const asks = await client().responses.stream({ model: 'conductor', input, tools: [...tools] }).finalResponse();
+    expect([asks.output_text, asks.status, callsIn(asks)]).toEqual(['I look.', 'completed', [['function_call', 'read', '{"path":"a"}'], ['custom_tool_call', 'apply_patch', patch], ['function_call', 'close', '{}']]]);
+    expect(asks.output.at(-1)).toMatchObject({ namespace: 'agents', status: 'completed' });
+    expect(place.conversations.runs.list({ limit: 50 }).map(({ question }) => question)).toContain('Mend both files');
+    const spoke = place.workers.of('second').at(-1);
+    expect(spoke?.tools).toEqual(['read', 'apply_patch', 'agents__close']);
+    expect(JSON.stringify(spoke?.body['tools'])).toContain('this grammar (lark) accepts:\\nstart: \\"*** Begin Patch\\"');
+
+    const ids = asks.output.flatMap((item) => ('call_id' in item && typeof item.call_id === 'string' ? [item.call_id] : []));
+    input.push(
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'of another model' }, ...(asks.output as ResponseInput),
+      { type: 'function_call_output', call_id: ids[0]!, output: 'text a' }, { type: 'custom_tool_call_output', call_id: ids[1]!, output: [{ type: 'input_text', text: 'Done!' }] },
+      { type: 'function_call_output', call_id: ids[2]!, output: 'closed' },
+    );
+    const planned = place.workers.of('planner').length;
+    expect((await client().responses.create({ model: 'conductor', input, tools: [...tools] })).output_text).toBe('Mended both.');
+    expect(place.workers.of('planner')).toHaveLength(planned);
+    const told = place.workers.of('second').at(-1)?.messages ?? [];
+    expect(told.map(({ role, content }) => [role, content]).slice(3)).toEqual([['assistant', 'I look.'], ['tool', 'text a'], ['tool', 'Done!'], ['tool', 'closed']]);
+    expect(told[3]?.toolCalls).toMatchObject([{ name: 'read' }, { name: 'apply_patch', arguments: JSON.stringify({ input: patch }) }, { name: 'agents__close' }]);
+  });
+
+  it('of any form are given what a worker wrote for them, also where it is no object', async () => {
+    place.script = () => ({ calls: [{ name: 'apply_patch', arguments: '*** Begin Patch' }] });
+    expect(callsIn(await client().responses.create(ask('Patch', { model: 'first', tools: [PATCH] })))).toEqual([['custom_tool_call', 'apply_patch', '*** Begin Patch']]);
+  });
+
+  it('are chosen as the client says', async () => {
+    await client().responses.create(ask('Look', { model: 'first', tools: [READ, PATCH], tool_choice: { type: 'custom', name: 'apply_patch' }, parallel_tool_calls: false }));
+    expect(place.workers.of('first').at(-1)?.body).toMatchObject({ tool_choice: { type: 'function', function: { name: 'apply_patch' } }, parallel_tool_calls: false });
+  });
+
+  it('of long names in a namespace are told apart, and keep their own names for the client', async () => {
+    const long = 'x'.repeat(60);
+    const tools = [{ ...AGENTS, tools: [{ ...CLOSE, name: `${long}a` }, { ...CLOSE, name: `${long}b` }] }];
+    place.script = ({ tools: [, second = ''] }) => ({ calls: [{ name: second, arguments: {} }] });
+    const answer = await client().responses.create(ask('Close', { model: 'first', tools }));
+    expect(place.workers.of('first').at(-1)?.tools.every(({ length }) => length === 64)).toBe(true);
+    expect(answer.output).toMatchObject([{ type: 'function_call', namespace: 'agents', name: `${long}b` }]);
+  });
+});
+
+describe('what a client may send', () => {
+  it('goes to the worker that speaks', async () => {
+    const format = { type: 'json_schema' as const, name: 'facts', schema: { type: 'object' }, strict: true };
+    await client().responses.create(ask('Say', { model: 'first', text: { format, verbosity: 'low' }, max_output_tokens: 50, temperature: 0.5, top_p: 0.9, store: true, reasoning: { effort: 'high', summary: 'auto' }, include: ['reasoning.encrypted_content'] }));
+    expect(place.workers.of('first').at(-1)?.body).toMatchObject({ max_tokens: 50, temperature: 0.5, top_p: 0.9, response_format: { type: 'json_schema', json_schema: { name: 'facts', strict: true } } });
+    expect(place.workers.of('first').at(-1)?.body).not.toHaveProperty('reasoning_effort');
+  });
+
+  it('is refused where it cannot be honoured, with the name of the field', async () => {
+    const before = place.workers.requests.length;
+    const cases: [object, RegExp][] = [
+      [{ previous_response_id: 'resp_1' }, /previous_response_id: nothing is stored here/], [{ conversation: 'conv_1' }, /conversation: nothing is stored/], [{ background: true }, /background: /],
+      [{ prompt: { id: 'p' } }, /prompt: prompts that OpenAI keeps/], [{ top_logprobs: 2 }, /top_logprobs: workers do not say/], [{ include: ['message.output_text.logprobs'] }, /include\.0: workers/],
+      [{ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] }, /tools\.0\.type: tools of type "function", "custom"/], [{ tools: [READ, READ] }, /tools: there are two with the name "read"/],
+      [{ tools: [READ], tool_choice: { type: 'function', name: 'write' } }, /tool_choice: there is no tool "write"/], [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/],
+      [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, /input\.0\.type: items of type "item_reference" are not known here/], [{ input: [] }, /input/], [{ input: [{ type: 'function_call', call_id: 'x', name: 'read' }] }, /input\.0\.arguments/],
+      [{ input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }] }] }, /newest message holds "input_image"/], [{ text: { format: { type: 'xml' } } }, /text\.format\.type: it is/],
+    ];
+    for (const [fields, message] of cases) {
+      expect(await problem(client().responses.create({ ...ask('Hello', { model: 'first' }), ...untyped(fields) }))).toMatchObject({ status: 400, type: 'invalid_request_error', message: expect.stringMatching(message) });
+    }
+    expect(place.workers.requests).toHaveLength(before);
+  });
+});
+
+describe('errors', () => {
+  it('have the bodies and statuses that clients decide by', async () => {
+    expect(await problem(client('wrong').responses.create(ask('Hello')))).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect(await problem(client().responses.create(ask('Hello', { model: 'nobody' })))).toMatchObject({ status: 404, code: 'model_not_found', requestID: expect.stringMatching(/^req_/) });
+    place.script = () => ({ status: 429, retryAfter: 7_200 });
+    const limited = await problem(client().responses.create(ask('Again', { model: 'first' })));
+    expect([limited.status, limited.code, limited.headers?.get('retry-after'), limited.headers?.get('x-should-retry')]).toEqual([429, 'rate_limit_exceeded', '7200', 'true']);
+  });
+
+  it('after the beginning end the response as failed, with what was said', async () => {
+    place.script = () => ({ begin: 'Well, ', rest: new Promise(() => {}) });
+    const { runs } = place.conversations;
+    let last: ResponseStreamEvent | undefined;
+    for await (const event of await client().responses.create({ ...ask('Break', { model: 'first' }), stream: true })) {
+      last = event;
+      // A person cancels it in the panel.
+      if (event.type === 'response.output_text.delta') runs.cancel(runs.list({ limit: 1 })[0]!.runId);
+    }
+    expect(last).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: { code: expect.any(String), message: expect.any(String) }, output: [{ content: [{ text: 'Well, ' }] }] } });
+  });
+});
+
+describe('a client that is gone in mid-stream', () => {
+  it('cancels its run, and the same request goes on without paying again for the plan and the steps before', async () => {
+    let abandoned: Promise<void> | undefined;
+    place.script = ({ model, abandoned: gone }) => {
+      if (model !== 'second') return model === 'planner' ? PLAN : 'The bound is off by one.';
+      abandoned = gone;
+      return { begin: 'Well, ', rest: new Promise(() => {}) };
+    };
+    const [planned, advised] = [place.workers.of('planner').length, place.workers.of('first').length];
+    const stream = client().responses.stream({ model: 'conductor', input: 'Mend it and wait' });
+    for await (const event of stream) if (event.type === 'response.output_text.delta') break;
+    stream.abort();
+    await abandoned;
+    place.script = () => 'Well, well.';
+    expect((await client().responses.create(ask('Mend it and wait'))).output_text).toBe('Well, well.');
+    expect([place.workers.of('planner').length - planned, place.workers.of('first').length - advised]).toEqual([1, 1]);
+  });
+});
