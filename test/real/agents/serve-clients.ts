@@ -29,6 +29,14 @@ export const CLIENTS: readonly Client[] = [
     }),
   },
   {
+    name: '@openai/codex', program: 'codex', wire: 'Responses',
+    prepare: ({ url, home }) => file(home, 'config.toml', [
+      'model = "conductor"', 'model_provider = "conductor"', '[model_providers.conductor]', 'name = "Conductor"', `base_url = "${url}/v1"`, 'env_key = "CONDUCTOR_KEY"', '[analytics]', 'enabled = false', '',
+    ].join('\n')),
+    args: (question) => ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', question],
+    env: ({ key, home }) => ({ CODEX_HOME: home, CONDUCTOR_KEY: key }),
+  },
+  {
     name: 'opencode-ai', program: 'opencode', wire: 'Chat Completions',
     prepare: ({ url, key, project }) => file(project, 'opencode.json', JSON.stringify({
       autoupdate: false, share: 'disabled', model: 'conductor/conductor', small_model: 'conductor/sim-birch', permission: { edit: 'allow', bash: 'allow' },
