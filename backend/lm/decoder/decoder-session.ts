@@ -55,7 +55,7 @@ export class DecoderSession {
   readonly #adapters: AdapterFeeds | undefined;
   readonly #trained: readonly TrainedInput[];
   /**
-   * Whether a single row is generated twice. Without repacked weights, a single row is multiplied by other kernels than the rows of a batch
+   * Whether a single row is generated twice. Without repacked weights, and with quantised ones on some processors, a single row is multiplied by other kernels than the rows of a batch
    * and rounds differently. With a model in training, a seed must give the same text in any batch. Other models skip this, because one row is
    * faster than two.
    */
@@ -79,7 +79,8 @@ export class DecoderSession {
     const { graph, outputs } = decoderGraph(checkpoint, options, contextLength, trained);
     const session = await Session.open(graph, outputs, options);
     const adapters = options.adapters ? new AdapterFeeds(config) : undefined;
-    const isRepacked = options.repackWeights === true && trainable === 'adapter';
+    // Some processors multiply a single row by quantised weights with other kernels, repacked or not.
+    const isRepacked = options.repackWeights === true && trainable === 'adapter' && options.quantized === undefined;
     const pairsRows = DEVICES[options.device].repacksWeights && trained.length > 0 && !isRepacked;
     return new DecoderSession({ checkpoint, contextLength, session, adapters, trained, pairsRows });
   }

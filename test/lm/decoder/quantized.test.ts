@@ -99,11 +99,20 @@ describe.each(cases)('$model in $bits bits', ({ model, bits }) => {
     expect(worstDifference(rows.map(({ logprobs }) => logprobs), scores)).toBeLessThan(0.3);
   });
 
-  it('gives rows the same tokens alone and in any batch', async () => {
-    const together = await session.generate(request({ prompts, samples: 2, maxTokens: 20 }));
-    for (const [index, prompt] of prompts.entries()) {
-      const alone = await session.generate(request({ prompts: [prompt], maxTokens: 20, seeds: [2 * index] }));
-      expect(alone).toEqual([together[2 * index]]);
+  // Elsewhere a single row need not be: some processors multiply it by 4 bits with another kernel, which rounds differently.
+  it('gives rows the same tokens in any batch, and in training also alone', async () => {
+    const training = await openModel(model, { adapters: true, quantized: quantized.tensors, trainable: 'adapter' });
+    try {
+      for (const [one, samples] of [[session, 2], [training, 1]] as const) {
+        const together = await one.generate(request({ prompts, samples: 2, maxTokens: 20 }));
+        for (const [index, prompt] of prompts.entries()) {
+          const seeds = [2 * index, 2 * index + 1].slice(0, samples);
+          const apart = await one.generate(request({ prompts: [prompt], samples, maxTokens: 20, seeds }));
+          expect(apart).toEqual(together.slice(2 * index, 2 * index + samples));
+        }
+      }
+    } finally {
+      await training.close();
     }
   });
 
