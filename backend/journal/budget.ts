@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { excessOf, type Excess } from '../protocol/budget-check.ts';
 import { ReservationClosedError } from './errors.ts';
 import type { JournalFile } from './journal-file.ts';
 
@@ -10,9 +11,6 @@ import type { JournalFile } from './journal-file.ts';
  *   open ──(its request is about to leave)──> sent ──> settled
  *     └──────────────> released or settled
  */
-
-/** Dollars are floating-point numbers: a sum within this tolerance of the limit does not exceed it. */
-const USD_TOLERANCE = 1e-9;
 
 export interface BudgetScope {
   /** Such as `run:<id>` or `day:2026-11-05`. */
@@ -42,15 +40,7 @@ export interface Settlement extends Amount {
 /** The amount is reserved in every scope or in none. A refusal names the scope that has too little left. */
 export type ReservationAnswer =
   | { readonly granted: true; readonly reservationId: string }
-  | {
-      readonly granted: false;
-      readonly scope: string;
-      readonly unit: 'usd' | 'tokens';
-      readonly limit: number;
-      readonly spent: number;
-      readonly reserved: number;
-      readonly asked: number;
-    };
+  | ({ readonly granted: false; readonly scope: string } & Excess);
 
 export interface ScopeTotals {
   readonly usd: number;
@@ -175,18 +165,8 @@ export class Budget {
   }
 
   #refusal({ name, limitUsd, limitTokens }: BudgetScope, asked: Amount): ReservationAnswer | undefined {
-    const spent = this.spent(name);
-    const reserved = this.reserved(name);
-    const refuse = (unit: 'usd' | 'tokens', limit: number, amount: number): ReservationAnswer => ({
-      granted: false, scope: name, unit, limit, spent: spent[unit], reserved: reserved[unit], asked: amount,
-    });
-    if (limitUsd !== undefined && asked.usd !== undefined && spent.usd + reserved.usd + asked.usd > limitUsd + USD_TOLERANCE) {
-      return refuse('usd', limitUsd, asked.usd);
-    }
-    if (limitTokens !== undefined && spent.tokens + reserved.tokens + asked.tokens > limitTokens) {
-      return refuse('tokens', limitTokens, asked.tokens);
-    }
-    return undefined;
+    const excess = excessOf({ asked, limits: { usd: limitUsd, tokens: limitTokens }, spent: this.spent(name), reserved: this.reserved(name) });
+    return excess && { granted: false, scope: name, ...excess };
   }
 
   #close(reservationId: string, state: 'settled' | 'released'): void {

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import * as z from 'zod';
+import { excessOf } from '../../protocol/budget-check.ts';
 import { formatTokens, formatUsd } from '../../protocol/figures.ts';
 import type { AnswerStore } from '../../workers/answer-cache.ts';
 import { BudgetSpentError } from '../../workers/errors.ts';
@@ -43,9 +44,6 @@ export interface EvaluationSpending {
 export class EvaluationFileError extends Error {
   override readonly name = 'EvaluationFileError';
 }
-
-/** Dollars are floating-point numbers: a sum within this tolerance of the limit does not exceed it. */
-const USD_TOLERANCE = 1e-9;
 
 /**
  * What an evaluation has paid for, in an SQLite file that one process at a time may use: workers' answers, judged samples, and the
@@ -140,24 +138,22 @@ export class EvaluationFile implements AnswerStore {
     };
   }
 
-  #check({ usd, tokens, isFree }: Asked): void {
-    if (isFree) return;
-    const reserved = [...this.#reserved.values()].filter((other) => !other.isFree);
-    const reservedUsd = reserved.reduce((sum, other) => sum + (other.usd ?? 0), 0);
-    const reservedTokens = reserved.reduce((sum, other) => sum + other.tokens, 0);
-    const { usd: spentUsd, tokens: spentTokens } = this.#spent;
-    if (usd !== undefined && spentUsd + reservedUsd + usd > this.#budget.usd + USD_TOLERANCE) {
-      throw new EvaluationBudgetError(
-        `The next call may cost ${formatUsd(usd)}, and ${formatUsd(spentUsd)} of ${formatUsd(this.#budget.usd)} are spent. To go on, give a higher --max-usd.`,
-        reserved.length > 0,
-      );
-    }
-    if (spentTokens + reservedTokens + tokens > this.#budget.tokens) {
-      throw new EvaluationBudgetError(
-        `The next call may use ${formatTokens(tokens)} tokens, and ${formatTokens(spentTokens)} of ${formatTokens(this.#budget.tokens)} are used. To go on, give a higher --max-tokens.`,
-        reserved.length > 0,
-      );
-    }
+  #check(asked: Asked): void {
+    if (asked.isFree) return;
+    const others = [...this.#reserved.values()].filter(({ isFree }) => !isFree);
+    const reserved = {
+      usd: others.reduce((sum, { usd = 0 }) => sum + usd, 0),
+      tokens: others.reduce((sum, { tokens }) => sum + tokens, 0),
+    };
+    const excess = excessOf({ asked, limits: this.#budget, spent: this.#spent, reserved });
+    if (!excess) return;
+    const { unit, limit, spent } = excess;
+    throw new EvaluationBudgetError(
+      unit === 'usd'
+        ? `The next call may cost ${formatUsd(excess.asked)}, and ${formatUsd(spent)} of ${formatUsd(limit)} are spent. To go on, give a higher --max-usd.`
+        : `The next call may use ${formatTokens(excess.asked)} tokens, and ${formatTokens(spent)} of ${formatTokens(limit)} are used. To go on, give a higher --max-tokens.`,
+      others.length > 0,
+    );
   }
 
   #transaction(work: () => void): void {
