@@ -23,7 +23,7 @@ const ROOMS = {
   'backend/simulator': ['verify', 'common'],
   'backend/cli': ['protocol', 'eval', 'simulator', 'lm', 'verify', 'common'],
   'backend/lab': ['eval', 'simulator', 'train', 'conductor', 'workers', 'workflow', 'verify', 'journal', 'lm', 'protocol', 'common'],
-  'backend/wiring': ['server', 'eval', 'lab', 'simulator', 'solve', 'hands', 'train', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
+  'backend/wiring': ['server', 'eval', 'lab', 'simulator', 'solve', 'hands', 'train', 'context', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
 };
 const folder = (room) => (/^(extension|webview|backend)(\/|$)/.test(room) ? room : `backend/${room}`);
 

@@ -158,10 +158,10 @@ const context: CommandContext = {
   standardInput: () => process.stdin,
   writeWhole: replaceFile,
   openVerification,
-  openEvaluation: async (request) => {
+  openEvaluation: async (request, preparing) => {
     const home = conductorHome();
     await prepareHome(home);
-    return await (await import('./wiring/evaluation.ts')).openEvaluation(request, { home, environment: process.env });
+    return await (await import('./wiring/evaluation.ts')).openEvaluation(request, { home, environment: process.env, ...preparing });
   },
   conductorFolder: conductorHome(),
   deviceProbe: machineProbe(process.env),

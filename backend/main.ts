@@ -15,6 +15,7 @@ import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
 import { mathComparer } from './wiring/math-comparer.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
+import { taskMaker } from './wiring/task-maker.ts';
 import { openVerificationParts } from './wiring/verification.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
 import { DEMONSTRATION_FOLDER } from './protocol/demonstration-runs.ts';
@@ -26,12 +27,10 @@ import { PoolEditor } from './server/handlers/workers-handlers.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
 import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { lookAround } from './server/look-around.ts';
-import type { Checker } from './solve/checker.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { nextPlanner } from './solve/run-pool.ts';
 import { planningRecords } from './solve/planning-records.ts';
 import { RunManager } from './solve/run-manager.ts';
-import { CONTEXT_TOKENS } from './solve/run-contexts.ts';
 import { OutcomesFile } from './suggest/outcomes-file.ts';
 import { ProjectPieces } from './suggest/project-pieces.ts';
 import { RoutesFile } from './suggest/routes-file.ts';
@@ -39,8 +38,6 @@ import { SendableFiles } from './suggest/sendable-files.ts';
 import { Suggester } from './suggest/suggester.ts';
 import { Demonstration } from './simulator/demonstration.ts';
 import { TrainingManager } from './train/trainings/training-manager.ts';
-import { chooseRunner } from './verify/runners/choose-runner.ts';
-import { findTestCommands } from './verify/runners/find-tests.ts';
 import { likelyCommands } from './verify/runners/likely-commands.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
 import { parsePatch } from './verify/patch/parse-patch.ts';
@@ -96,7 +93,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const indexes = new SymbolIndexes(new IndexFolder({ folder: path.join(home, 'indexes'), version: VERSION, log }));
   const context = new ContextGatherer({ ripgrepPath: rgPath, indexes });
 
-  const runnerOf: Checker['runnerOf'] = async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name;
+  const maker = taskMaker({ verifier, sandbox }, context);
 
   const hands = { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) };
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
@@ -106,10 +103,10 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     clients,
     caller,
     checker: {
-      findTestCommands,
+      findTestCommands: maker.findTestCommands,
       likelyCommands,
-      runnerOf,
-      sandboxAvailability: (image) => sandbox.availability(image),
+      runnerOf: maker.runnerOf,
+      sandboxAvailability: maker.sandboxAvailability,
       parsePatch: (answer, workspace, shown, asks) => parsePatch(answer, workspace, { candidates: shown, ...asks }),
       hold: (workspace, signal) => verifier.hold(workspace, signal),
       verify: (request) => verifier.verify(request),
@@ -181,16 +178,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     trainings: path.join(home, 'trainings'),
     adapters: path.join(home, 'adapters'),
     parts: {
-      journal, caller, prices, verifier, hands, delay,
+      ...maker, journal, caller, prices, hands, delay,
       clientModel: (call) => clients.model(call),
-      sandboxAvailability: (image) => sandbox.availability(image),
-      findTestCommands,
-      runnerOf,
-      gatherContext: async (workspace, { question, paths }, signal) => {
-        const files = paths.map((file) => ({ path: file }));
-        const { text, pieces } = await context.gather({ question, workspace, files, diagnostics: [], tokenBudget: CONTEXT_TOKENS, signal });
-        return { text, shown: [...new Set(pieces.map((piece) => piece.path))] };
-      },
       graderTools: { programs: new ProgramSandbox({ sandbox, folders, hidden: [home] }), comparer },
       openModel: (conductor) => models.openTrainable(conductor),
       baseOf: ({ model }) => models.baseOf(model),

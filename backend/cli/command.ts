@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { EvaluationRequest, OpenedEvaluation } from '../eval/evaluation/request.ts';
+import type { EvaluationRequest, OpenedEvaluation, WhilePreparing } from '../eval/evaluation/request.ts';
 import type { DeviceProbe } from '../lm/device/device-probe.ts';
 import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
@@ -45,7 +45,7 @@ export interface CommandContext {
   /** The caller closes it. */
   readonly openVerification: () => Promise<Verification>;
   /** The caller closes it. */
-  readonly openEvaluation: (request: EvaluationRequest) => Promise<OpenedEvaluation>;
+  readonly openEvaluation: (request: EvaluationRequest, preparing: WhilePreparing) => Promise<OpenedEvaluation>;
   /** Conductor's own folder (absolute). */
   readonly conductorFolder: string;
   readonly deviceProbe: DeviceProbe;

@@ -8,7 +8,7 @@ import type { EvaluationRequest } from '../eval/evaluation/request.ts';
 import { resultRows, resultsTable, type EvaluationResults } from '../eval/evaluation/results.ts';
 import { formatTokens, formatUsd } from '../protocol/figures.ts';
 import { checkTaskFile } from '../verify/graders/tasks/task-file.ts';
-import { positive, readArguments, whole } from './arguments.ts';
+import { checkImage, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ProgressPrinter } from './progress-printer.ts';
@@ -20,6 +20,11 @@ const OPTIONS = {
   'pool': { type: 'string', multiple: true },
   'best': { type: 'string' },
   'practice': { type: 'string', multiple: true },
+  'workspace': { type: 'string', short: 'w' },
+  'test-command': { type: 'string' },
+  'runner': { type: 'string' },
+  'reports': { type: 'string' },
+  'image': { type: 'string' },
   'limit': { type: 'string' },
   'seeds': { type: 'string' },
   'seed': { type: 'string' },
@@ -37,11 +42,13 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 const DEFAULT_CONTESTANTS = 'alone,random,reflection,majority,mixture';
 const SIMULATED = 'simulated';
 const CONDUCTOR = 'conductor:';
+/** Tasks that are made of a workspace. */
+const PROJECT = 'project';
 
 /** `conductor eval TASKS…`: compares ways to answer tasks with the workers, by accuracy and cost. */
 export const evalCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
-  if (positionals.length === 0) throw new UsageError('Name the tasks: conductor eval FILE.jsonl, or conductor eval gym.');
+  if (positionals.length === 0) throw new UsageError('Name the tasks: conductor eval FILE.jsonl, conductor eval project, or conductor eval gym.');
   if (values.check) return await check(positionals, values, context);
   return await run(positionals, values, context);
 };
@@ -67,8 +74,13 @@ async function check(files: readonly string[], { json }: Values, { terminal, cur
 async function run(tasks: readonly string[], values: Values, context: CommandContext): Promise<number> {
   const { terminal, interrupted, interruptMeans } = context;
   const request = await requestOf(tasks, values, context);
-  const { evaluation, pool, tasks: sources, close } = await context.openEvaluation(request);
   const progress = new ProgressPrinter(terminal);
+  const { evaluation, pool, tasks: sources, close } = await context.openEvaluation(request, {
+    signal: interrupted,
+    onPreparing: ({ tried, candidates, admitted }) => progress.tell({
+      label: 'Making tasks of the project', fraction: tried / candidates, detail: `${admitted} admitted, ${tried} of ${candidates} candidates tried`,
+    }),
+  }).finally(() => progress.end());
   try {
     const estimate = await evaluation.estimate(interrupted);
     const taken = sources.map(({ name, tasks: count, forms }) => `${name}: ${counted(count, 'task')} (${Object.keys(forms).join(', ')})`).join('; ');
@@ -126,19 +138,21 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
   const planners = [...new Set(named.filter((name) => name.startsWith(CONDUCTOR)).map((name) => name.slice(CONDUCTOR.length)))];
   const contestants = [...new Set(named.filter((name) => !name.startsWith(CONDUCTOR)))].map(contestantOf);
   if (named.length === 0) throw new UsageError('--contestants names at least one.');
-  const practice = await Promise.all((values.practice ?? []).map((file) => existing(path.resolve(currentFolder, file))));
-  if (contestants.includes('router') && practice.length === 0) throw new UsageError('The router learns from tasks that are not in the evaluation: --practice FILE.');
+  const practice = await Promise.all((values.practice ?? []).map(async (name) => (name === PROJECT ? name : await existing(path.resolve(currentFolder, name)))));
+  if (contestants.includes('router') && practice.length === 0) throw new UsageError('The router learns from tasks that are not in the evaluation: --practice FILE, or --practice project.');
   const pool = listed(values.pool);
   const isSimulated = pool.includes(SIMULATED);
   const count = (text: string | undefined, option: string, byDefault: number, to = 1_000_000_000): number =>
     (text === undefined ? byDefault : whole(text, option, { from: option === '--seed' ? 0 : 1, to }));
-  const sources = await Promise.all(tasks.map(async (name) => (name === 'gym' ? name : await existing(path.resolve(currentFolder, name)))));
+  const sources = await Promise.all(tasks.map(async (name) => (name === 'gym' || name === PROJECT ? name : await existing(path.resolve(currentFolder, name)))));
+  const project = projectOf(sources, values, currentFolder);
+  if (practice.includes(PROJECT) && !project) throw new UsageError('--practice project practises on other files than those of the tasks "project": name these tasks, too.');
   const seed = count(values.seed, '--seed', 1);
   const limit = values.limit === undefined ? undefined : count(values.limit, '--limit', 1);
   // Answers are kept by question, so other contestants and more seeds use the same folder.
-  const name = createHash('sha256').update(JSON.stringify([sources, isSimulated ? seed : null, limit])).digest('hex').slice(0, 12);
+  const name = createHash('sha256').update(JSON.stringify([sources, isSimulated ? seed : null, limit, ...(project ? [project.workspace] : [])])).digest('hex').slice(0, 12);
   return {
-    sources, practice, contestants, planners, seed, limit,
+    sources, practice, contestants, planners, seed, limit, project,
     pool: pool.length === 0 || isSimulated ? undefined : pool,
     simulated: isSimulated,
     best: values.best,
@@ -150,6 +164,18 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
     folder: values.out === undefined ? path.join(conductorFolder, 'evaluations', name) : path.resolve(currentFolder, values.out),
     concurrency: count(values.parallel, '--parallel', 8, 64),
   };
+}
+
+/** What the tasks `project` are made of. @throws UsageError */
+function projectOf(sources: readonly string[], { workspace, 'test-command': command, runner, reports, image }: Values, currentFolder: string): EvaluationRequest['project'] {
+  const given = Object.entries({ workspace, 'test-command': command, runner, reports, image }).find(([, value]) => value !== undefined);
+  if (!sources.includes(PROJECT)) {
+    if (given) throw new UsageError(`--${given[0]} is for tasks of a project: conductor eval project.`);
+    return undefined;
+  }
+  checkImage(image);
+  const test = { ...(command !== undefined && { command }), ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }) };
+  return { workspace: path.resolve(currentFolder, workspace ?? '.'), ...(Object.keys(test).length > 0 && { test }), ...(image !== undefined && { image }) };
 }
 
 function contestantOf(name: string): ContestantName {

@@ -225,12 +225,15 @@ conductor train curves TRAINING
                          print the metrics of each step with TRL's names, one JSON object per line`,
   eval: `conductor eval TASKS... [OPTION]...
                          compare ways to answer tasks with your workers, by accuracy and cost; docs/eval.md.
-                         TASKS: files of published data sets or of our own form, or gym; Ctrl+C stops, the same command goes on
+                         TASKS: files of published data sets or of our own form, project, or gym; Ctrl+C stops, the same command goes on
   -c, --contestants LIST alone, random, reflection, majority, mixture, context, router, fusion-single, fusion-cascade,
                          fusion-critique, conductor:WORKER; default alone,random,reflection,majority,mixture
       --pool LIST        these workers, or "simulated" for workers that need no key
       --best ID          the worker of contestants with one worker; default: the best in practice, or the most expensive
-      --practice FILE    tasks that a router learns from; repeatable
+      --practice FILE    tasks that a router learns from; repeatable; "project" for tasks of other files of the project
+  -w, --workspace DIR    what the tasks "project" are made of, and whose tests judge them; default: the current folder
+      --test-command TEXT, --runner NAME, --reports GLOB, --image NAME
+                         how its tests run, as for solve
       --limit N          at most N tasks of each source, drawn by the seed
       --seeds N          independent repeats; default 1
       --seed N           of everything that is drawn; default 1

@@ -22,7 +22,7 @@ export type AskWorker = (worker: WorkerConfig, messages: readonly Message[], sam
 
 /** Executes plans with Solve's executor and prompts. The caller supplies the worker calls. */
 export function planExecutor(ask: AskWorker): ExecutePlan {
-  return async ({ id, question, context }, plan, { pool, sample, signal }) => {
+  return async ({ id, question, context, project }, plan, { pool, sample, signal }) => {
     let costUsd = 0;
     let usage = NO_USAGE;
     const steps = stepsOf(plan);
@@ -36,7 +36,7 @@ export function planExecutor(ask: AskWorker): ExecutePlan {
       runStep: async (step, inputs, stepSignal) => {
         const worker = pool[step.worker];
         if (!worker) throw new RangeError(`The plan names worker ${step.worker}, and the pool has ${pool.length}.`);
-        const messages = workerMessages({ question, context, editsFiles: false, inputs, subtask: step.subtask });
+        const messages = workerMessages({ question, context, editsFiles: project !== undefined, inputs, subtask: step.subtask });
         const reply = await ask(worker, messages, sample, stepSignal);
         costUsd += reply.costUsd;
         usage = addUsage(usage, reply.usage);

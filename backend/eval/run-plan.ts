@@ -1,6 +1,7 @@
 import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { ProjectFacts } from '../protocol/project-facts.ts';
 import type { Grade, Grader } from '../verify/graders/grader.ts';
 import type { Plan } from '../workflow/plan.ts';
 
@@ -11,6 +12,13 @@ export interface EvalTask {
   /** Parts of a workspace as text; empty when there are none. */
   readonly context: string;
   readonly grader: Grader;
+  /**
+   * What a person has to judge answers with before the answer is given: the project's tests, or the examples that the question shows. Absent
+   * where there is nothing.
+   */
+  readonly tests?: Grader | undefined;
+  /** For a task whose answer changes files of a project: the paths of the files in the context, and what a Conductor is told. */
+  readonly project?: { readonly shown: readonly string[]; readonly facts: ProjectFacts } | undefined;
 }
 
 export interface RunPlanOptions {

@@ -1,3 +1,5 @@
+import type { EvalTask } from './run-plan.ts';
+
 /** Whether two answers to a task are the same vote. */
 export type SameAnswer = (one: string, other: string) => Promise<boolean>;
 
@@ -23,5 +25,20 @@ export function byKey(keyOf: (answer: string) => string | undefined): SameAnswer
   return (one, other) => {
     const key = keyOf(one);
     return Promise.resolve(key !== undefined && key === keyOf(other));
+  };
+}
+
+/**
+ * For changes of a project: two are the same vote if its tests end alike with them. One that changes nothing, or is refused, agrees with none.
+ * Which tests should pass plays no part.
+ */
+export function sameTestResults({ tests }: Pick<EvalTask, 'tests'>, signal: AbortSignal): SameAnswer {
+  const keyOf = async (answer: string): Promise<string | undefined> => {
+    const judged = await tests?.grade({ answer, signal });
+    return judged && judged.tests.length > 0 ? JSON.stringify(judged.tests.map(({ id, after }) => [id, after])) : undefined;
+  };
+  return async (one, other) => {
+    const key = await keyOf(one);
+    return key !== undefined && key === (await keyOf(other));
   };
 }

@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { ContextGatherer } from '../context/gather-context.ts';
+import { IndexFolder } from '../context/symbols/index-folder.ts';
+import { SymbolIndexes } from '../context/symbols/symbol-indexes.ts';
 import type { PlannerChoice } from '../eval/evaluation/line-up.ts';
 import { Evaluation, type TaskSource } from '../eval/evaluation/open-evaluation.ts';
-import { EvaluationRequestError, type EvaluationRequest, type OpenedEvaluation } from '../eval/evaluation/request.ts';
+import { EvaluationRequestError, type EvaluationRequest, type OpenedEvaluation, type WhilePreparing } from '../eval/evaluation/request.ts';
 import { readFileTasks, type SpecifiedTask } from '../eval/evaluation/file-tasks.ts';
-import { knownAnswersOf } from '../eval/evaluation/known-answers.ts';
+import { knownAnswers } from '../eval/evaluation/known-answers.ts';
+import { projectSource, type ProjectEvalTask } from '../eval/evaluation/project-source.ts';
 import type { FiledTask } from '../eval/evaluation/evaluate.ts';
 import type { EvalTask } from '../eval/run-plan.ts';
-import { byKey, type SameAnswer } from '../eval/voting.ts';
+import { byKey, sameTestResults, type SameAnswer } from '../eval/voting.ts';
 import { GymGrades } from '../lab/gym/gym-grades.ts';
 import { TRAINING_POOL } from '../lab/gym/gym-pools.ts';
 import { GymBook, gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
 import { gymRule } from '../lab/gym/gym-worker.ts';
+import { VERSION } from '../protocol/product-version.ts';
 import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
-import { knownAnswersRule } from '../simulator/known-answers.ts';
+import { knownAnswersRule, type KnownAnswers } from '../simulator/known-answers.ts';
 import { SimulatorServer } from '../simulator/server.ts';
 import { answerCode } from '../verify/graders/answer-code.ts';
 import { ProgramSandbox } from '../verify/graders/code/program-sandbox.ts';
@@ -27,11 +33,12 @@ import { loadWorkersFile } from '../workers/workers-file.ts';
 import { findBundledModel } from './bundled-model.ts';
 import { mathComparer } from './math-comparer.ts';
 import { modelParts } from './models.ts';
+import { taskMaker } from './task-maker.ts';
 import { openVerificationParts } from './verification.ts';
 
 /* Wires an evaluation: tasks, graders, workers, and for a simulated pool their server. */
 
-export interface EvaluationWiring {
+export interface EvaluationWiring extends WhilePreparing {
   /** Conductor's own folder. */
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -40,8 +47,11 @@ export interface EvaluationWiring {
 /** Number of tasks of the gym, unless a limit says otherwise. */
 const GYM_TASKS = 60;
 
-/** @throws EvaluationRequestError, TaskFileError, ConfigFileError, EvaluationFileError. The caller closes it. */
-export async function openEvaluation(request: EvaluationRequest, { home, environment }: EvaluationWiring): Promise<OpenedEvaluation> {
+/** Most tasks of a project, unless a limit says otherwise: each has to be admitted by several runs of its tests. */
+const PROJECT_TASKS = 24;
+
+/** @throws EvaluationRequestError, TaskFileError, ConfigFileError, EvaluationFileError, and what making tasks of a project throws. The caller closes it. */
+export async function openEvaluation(request: EvaluationRequest, { home, environment, signal, onPreparing }: EvaluationWiring): Promise<OpenedEvaluation> {
   const closing: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
     for (const step of closing.toReversed()) await step();
@@ -61,13 +71,21 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
       for (const task of tasks) specified.set(task.id, task);
       return tasks;
     };
+    const project = request.project && await projectSource(
+      taskMaker(verification, contextGatherer(home)),
+      { ...request.project, count: request.limit ?? PROJECT_TASKS, seed: request.seed, practises: request.practice.includes(PROJECT) },
+      { folder: request.folder, signal, onTried: onPreparing },
+    );
     const sources: TaskSource[] = [];
-    for (const name of request.sources) sources.push(name === 'gym' ? gymSource(gym, grades) : fileSource(name, await read(name)));
-    const practice = (await Promise.all(request.practice.map(read))).flat();
+    for (const name of request.sources) {
+      sources.push(name === 'gym' ? gymSource(gym, grades) : name === PROJECT ? sourceOfProject(project?.tasks ?? []) : fileSource(name, await read(name)));
+    }
+    const practised = await Promise.all(request.practice.map(async (name): Promise<readonly FiledTask[]> => (name === PROJECT ? (project?.practice ?? []) : await read(name))));
+    const practice = practised.flat();
     refuseShared(sources.flatMap(({ tasks }) => tasks), practice);
 
     const workersFile = await loadWorkersFile(path.join(home, 'workers.json'));
-    const server = request.simulated ? await simulate(request.seed, gym, [...specified.values()]) : undefined;
+    const server = request.simulated ? await simulate(request.seed, gym, knownAnswers([...specified.values()], [...project?.tasks ?? [], ...project?.practice ?? []])) : undefined;
     if (server) closing.push(() => server.close());
     const all = server ? server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) : workersFile.workers;
     const pool = poolOf(all, request.pool, server !== undefined);
@@ -91,6 +109,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
       throw new EvaluationRequestError(`The worker "${request.best}" of --best is not in the pool (${pool.map(({ id }) => id).join(', ')}).`);
     }
     const sameFor = (task: EvalTask, signal: AbortSignal): SameAnswer => {
+      if (task.project) return sameTestResults(task, signal);
       const spec = specified.get(task.id)?.spec;
       return spec ? sameAnswerFor(spec, tools, signal) : sameGymCode;
     };
@@ -117,9 +136,22 @@ function fileSource(file: string, tasks: readonly SpecifiedTask[]): TaskSource {
   return { name: path.basename(file), tasks, forms };
 }
 
+/** The name of tasks that are made of the person's project. */
+const PROJECT = 'project';
+
+const sourceOfProject = (tasks: readonly ProjectEvalTask[]): TaskSource => {
+  const forms: Record<string, number> = {};
+  for (const { record: { kind } } of tasks) forms[kind] = (forms[kind] ?? 0) + 1;
+  return { name: PROJECT, tasks, forms };
+};
+
+const contextGatherer = (home: string): ContextGatherer => new ContextGatherer({
+  ripgrepPath: rgPath, indexes: new SymbolIndexes(new IndexFolder({ folder: path.join(home, 'indexes'), version: VERSION, log: () => {} })),
+});
+
 function gymSource(gym: readonly GymTask[], grades: GymGrades): TaskSource {
   const tasks = gym.map((task): FiledTask => ({
-    id: task.id, question: task.question, context: '', grader: grades.graderOf(task),
+    id: task.id, question: task.question, context: '', grader: grades.graderOf(task), tests: grades.graderOf(task),
     fingerprint: createHash('sha256').update(JSON.stringify([task.question, task.cases, task.judge])).digest('hex'),
   }));
   return { name: 'gym', tasks, forms: { gym: tasks.length } };
@@ -151,12 +183,8 @@ function poolOf(all: readonly WorkerConfig[], wanted: readonly string[] | undefi
 }
 
 /** Simulated workers that know the gym and the given files by hidden skill. */
-async function simulate(seed: number, gym: readonly GymTask[], tasks: readonly SpecifiedTask[]): Promise<SimulatorServer> {
+async function simulate(seed: number, gym: readonly GymTask[], known: ReadonlyMap<string, KnownAnswers>): Promise<SimulatorServer> {
   const book = new GymBook(gym);
-  const known = new Map(tasks.flatMap((task) => {
-    const answers = knownAnswersOf(task);
-    return answers ? [[task.question.trim(), answers] as const] : [];
-  }));
   const gymAnswers = (question: string): { right: string; wrong: [string, ...string[]] } | undefined => {
     const task = book.find(question);
     const [first, ...rest] = task?.wrong.map(({ source }) => source) ?? [];

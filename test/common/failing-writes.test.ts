@@ -7,7 +7,8 @@ import { trainingSchema, type Training } from '../../backend/protocol/training.t
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { RoutesFile } from '../../backend/suggest/routes-file.ts';
 import { CheckpointStore } from '../../backend/train/grpo/checkpoint-store.ts';
-import { TrainingFolder, type Decisions, type FrozenTasks } from '../../backend/train/trainings/training-folder.ts';
+import type { Decisions, FrozenTasks } from '../../backend/train/trainings/tasks-folder.ts';
+import { TrainingFolder } from '../../backend/train/trainings/training-folder.ts';
 import { notSaved } from '../../backend/train/trainings/storage-problem.ts';
 import { loadWorkersFile, saveWorkersFile } from '../../backend/workers/workers-file.ts';
 import { failWrites } from '../support/failing-files.ts';

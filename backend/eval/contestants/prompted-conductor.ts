@@ -24,11 +24,12 @@ export function promptedConductor({ name, planner, pool, ask, signal }: Prompted
   return {
     name,
     version: JSON.stringify([planner.provider, planner.model, planner.adapter, profileOf(planner).version]),
-    answer: async ({ question, context }, play, seed) => {
-      const request = planRequest(planner, { question, context, pool, rounds: [] });
+    answer: async ({ question, context, project }, play, seed) => {
+      const inProject = project !== undefined;
+      const request = planRequest(planner, { question, context, pool, rounds: [], inProject, shown: project?.shown, project: project?.facts });
       const written = await ask(planner, request, seed, signal);
       const parsed = readPlan(written.text, {
-        workerCount: pool.length, round: 0, truncated: written.finishReason === 'length', question, profile: profileOf(planner), mayAskAgain: false,
+        workerCount: pool.length, round: 0, truncated: written.finishReason === 'length', question, inProject, profile: profileOf(planner), mayAskAgain: false,
       });
       const isPlan = parsed.kind === 'plan';
       const played = isPlan ? await play(parsed.plan, 0) : UNANSWERED;

@@ -1,6 +1,35 @@
+import path from 'node:path';
 import type { KnownAnswers } from '../../simulator/known-answers.ts';
 import { letterOf } from '../../verify/graders/multiple-choice.ts';
 import type { SpecifiedTask } from './file-tasks.ts';
+import type { ProjectEvalTask } from './project-source.ts';
+
+/** What simulated workers know, by question. */
+export function knownAnswers(tasks: readonly SpecifiedTask[], ofProject: readonly ProjectEvalTask[]): ReadonlyMap<string, KnownAnswers> {
+  const known = new Map<string, KnownAnswers>();
+  for (const task of tasks) {
+    const answers = knownAnswersOf(task);
+    if (answers) known.set(task.question.trim(), answers);
+  }
+  for (const [question, records] of Map.groupBy(ofProject.map(({ record }) => record), (record) => record.question.trim())) {
+    known.set(question, changesOf(records));
+  }
+  return known;
+}
+
+/** Longer than any fence that a file is likely to have. */
+const FENCE = '`'.repeat(5);
+
+/** Different bugs may be asked about in the same words: then the files of all are given as they should be. */
+function changesOf(records: readonly ProjectEvalTask['record'][]): KnownAnswers {
+  const files = new Map(records.flatMap((record) => [record, ...record.further ?? []]).map((file) => [file.path, file]));
+  const blocks = (text: (file: Pick<ProjectEvalTask['record'], 'before' | 'after'>) => string | null): string =>
+    [...files.values()].flatMap((file) => {
+      const content = text(file);
+      return content === null ? [] : [`${FENCE}${path.extname(file.path).slice(1)} title="${file.path}"\n${content.replace(/\n?$/, '\n')}${FENCE}`];
+    }).join('\n\n');
+  return { right: blocks(({ before }) => before), wrong: [blocks(({ after }) => after), 'It has to be changed where the tests fail.'] };
+}
 
 /** A right answer and wrong ones, for simulated workers. Undefined if the task has no answer that can be told. */
 export function knownAnswersOf({ spec, reference }: Pick<SpecifiedTask, 'spec' | 'reference'>): KnownAnswers | undefined {

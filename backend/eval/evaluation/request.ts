@@ -1,13 +1,16 @@
 import type { EvaluationBudget } from './evaluation-file.ts';
 import type { ContestantName } from './line-up.ts';
 import type { Evaluation } from './open-evaluation.ts';
+import type { ProjectSourceRequest } from './project-source.ts';
 
 /** What is to be evaluated. */
 export interface EvaluationRequest {
-  /** Files (absolute), or `gym`. */
+  /** Files (absolute), `gym`, or `project`. */
   readonly sources: readonly string[];
-  /** Files (absolute) of tasks that routers learn from. */
+  /** Files (absolute) of tasks that routers learn from, or `project`: tasks of other files of the project than those of the evaluation. */
   readonly practice: readonly string[];
+  /** What `project` is: the workspace (absolute), and how its tests run. */
+  readonly project?: Pick<ProjectSourceRequest, 'workspace' | 'test' | 'image'> | undefined;
   readonly contestants: readonly ContestantName[];
   /** Workers that plan: `ID`, or `ID/base` without its adapter. */
   readonly planners: readonly string[];
@@ -24,6 +27,13 @@ export interface EvaluationRequest {
   /** Absolute. */
   readonly folder: string;
   readonly concurrency: number;
+}
+
+/** For an evaluation that has to make its tasks first. */
+export interface WhilePreparing {
+  readonly signal: AbortSignal;
+  /** Called after each candidate for a task of the project. */
+  readonly onPreparing?: ((told: { readonly tried: number; readonly candidates: number; readonly admitted: number }) => void) | undefined;
 }
 
 export interface OpenedEvaluation {

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
-import { access, copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TrainingConfig } from '../../protocol/training.ts';
-import { keepFiles } from '../../verify/copies/keep-files.ts';
 import type { Grader } from '../../verify/graders/grader.ts';
 import { createGrader } from '../../verify/graders/tasks/create-grader.ts';
 import { readTasks } from '../../verify/graders/tasks/task-file.ts';
 import { draw } from '../statistics/draws.ts';
-import { projectTask } from '../tasks/project-task.ts';
 import { makeProjectTasks } from '../tasks/project-tasks.ts';
 import type { Task } from '../tasks/task.ts';
+import { frozenProjectTasks, isThere, keptFiles } from './frozen-project.ts';
 import { noJudge, projectTests, TASKS_FILE } from './judge.ts';
 import { DecisionKeeper } from './task-notes.ts';
 import { TrainingError } from './training-error.ts';
-import type { FrozenTasks, TrainingFolder } from './training-folder.ts';
+import type { FrozenTasks } from './tasks-folder.ts';
+import type { TrainingFolder } from './training-folder.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
 
 export interface SplitTasks {
@@ -68,17 +68,6 @@ function secondsToPrepare({ tried, candidates, admitted, count, durations }: {
   return (triesLeft * durations.reduce((sum, one) => sum + one, 0)) / durations.length;
 }
 
-/** The project's files as they were when the training began: people work on while it runs, and it outlives the backend. */
-async function keptFiles(
-  { verifier }: Pick<TrainingRunParts, 'verifier'>, { workspace, folder, signal }: Pick<TrainingRunOptions, 'folder' | 'signal'> & { readonly workspace: string },
-): Promise<string> {
-  if (await isThere(folder.files)) return folder.files;
-  const hasRepository = await isThere(path.join(workspace, '.git'));
-  return await verifier.onBase({ base: workspace }, signal, (from, paths) => keepFiles(from, paths, { to: folder.files, hasRepository, signal }));
-}
-
-const isThere = (file: string): Promise<boolean> => access(file).then(() => true, () => false);
-
 async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, seed }: TrainingConfig, folder: TrainingFolder): Promise<FrozenTasks['file']> {
   const file = path.resolve(workspace, named ?? TASKS_FILE);
   if (named === undefined && !(await isThere(file))) return undefined;
@@ -99,12 +88,8 @@ export async function tasksOf(
   const tasks = { train: [] as Task[], heldOut: [] as Task[] };
   if (test && project.length > 0) {
     if (!(await isThere(folder.files))) throw new TrainingError('The files that this training\'s tasks are made of are gone: start another training.');
-    const { verifier, sandboxAvailability } = parts;
-    const { command: line, runner, reports, image } = test;
-    const command = { command: line, runner, ...(reports !== undefined && { reports }), ...(image !== undefined && { image }) };
-    for (const record of project) {
-      const task = projectTask(record, { verifier, sandboxAvailability, workspace, files: folder.files, test: command });
-      (record.split === 'train' ? tasks.train : tasks.heldOut).push(task);
+    for (const { split, task } of frozenProjectTasks(parts, { project, test }, { workspace, files: folder.files })) {
+      (split === 'train' ? tasks.train : tasks.heldOut).push(task);
     }
   }
   if (file) {

@@ -22,7 +22,8 @@ export async function requireJudge(parts: JudgeParts, { workspace, config }: Pic
 
 /** The command that judges tasks of the project; undefined where none are wanted or the project has no tests. @throws TrainingError where its results cannot be read */
 export async function projectTests(
-  parts: JudgeParts, { workspace, config: { tasks: { project, test, image } } }: Pick<Training, 'workspace' | 'config'>,
+  parts: Pick<JudgeParts, 'findTestCommands' | 'runnerOf'>,
+  { workspace, config: { tasks: { project, test, image } } }: Pick<Training, 'workspace'> & { readonly config: { readonly tasks: Pick<TrainingConfig['tasks'], 'project' | 'test' | 'image'> } },
 ): Promise<JudgingCommand | undefined> {
   if (!project) return undefined;
   try {

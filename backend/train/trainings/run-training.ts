@@ -17,7 +17,7 @@ import { compareConductors } from './compare.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
 import { requireSandbox } from './judge.ts';
 import { TrainingError } from './training-error.ts';
-import type { FrozenTasks } from './training-folder.ts';
+import type { FrozenTasks } from './tasks-folder.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
 
 /** The runs of a training's comparison have the training's id with this suffix as their parent. */

@@ -2,14 +2,14 @@ import path from 'node:path';
 import type { TaskNote, TaskNotes } from '../../protocol/training.ts';
 import { clip } from '../../common/clip.ts';
 import { SerialQueue } from '../../common/serial-queue.ts';
-import type { Decisions, FrozenTasks, TrainingFolder } from './training-folder.ts';
+import type { Decisions, FrozenTasks, TasksFolder } from './tasks-folder.ts';
 
 /** Training tasks first, left-out candidates last. */
 const ORDER: readonly TaskNote['state'][] = ['train', 'held-out', 'left-out'];
 
 /** The tasks of a training and what was left out, each with its reason: `limit` entries from `offset` on. */
 export async function taskNotesOf(
-  folder: Pick<TrainingFolder, 'tasks' | 'decisions'>, { offset, limit }: { readonly offset: number; readonly limit: number },
+  folder: Pick<TasksFolder, 'tasks' | 'decisions'>, { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<TaskNotes> {
   const [frozen, decisions] = await Promise.all([folder.tasks(), folder.decisions()]);
   const notes = [...projectNotes(frozen, decisions), ...fileNotes(frozen)];
@@ -43,14 +43,14 @@ const MAX_REASON = 300;
 
 /** Keeps the decision on each candidate for a task in the training's folder, while candidates are tried. */
 export class DecisionKeeper {
-  readonly #folder: Pick<TrainingFolder, 'saveDecisions'>;
+  readonly #folder: Pick<TasksFolder, 'saveDecisions'>;
   readonly #decided: Decisions['decided'][number][] = [];
   readonly #writes = new SerialQueue();
   #untried = 0;
   /** The write that has not started yet. It includes everything decided until it starts. */
   #next: Promise<void> | undefined;
 
-  constructor(folder: Pick<TrainingFolder, 'saveDecisions'>) {
+  constructor(folder: Pick<TasksFolder, 'saveDecisions'>) {
     this.#folder = folder;
   }
 

@@ -36,7 +36,7 @@ it.skipIf(!available || file === undefined)(
     const { evaluation, close } = await openEvaluation({
       sources: [file ?? ''], practice: [], contestants: ['fusion-single'], planners: [], simulated: true, best: 'sim-briar', seeds: 1, seed: 3,
       budget: { usd: 10, tokens: 1e8 }, folder: path.join(folder, 'evaluation'), concurrency: 3,
-    }, { home: path.join(folder, 'home'), environment: {} });
+    }, { home: path.join(folder, 'home'), environment: {}, signal: new AbortController().signal });
     onTestFinished(close);
     const { samples } = await evaluation.run(new AbortController().signal, () => {});
     expect(samples).toHaveLength(164);
