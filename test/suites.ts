@@ -20,7 +20,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/verify/walls/walls.test.ts',
       'test/hands/{step-copy,hostile-worker}.test.ts',
       'test/wiring/agents.test.ts',
-      'test/eval/evaluation/human-eval.test.ts',
+      'test/eval/evaluation/{human-eval,project}.test.ts',
       'test/eval/intervals/scipy.test.ts',
       'test/eval/result-files/python-readers.test.ts',
       'test/cli/{secrets-in-output,train-command,verify-command,verify-reports}.test.ts',

@@ -25,6 +25,9 @@ const OPTIONS = {
   'runner': { type: 'string' },
   'reports': { type: 'string' },
   'image': { type: 'string' },
+  'rounds': { type: 'string' },
+  'attempts': { type: 'string' },
+  'examples': { type: 'string' },
   'limit': { type: 'string' },
   'seeds': { type: 'string' },
   'seed': { type: 'string' },
@@ -139,7 +142,7 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
   const contestants = [...new Set(named.filter((name) => !name.startsWith(CONDUCTOR)))].map(contestantOf);
   if (named.length === 0) throw new UsageError('--contestants names at least one.');
   const practice = await Promise.all((values.practice ?? []).map(async (name) => (name === PROJECT ? name : await existing(path.resolve(currentFolder, name)))));
-  if (contestants.includes('router') && practice.length === 0) throw new UsageError('The router learns from tasks that are not in the evaluation: --practice FILE, or --practice project.');
+  if ((contestants.includes('router') || contestants.includes('trained-router')) && practice.length === 0) throw new UsageError('A router learns from tasks that are not in the evaluation: --practice FILE, or --practice project.');
   const pool = listed(values.pool);
   const isSimulated = pool.includes(SIMULATED);
   const count = (text: string | undefined, option: string, byDefault: number, to = 1_000_000_000): number =>
@@ -155,6 +158,9 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
     sources, practice, contestants, planners, seed, limit, project,
     pool: pool.length === 0 || isSimulated ? undefined : pool,
     simulated: isSimulated,
+    rounds: count(values.rounds, '--rounds', 1, 6),
+    attempts: count(values.attempts, '--attempts', 1, 5),
+    ...(values.examples !== undefined && { examples: await existing(path.resolve(currentFolder, values.examples)) }),
     best: values.best,
     seeds: count(values.seeds, '--seeds', 1, 100),
     budget: {

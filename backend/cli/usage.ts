@@ -226,8 +226,12 @@ conductor train curves TRAINING
   eval: `conductor eval TASKS... [OPTION]...
                          compare ways to answer tasks with your workers, by accuracy and cost; docs/eval.md.
                          TASKS: files of published data sets or of our own form, project, or gym; Ctrl+C stops, the same command goes on
-  -c, --contestants LIST alone, random, reflection, majority, mixture, context, router, fusion-single, fusion-cascade,
-                         fusion-critique, conductor:WORKER; default alone,random,reflection,majority,mixture
+  -c, --contestants LIST alone, random, reflection, majority, mixture, context, router, trained-router,
+                         fusion-single, fusion-cascade, fusion-critique, conductor:WORKER; default alone,random,reflection,majority,mixture.
+                         conductor:WORKER+SWITCH... changes one thing of a Conductor, such as +rounds=2, +vague or +pool=3
+      --rounds N         plans of each Conductor in turn, as long as the tests do not verify its answer; default 1
+      --attempts N       independent plans of each Conductor; the first verified answer ends them; default 1
+      --examples FILE    your own examples for the prompt of conductor:WORKER+examples=own
       --pool LIST        these workers, or "simulated" for workers that need no key
       --best ID          the worker of contestants with one worker; default: the best in practice, or the most expensive
       --practice FILE    tasks that a router learns from; repeatable; "project" for tasks of other files of the project

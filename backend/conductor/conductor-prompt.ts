@@ -2,10 +2,11 @@ import type { Message } from '../workers/model.ts';
 import { leftOutLines, type EarlierTold } from '../workflow/earlier-told.ts';
 import { MAX_STEPS } from '../workflow/plan.ts';
 import { barePrompt } from './bare-prompt.ts';
+import { paperPrompt } from './paper-prompt.ts';
 import type { PlanExample } from './plan-examples.ts';
 import { projectLines, recordLines, shownLine } from './prompt-facts.ts';
 import type { PastRound, PoolEntry, PromptInput } from './prompt-input.ts';
-import type { PromptProfile } from './prompt-profile.ts';
+import type { ConductorPrompt, PromptProfile } from './prompt-profile.ts';
 import { renderPlan } from './render-plan.ts';
 
 /*
@@ -29,14 +30,9 @@ const OPENING =
   'Let me think step by step about how to break the question into subtasks, which worker should do each, and whose outputs each may read.';
 const REVISION_OPENING = 'Let me think step by step about whether the plan of the last round needs to change, and how.';
 
-export interface ConductorPrompt {
-  readonly messages: readonly Message[];
-  /** How the reply begins: continued exactly, or requested at the end of the user's turn. */
-  readonly prefill: string;
-}
-
 export function conductorPrompt(input: PromptInput, profile: PromptProfile): ConductorPrompt {
   if (!profile.isInstructed) return { messages: barePrompt(input, profile), prefill: '' };
+  if (profile.form === 'paper') return paperPrompt(input, profile);
   const messages: Message[] = [
     { role: 'system', content: SYSTEM },
     firstTurn(input, profile),

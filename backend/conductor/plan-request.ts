@@ -38,10 +38,9 @@ export interface PlanRequest extends ModelRequest {
 
 /**
  * The request for one plan. A policy is this request and the model that it is sent to: the planner is called like any worker. For n plans,
- * send it n times with n seeds. A model of this machine replies with token ids and log-probabilities, too.
+ * send it n times with n seeds. An evaluation may ask with another prompt than the planner's own. A model of this machine replies with token ids and log-probabilities, too.
  */
-export function planRequest(planner: Planner, input: PromptInput, sampling: PlanSampling = {}): PlanRequest {
-  const profile = profileOf(planner);
+export function planRequest(planner: Planner, input: PromptInput, sampling: PlanSampling = {}, profile = profileOf(planner)): PlanRequest {
   const temperature = sampling.temperature ?? planner.temperature;
   const topP = sampling.topP ?? planner.topP;
   const named = {

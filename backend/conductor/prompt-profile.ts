@@ -1,5 +1,13 @@
 import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { Message } from '../workers/model.ts';
 import { BUG, EXPLANATION, FEATURE, OTHER_DOMAIN, REVIEW, THANKS, type PlanExample } from './plan-examples.ts';
+
+/** A Conductor's prompt, in any form. */
+export interface ConductorPrompt {
+  readonly messages: readonly Message[];
+  /** How the reply begins: continued exactly, or requested at the end of the user's turn. */
+  readonly prefill: string;
+}
 
 /**
  * How detailed the Conductor's prompt is. Large models profit from details; small ones get lost in them. The version is part of every
@@ -10,6 +18,8 @@ export interface PromptProfile {
   readonly version: string;
   /** Whether the prompt explains what a plan is. A model that was trained to write plans only does not need that. */
   readonly isInstructed: boolean;
+  /** The paper's own form of the prompt instead of ours; see `paper-prompt.ts`. */
+  readonly form?: 'paper' | undefined;
   readonly examples: readonly PlanExample[];
   /** Whether a digest of the workers says who has hands. Models that read descriptions are always told. */
   readonly digestsHands: boolean;

@@ -1,9 +1,16 @@
 import type { Plan } from '../workflow/plan.ts';
-import type { EvalTask, PlanAnswer } from './run-plan.ts';
+import type { WorkerBriefing } from '../workflow/worker-messages.ts';
+import type { EvalTask, PlanAnswer, RunPlanOptions } from './run-plan.ts';
 
 export interface PlayOptions {
   /** Multiplies the workers' limits of output tokens; default 1. */
   readonly outputTimes?: number;
+  /** The round before, for steps that may read it. */
+  readonly previousRound?: WorkerBriefing['previousRound'];
+  /** What workers are told in addition to the task's own context. */
+  readonly moreContext?: string;
+  /** Does the steps of the worker after the last one of the pool. */
+  readonly self?: RunPlanOptions['self'];
 }
 
 /** Runs a plan on the current task. Another sample is an independent run. */
@@ -24,6 +31,7 @@ export const BASELINES = {
   majority: 'majority of five',
   mixture: 'mixture of agents',
   router: 'nearest-neighbour router',
+  trainedRouter: 'contrastive router',
   oracle: 'oracle',
 } as const;
 

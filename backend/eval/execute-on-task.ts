@@ -3,9 +3,9 @@ import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Message } from '../workers/model.ts';
 import { executePlan } from '../workflow/execute-plan.ts';
-import { stepsOf } from '../workflow/plan.ts';
+import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
-import { gradeAnswer, PlanNotRunError, type ExecutePlan, type RunPlan, type StepTrace } from './run-plan.ts';
+import { gradeAnswer, PlanNotRunError, type ExecutePlan, type RunPlan, type Spent, type StepTrace } from './run-plan.ts';
 
 export interface WorkerReply {
   readonly text: string;
@@ -20,28 +20,46 @@ export interface WorkerReply {
 export type AskWorker = (worker: WorkerConfig, messages: readonly Message[], sample: number,
   signal: AbortSignal) => Promise<WorkerReply>;
 
+/** What traces call a Conductor that does a step by a plan of its own. */
+const SELF = 'self';
+
 /** Executes plans with Solve's executor and prompts. The caller supplies the worker calls. */
 export function planExecutor(ask: AskWorker): ExecutePlan {
-  return async ({ id, question, context, project }, plan, { pool, sample, signal }) => {
+  return async ({ id, question, context, project }, plan, { pool, sample, signal, previousRound, moreContext = '', self }) => {
+    const told = [context, moreContext].filter((part) => part !== '').join('\n\n');
     let costUsd = 0;
     let usage = NO_USAGE;
     const steps = stepsOf(plan);
     const traces: StepTrace[] = [];
+    const within: (readonly StepTrace[])[] = [];
     const endedAt: number[] = [];
+    const count = (step: Step, spent: Spent): void => {
+      costUsd += spent.costUsd;
+      usage = addUsage(usage, spent.usage);
+      endedAt[step.index] = Math.max(0, ...step.reads.map((read) => endedAt[read] ?? 0)) + spent.seconds;
+    };
     const result = await executePlan({
       steps,
       finished: new Map(),
       signal,
       onSkipped: () => {},
       runStep: async (step, inputs, stepSignal) => {
+        const { subtask, reads } = step;
+        if (self && step.worker === pool.length) {
+          const { answer: output, traces: inner, ...spent } = await self(step, inputs);
+          count(step, spent);
+          within.push(...inner);
+          traces[step.index] = { worker: SELF, subtask, reads, output, served: false };
+          return output;
+        }
         const worker = pool[step.worker];
         if (!worker) throw new RangeError(`The plan names worker ${step.worker}, and the pool has ${pool.length}.`);
-        const messages = workerMessages({ question, context, editsFiles: project !== undefined, inputs, subtask: step.subtask });
+        const messages = workerMessages({
+          question, context: told, editsFiles: project !== undefined, inputs, subtask, ...(step.readsPreviousRound && previousRound && { previousRound }),
+        });
         const reply = await ask(worker, messages, sample, stepSignal);
-        costUsd += reply.costUsd;
-        usage = addUsage(usage, reply.usage);
-        traces[step.index] = { worker: worker.id, subtask: step.subtask, reads: step.reads, output: reply.text, served: reply.served ?? false };
-        endedAt[step.index] = Math.max(0, ...step.reads.map((read) => endedAt[read] ?? 0)) + reply.seconds;
+        count(step, reply);
+        traces[step.index] = { worker: worker.id, subtask, reads, output: reply.text, served: reply.served ?? false };
         return reply.text;
       },
     });
@@ -50,7 +68,7 @@ export function planExecutor(ask: AskWorker): ExecutePlan {
       const said = result.error instanceof Error ? result.error.message : String(result.error);
       throw new PlanNotRunError(id, costUsd, said, { cause: result.error });
     }
-    return { answer: result.answer, costUsd, usage, seconds: Math.max(0, ...endedAt), traces: [traces] };
+    return { answer: result.answer, costUsd, usage, seconds: Math.max(0, ...endedAt), traces: [traces, ...within] };
   };
 }
 

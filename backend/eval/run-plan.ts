@@ -3,7 +3,9 @@ import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { ProjectFacts } from '../protocol/project-facts.ts';
 import type { Grade, Grader } from '../verify/graders/grader.ts';
-import type { Plan } from '../workflow/plan.ts';
+import type { ReadableOutput } from '../workflow/execute-plan.ts';
+import type { Plan, Step } from '../workflow/plan.ts';
+import type { WorkerBriefing } from '../workflow/worker-messages.ts';
 
 /** A question and its grader. */
 export interface EvalTask {
@@ -29,6 +31,10 @@ export interface RunPlanOptions {
    */
   readonly sample: number;
   readonly signal: AbortSignal;
+  readonly previousRound?: WorkerBriefing['previousRound'];
+  readonly moreContext?: string | undefined;
+  /** Does a step of the worker after the last one of the pool, by a plan of its own. */
+  readonly self?: ((step: Step, inputs: readonly ReadableOutput[]) => Promise<PlanAnswer>) | undefined;
 }
 
 /** What calls of workers used. */

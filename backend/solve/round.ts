@@ -3,9 +3,9 @@ import { renderPlan } from '../conductor/render-plan.ts';
 import type { Asks, RunEventOf } from '../protocol/run-events.ts';
 import { answerText, rankOf } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
-import { changeKind, isRed } from '../protocol/test-changes.ts';
-import type { TestChange } from '../protocol/verdict.ts';
+import { isRed } from '../protocol/test-changes.ts';
 import { isVerified, passesOnly } from '../protocol/verdict-facts.ts';
+import { feedbackOn } from '../verify/feedback.ts';
 import { isPathOfTest } from '../verify/files/protected-paths.ts';
 import { isBuiltOn } from './follow-up/build-on.ts';
 import { isCutOff } from './returned-answer.ts';
@@ -13,12 +13,6 @@ import { isCutOff } from './returned-answer.ts';
 /*
  * What follows from a finished round: the feedback for the next one, whether there is a next one, and the outcome of the run.
  */
-
-/** Feedback names at most this many tests: of more failures, the first ones show the cause. */
-const MAX_TESTS = 20;
-const MAX_NOTES = 5;
-
-const isStillFailing = (test: TestChange): boolean => changeKind(test) === 'still-failing';
 
 /** What has to come back. Without a folder there is nothing to change: code is an answer then. */
 export function wantedOf({ asks, request }: Pick<RunSnapshot, 'asks' | 'request'>): Asks['wants'] | undefined {
@@ -62,17 +56,7 @@ export function feedbackOf(round: RoundView, wants?: Asks['wants']): string {
   const { verdict, answer } = round;
   const refused = (answer?.refused ?? []).map(({ path, reason, isUnreadable }) => `${isUnreadable ? 'Not readable' : 'Refused'}: ${path}: ${reason}`);
   if (!verdict) return [whyUntested(round, wants), ...refused].join('\n');
-  // Tests that the answer broke come before tests that it did not fix.
-  const red = verdict.tests.filter(isRed).toSorted((a, b) => Number(isStillFailing(a)) - Number(isStillFailing(b)));
-  const tests = red.slice(0, MAX_TESTS).map(({ id, before, after, message }) =>
-    `- ${id}: ${before} before, ${after} after${message ? `\n  ${message.replaceAll('\n', '\n  ')}` : ''}`);
-  return [
-    `${VERDICTS[verdict.outcome]} ${verdict.reason}`,
-    ...refused,
-    ...tests,
-    ...(red.length > MAX_TESTS ? [`- and ${red.length - MAX_TESTS} more`] : []),
-    ...verdict.notes.slice(0, MAX_NOTES).map((note) => `Note: ${note}`),
-  ].join('\n');
+  return feedbackOn(verdict, refused);
 }
 
 function whyUntested(round: RoundView, wants: Asks['wants'] | undefined): string {
@@ -100,14 +84,6 @@ function isWhole(round: RoundView, wants: Asks['wants'] | undefined): boolean {
 function isAnswered(round: RoundView, wants: Asks['wants'] | undefined): boolean {
   return wants !== undefined && wants !== 'change' && changesNothing(round) && isWhole(round, wants);
 }
-
-const VERDICTS = {
-  verified: 'The project\'s tests pass.',
-  passes: 'The tests pass.',
-  failed: 'The project\'s tests do not pass with this answer.',
-  refused: 'The answer was not tested.',
-  infrastructure: 'The tests could not be run.',
-} as const;
 
 /**
  * Whether another round could help. Without a verdict it can, unless the question asks for no change: the Conductor may revise the answer

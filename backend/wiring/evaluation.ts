@@ -11,6 +11,10 @@ import { readFileTasks, type SpecifiedTask } from '../eval/evaluation/file-tasks
 import { knownAnswers } from '../eval/evaluation/known-answers.ts';
 import { projectSource, type ProjectEvalTask } from '../eval/evaluation/project-source.ts';
 import type { FiledTask } from '../eval/evaluation/evaluate.ts';
+import { readOwnExamples } from '../eval/evaluation/own-examples.ts';
+import { profileWith } from '../eval/conductor-profile.ts';
+import { readConductor, switchWords } from '../eval/conductor-switches.ts';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import type { EvalTask } from '../eval/run-plan.ts';
 import { byKey, sameTestResults, type SameAnswer } from '../eval/voting.ts';
 import { GymGrades } from '../lab/gym/gym-grades.ts';
@@ -57,6 +61,9 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     for (const step of closing.toReversed()) await step();
   };
   try {
+    const workersFile = await loadWorkersFile(path.join(home, 'workers.json'));
+    // Making tasks takes minutes, and is in vain without workers.
+    if (!request.simulated) poolOf(workersFile.workers, request.pool, false);
     const verification = await openVerificationParts(home);
     closing.push(() => verification.close());
     const { sandbox, folders } = verification;
@@ -84,7 +91,6 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     const practice = practised.flat();
     refuseShared(sources.flatMap(({ tasks }) => tasks), practice);
 
-    const workersFile = await loadWorkersFile(path.join(home, 'workers.json'));
     const server = request.simulated ? await simulate(request.seed, gym, knownAnswers([...specified.values()], [...project?.tasks ?? [], ...project?.practice ?? []])) : undefined;
     if (server) closing.push(() => server.close());
     const all = server ? server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) : workersFile.workers;
@@ -96,14 +102,17 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
       home, loadWorkers: () => Promise.resolve(workersFile), bundled, confirmCuda: () => Promise.resolve(false), log: () => {},
     });
     closing.push(() => models.close());
+    const examples = request.examples === undefined ? undefined : await readOwnExamples(request.examples);
     const planners = request.planners.map((choice): PlannerChoice => {
-      const [id = '', part] = choice.split('/');
+      const { id, isBase, switches } = readConductor(choice, { rounds: request.rounds, attempts: request.attempts });
       const found = server?.conductor().id === id ? workerConfigSchema.parse(server.conductor())
         : id === BUNDLED_MODEL ? (workersFile.workers.find((worker) => worker.id === id) ?? bundled?.conductor) : all.find((worker) => worker.id === id);
       if (!found) throw new EvaluationRequestError(`There is no worker "${id}" that could plan; there are ${[...all.map((worker) => worker.id), BUNDLED_MODEL].join(', ')}.`);
-      if (part === 'base') return { name: `Conductor ${id} without its adapter`, planner: { ...found, adapter: undefined } };
-      if (part !== undefined) throw new EvaluationRequestError(`"${choice}" is not known: write ${id}, or ${id}/base for it without its adapter.`);
-      return { name: `Conductor ${id}`, planner: found };
+      if (switches.free && found.provider !== 'local') throw new EvaluationRequestError(`"${id}" writes freely anyway: +free is for models of this machine.`);
+      if (switches.pool !== undefined && switches.pool > pool.length) throw new EvaluationRequestError(`+pool=${switches.pool} draws more workers than the pool has (${pool.length}).`);
+      const profile = profileWith(profileOf(found), switches, examples);
+      const name = `Conductor ${id}${isBase ? ' without its adapter' : ''}${switchWords(switches)}`;
+      return { name, planner: isBase ? { ...found, adapter: undefined } : found, profile, switches };
     });
     if (request.best !== undefined && !pool.some(({ id }) => id === request.best)) {
       throw new EvaluationRequestError(`The worker "${request.best}" of --best is not in the pool (${pool.map(({ id }) => id).join(', ')}).`);

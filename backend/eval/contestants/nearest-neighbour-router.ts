@@ -1,5 +1,6 @@
 import { FUNCTION_SHAPES } from '../plans.ts';
 import { byPlan, BASELINES, type Contestant } from '../contestant.ts';
+import { cosine, WordSpace } from './word-space.ts';
 
 /** The scores of each single worker on a training task. */
 export interface RoutedExample {
@@ -27,35 +28,4 @@ export function nearestNeighbourRouter(examples: readonly RoutedExample[], shape
       nearest.reduce((sum, { scores }) => sum + (scores[worker] ?? 0), 0));
     return shapes.alone(totals.indexOf(Math.max(...totals)));
   });
-}
-
-type Vector = ReadonlyMap<string, number>;
-
-class WordSpace {
-  readonly #questions: number;
-  readonly #uses = new Map<string, number>();
-
-  constructor(questions: readonly string[]) {
-    this.#questions = questions.length;
-    for (const question of questions) for (const word of new Set(wordsOf(question))) this.#uses.set(word,
-      (this.#uses.get(word) ?? 0) + 1);
-  }
-
-  /** Normalised to length 1. */
-  vectorOf(question: string): Vector {
-    const counts = new Map<string, number>();
-    for (const word of wordsOf(question)) counts.set(word, (counts.get(word) ?? 0) + 1);
-    const weights = [...counts].map(([word, count]): [string, number] => [word,
-      count * Math.log((1 + this.#questions) / (1 + (this.#uses.get(word) ?? 0)))]);
-    const length = Math.hypot(...weights.map(([, weight]) => weight)) || 1;
-    return new Map(weights.map(([word, weight]) => [word, weight / length]));
-  }
-}
-
-function cosine(one: Vector, other: Vector): number {
-  return [...one].reduce((sum, [word, weight]) => sum + weight * (other.get(word) ?? 0), 0);
-}
-
-function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[a-z]+/g) ?? [];
 }

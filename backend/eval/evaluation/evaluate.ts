@@ -63,7 +63,8 @@ export async function evaluate({
     return await mapInOrder(units, concurrency, async ({ seed, task, contestant }) => {
       either.throwIfAborted();
       const key = keyOf(contestant, task, seed, pool, simulation);
-      const play: Play = (plan, sample, { outputTimes = 1 } = {}) => execute(task, plan, {
+      const play: Play = (plan, sample, { outputTimes = 1, ...options } = {}) => execute(task, plan, {
+        ...options,
         pool: outputTimes === 1 ? pool : wider(outputTimes), sample: seed * SAMPLES_OF_A_SEED + sample, signal: either,
       });
       const sample = keptSample(file?.sample(key)) ?? (await judged(contestant, task, play, seed, either));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { shuffled } from '../../train/statistics/draws.ts';
 import { createGrader, type GraderTools } from '../../verify/graders/tasks/create-grader.ts';
+import type { Grader } from '../../verify/graders/grader.ts';
 import type { GraderSpec, Task } from '../../verify/graders/tasks/grader-spec.ts';
 import { readTasks } from '../../verify/graders/tasks/task-file.ts';
 import type { FiledTask } from './evaluate.ts';
@@ -27,7 +28,13 @@ export async function readFileTasks(file: string, { tools, limit, seed }: ReadFi
   const chosen = limit === undefined || limit >= tasks.length ? tasks : shuffled(tasks, seed, 'limit', file.split(/[/\\]/).at(-1) ?? '').slice(0, limit);
   return chosen.map(({ id, question, grader: spec, form, reference }) => ({
     id, question, context: '', spec, form, reference,
-    grader: createGrader(spec, tools),
+    grader: createGrader(spec, tools), tests: shownExamples(spec, tools),
     fingerprint: createHash('sha256').update(JSON.stringify([question, spec])).digest('hex'),
   }));
+}
+
+/** What the question shows of its own cases is all that may judge an answer before it is given. */
+function shownExamples(spec: GraderSpec, tools: GraderTools): Grader | undefined {
+  if (spec.kind !== 'cases' || !spec.visible) return undefined;
+  return createGrader({ ...spec, cases: spec.cases.slice(0, spec.visible) }, tools);
 }

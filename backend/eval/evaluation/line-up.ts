@@ -1,5 +1,9 @@
+import type { PromptProfile } from '../../conductor/prompt-profile.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { ablation } from '../ablations.ts';
+import type { ConductorSwitches } from '../conductor-switches.ts';
 import type { Contestant } from '../contestant.ts';
+import { contrastiveRouter } from '../contestants/contrastive-router.ts';
 import { fusionCascade } from '../contestants/fusion-cascade.ts';
 import { fusionCritique } from '../contestants/fusion-critique.ts';
 import { fusionSingle } from '../contestants/fusion-single.ts';
@@ -25,6 +29,7 @@ export const CONTESTANTS = {
   'mixture': 'a mixture of agents: all workers answer, the best one aggregates',
   'context': 'the best worker with five times the output limit',
   'router': 'a nearest-neighbour router; it learns from the tasks of --practice',
+  'trained-router': 'a router trained by contrasting who was right and who was not; it learns from the tasks of --practice',
   'fusion-single': 'GitHub Copilot Fusion\'s pattern of one model',
   'fusion-cascade': 'Fusion\'s cascade: the cheapest worker drafts, the best one judges and, if need be, answers',
   'fusion-critique': 'Fusion\'s critique: the best worker drafts, up to three others review, it revises',
@@ -32,10 +37,12 @@ export const CONTESTANTS = {
 
 export type ContestantName = keyof typeof CONTESTANTS;
 
-/** A planner: `conductor:ID`, or `conductor:ID/base` for a local model without its adapter. */
+/** A Conductor, and how it differs from one as it is. */
 export interface PlannerChoice {
   readonly name: string;
   readonly planner: WorkerConfig;
+  readonly profile: PromptProfile;
+  readonly switches: ConductorSwitches;
 }
 
 export interface LineUpOptions {
@@ -46,6 +53,8 @@ export interface LineUpOptions {
   /** Ordinals of the best worker and of the cheapest one. */
   readonly best: number;
   readonly cheapest: number;
+  /** Dollars for a million tokens each of input and output, by ordinal; Infinity where no price is known. */
+  readonly priceOf: (worker: number) => number;
   readonly ask: AskModel;
   readonly sameFor: (task: EvalTask) => SameAnswer;
   /** Results of each worker on the tasks of practice. */
@@ -56,7 +65,7 @@ export interface LineUpOptions {
 const MOST_CRITICS = 3;
 
 /** The contestants of these names, in their order, then the Conductors. */
-export function lineUp({ names, planners, pool, best, cheapest, ask, sameFor, examples, signal }: LineUpOptions): Contestant[] {
+export function lineUp({ names, planners, pool, best, cheapest, priceOf, ask, sameFor, examples, signal }: LineUpOptions): Contestant[] {
   const workers = pool.map((_, worker) => worker);
   const nameOf = (worker: number): string => pool[worker]?.id ?? String(worker);
   const others = workers.filter((worker) => worker !== best).slice(0, MOST_CRITICS);
@@ -68,6 +77,7 @@ export function lineUp({ names, planners, pool, best, cheapest, ask, sameFor, ex
     'mixture': () => [mixtureOfAgents(workers, best, QUESTION_SHAPES)],
     'context': () => [moreContext(best, nameOf(best), QUESTION_SHAPES)],
     'router': () => [{ ...nearestNeighbourRouter(examples, QUESTION_SHAPES), version: JSON.stringify(examples) }],
+    'trained-router': () => [{ ...contrastiveRouter(examples, QUESTION_SHAPES), version: JSON.stringify(examples) }],
     'fusion-single': () => [fusionSingle(best, QUESTION_SHAPES)],
     'fusion-cascade': () => [fusionCascade(cheapest, best, best, QUESTION_SHAPES)],
     'fusion-critique': () => [fusionCritique(best, others, QUESTION_SHAPES)],
@@ -76,6 +86,8 @@ export function lineUp({ names, planners, pool, best, cheapest, ask, sameFor, ex
   const withBest = (contestant: Contestant): Contestant => ({ ...contestant, version: JSON.stringify([nameOf(best), nameOf(cheapest), contestant.version]) });
   return [
     ...names.flatMap((name) => made[name]()).map(withBest),
-    ...planners.map(({ name, planner }) => promptedConductor({ name, planner, pool, ask, signal })),
+    ...planners.map(({ name, planner, profile, switches }) => promptedConductor({
+      name, planner, profile, switches, pool, priceOf, ask, signal, ablations: switches.ablations.map((one) => ablation(one, best)),
+    })),
   ];
 }

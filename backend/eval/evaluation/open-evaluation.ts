@@ -76,15 +76,16 @@ export class Evaluation {
 
   /** What all calls would cost if none was paid for yet. @throws the signal's reason */
   async estimate(signal: AbortSignal): Promise<EvaluationEstimate> {
-    const { pool, practice, seeds, priceOf } = this.#options;
+    const { pool, practice, seeds, priceOf, planners } = this.#options;
+    const plannedWorkers = Math.min(pool.length, ...planners.map(({ switches }) => switches.pool ?? pool.length));
     const { best } = this.#best([]);
     const tasks = this.#tasks;
     const main = await rehearse({
-      tasks, pool, seeds, signal, priceOf,
+      tasks, pool, seeds, signal, priceOf, plannedWorkers,
       contestants: (ask) => this.#lineUp(ask, best, [], () => () => Promise.resolve(true), signal),
     });
     if (practice.length === 0) return main;
-    const before = await rehearse({ tasks: practice, pool, seeds: 1, signal, priceOf, contestants: () => this.#singles });
+    const before = await rehearse({ tasks: practice, pool, seeds: 1, signal, priceOf, plannedWorkers, contestants: () => this.#singles });
     return { calls: main.calls + before.calls, usd: main.usd + before.usd, unpriced: [...new Set([...main.unpriced, ...before.unpriced])] };
   }
 
@@ -147,7 +148,7 @@ export class Evaluation {
 
   #lineUp(ask: AskModel, best: number, examples: readonly RoutedExample[], sameFor: (task: EvalTask) => SameAnswer, signal: AbortSignal): Contestant[] {
     const { contestants: names, planners, pool } = this.#options;
-    return lineUp({ names, planners, pool, best, cheapest: this.#cheapest, ask, sameFor, examples, signal });
+    return lineUp({ names, planners, pool, best, cheapest: this.#cheapest, priceOf: (worker) => this.#costs[worker] ?? Infinity, ask, sameFor, examples, signal });
   }
 
   /** The ordinal of the best worker, which must not be known from the tasks of the evaluation. */
@@ -163,8 +164,11 @@ export class Evaluation {
   }
 
   get #cheapest(): number {
-    const costs = this.#options.pool.map((worker) => costOfTokens(this.#options.priceOf(worker)) ?? Infinity);
-    return costs.indexOf(Math.min(...costs));
+    return this.#costs.indexOf(Math.min(...this.#costs));
+  }
+
+  get #costs(): number[] {
+    return this.#options.pool.map((worker) => costOfTokens(this.#options.priceOf(worker)) ?? Infinity);
   }
 }
 

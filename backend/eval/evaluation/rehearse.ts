@@ -26,6 +26,8 @@ const ungraded: Grader = { grade: () => Promise.resolve(wholeGrade(false, 'rehea
 
 export interface RehearseOptions extends Pick<EvaluateOptions, 'tasks' | 'pool' | 'seeds' | 'signal'> {
   readonly priceOf: (worker: WorkerConfig) => Price | undefined;
+  /** How many workers every plan may use. */
+  readonly plannedWorkers: number;
   /** Makes the contestants, which ask by `ask`. */
   readonly contestants: (ask: AskModel) => EvaluateOptions['contestants'];
 }
@@ -34,7 +36,7 @@ export interface RehearseOptions extends Pick<EvaluateOptions, 'tasks' | 'pool' 
  * Rehearses an evaluation with answers of a usual length, without a call: how many different calls it makes, and what they would cost. Calls
  * that contestants share count once.
  */
-export async function rehearse({ tasks, pool, seeds, signal, priceOf, contestants }: RehearseOptions): Promise<EvaluationEstimate> {
+export async function rehearse({ tasks, pool, seeds, signal, priceOf, plannedWorkers, contestants }: RehearseOptions): Promise<EvaluationEstimate> {
   const asked = new Set<string>();
   const unpriced = new Set<string>();
   const isPoolWorker = new Set(pool);
@@ -47,9 +49,9 @@ export async function rehearse({ tasks, pool, seeds, signal, priceOf, contestant
       if (!price) unpriced.add(worker.id);
       else usd += (estimateInputTokens(request) * price.inputPerMillion + Math.min(request.maxOutputTokens, USUAL_OUTPUT_TOKENS) * price.outputPerMillion) / 1e6;
     }
-    const text = isPoolWorker.has(worker) ? USUAL_ANSWER : usualPlan(pool.length);
+    const text = isPoolWorker.has(worker) ? USUAL_ANSWER : usualPlan(plannedWorkers);
     return Promise.resolve({ text, finishReason: 'stop', costUsd: 0, usage: NO_USAGE, seconds: 0 });
   };
-  await evaluate({ tasks: tasks.map((task) => ({ ...task, grader: ungraded })), contestants: contestants(ask), pool, seeds, ask, concurrency: 1, signal });
+  await evaluate({ tasks: tasks.map((task) => ({ ...task, grader: ungraded, tests: task.tests && ungraded })), contestants: contestants(ask), pool, seeds, ask, concurrency: 1, signal });
   return { calls: asked.size, usd, unpriced: [...unpriced] };
 }

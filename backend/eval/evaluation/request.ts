@@ -12,8 +12,13 @@ export interface EvaluationRequest {
   /** What `project` is: the workspace (absolute), and how its tests run. */
   readonly project?: Pick<ProjectSourceRequest, 'workspace' | 'test' | 'image'> | undefined;
   readonly contestants: readonly ContestantName[];
-  /** Workers that plan: `ID`, or `ID/base` without its adapter. */
+  /** Workers that plan, with their switches; see `conductor-switches.ts`. */
   readonly planners: readonly string[];
+  /** Of each Conductor whose switches name none. */
+  readonly rounds: number;
+  readonly attempts: number;
+  /** A file (absolute) of a person's examples for the prompts of Conductors. */
+  readonly examples?: string | undefined;
   /** Ids; all enabled workers by default. */
   readonly pool?: readonly string[] | undefined;
   /** Simulated workers instead of those of workers.json. */

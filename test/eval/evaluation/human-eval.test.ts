@@ -34,7 +34,7 @@ it.skipIf(!available || file === undefined)(
     const folder = await mkdtemp(path.join(tmpdir(), 'conductor-human-eval-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const { evaluation, close } = await openEvaluation({
-      sources: [file ?? ''], practice: [], contestants: ['fusion-single'], planners: [], simulated: true, best: 'sim-briar', seeds: 1, seed: 3,
+      sources: [file ?? ''], practice: [], contestants: ['fusion-single'], rounds: 1, attempts: 1, planners: [], simulated: true, best: 'sim-briar', seeds: 1, seed: 3,
       budget: { usd: 10, tokens: 1e8 }, folder: path.join(folder, 'evaluation'), concurrency: 3,
     }, { home: path.join(folder, 'home'), environment: {}, signal: new AbortController().signal });
     onTestFinished(close);
