@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { unpricedTokensFor } from '../protocol/budget-limits.ts';
 import { formatTokens, formatUsd, formatWhen } from '../protocol/figures.ts';
-import { applyTrainingEvent, isTrainingOver, rolloutsOf } from '../protocol/training-facts.ts';
+import { applyTrainingEvent, isTrainingOver, mostComparedPlans, rolloutsOf } from '../protocol/training-facts.ts';
+import { DEFAULT_ROUNDS } from '../protocol/run-request.ts';
 import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent, type TrainingLimits } from '../protocol/training.ts';
 import { checkOptions, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -65,7 +66,7 @@ const start: Action = async (client, _trainingId, values, context) => {
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
   const cost =
     `Training "${conductor}" runs up to ${rolloutsOf(config)} plans with your workers (${workers.map(({ id }) => id).join(', ')}), plus ` +
-    `${2 * config.evaluation.samples} for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
+    `up to ${mostComparedPlans(config)} for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
     (unpriced.length === 0 ? '' : ` Unpriced workers (${unpriced.join(', ')}) may use up to ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
   terminal.say(printable(cost));
   interrupted.throwIfAborted();
@@ -88,7 +89,9 @@ async function readConfig({ config: file, budget }: Values, currentFolder: strin
     const [issue] = parsed.error.issues;
     throw new UsageError(`${file}: ${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
   }
-  return { ...parsed.data, budget: { ...parsed.data.budget, ...budget } };
+  const { evaluation } = parsed.data;
+  // As "solve" does, unless it is told otherwise.
+  return { ...parsed.data, evaluation: { ...evaluation, rounds: evaluation.rounds ?? DEFAULT_ROUNDS }, budget: { ...parsed.data.budget, ...budget } };
 }
 
 async function readJson(file: string): Promise<unknown> {

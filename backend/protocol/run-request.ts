@@ -4,6 +4,9 @@ import { MAX_PICTURE_BYTES, MAX_PICTURE_SIDE, MAX_PICTURES } from './pictures.ts
 import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
 import { budgetOverrideSchema } from './worker-config.ts';
 
+/** Plans for a question, unless a person sets another number. */
+export const DEFAULT_ROUNDS = 2;
+
 const line = z.number().int().min(1);
 
 /** A place in a file of the workspace: path relative to its root, lines counted from 1, both ends included. */
@@ -63,7 +66,7 @@ export const runRequestSchema = z.object({
   /** The cursor at which the answer belongs, path relative to the workspace, line and column from 1; anywhere when absent. */
   insertAt: z.object({ path: z.string().min(1).max(4_096), line, column: line }).optional(),
   /** Total number of rounds: the first plan and its revisions. */
-  rounds: z.number().int().min(1).max(5).default(2),
+  rounds: z.number().int().min(1).max(5).default(DEFAULT_ROUNDS),
   /**
    * Up to this many plans are sampled and tried, from the cheapest, until the tests verify an answer; otherwise the best by the tests is
    * offered. With more than one, each round is an attempt of its own and none revises another.

@@ -1,4 +1,4 @@
-import type { Training, TrainingEvent } from './training.ts';
+import type { Training, TrainingConfig, TrainingEvent } from './training.ts';
 
 // Facts about trainings without their schemas, which must not be in the panel's bundle.
 
@@ -13,6 +13,9 @@ interface Extent {
 
 /** The number of plans run in all training steps, without the final comparison. */
 export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Extent): number => steps * tasksPerStep * groupSize;
+
+/** The most plans that the final comparison runs for each held-out task. */
+export const mostComparedPlans = ({ evaluation: { samples, rounds = 1, attempts } }: Pick<TrainingConfig, 'evaluation'>): number => 2 * samples * (attempts > 1 ? attempts : rounds);
 
 /** @param state a `TrainingState`. */
 export const isTrainingOver = (state: string): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';

@@ -108,8 +108,11 @@ export const trainingConfigSchema = z.strictObject({
   /** The revision's share in the reward of the plan it revises; the paper's discount. */
   revisionWeight: share.default(0.25),
   evaluation: z.strictObject({
-    /** Plans for each held-out task and each of the two compared Conductors. */
+    /** Tries of each held-out task by each of the two compared Conductors. */
     samples: count.max(64).default(4),
+    /** What a try of a task of the project may take, as when a question is asked: plans that revise each other (clients fill in theirs; 1 if absent), or independent ones. */
+    rounds: count.max(5).optional(),
+    attempts: count.max(5).default(1),
   }).prefault({}),
   /** Hard limits: no call starts that could exceed them. Unpriced workers are limited by tokens, see `unpricedTokensFor`. */
   budget: z.strictObject({ ...limits, usd: positive.default(10), tokens: count.default(20_000_000) }).prefault({}),

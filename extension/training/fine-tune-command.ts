@@ -1,16 +1,17 @@
 import * as vscode from 'vscode';
 import { unpricedTokensFor } from '../../backend/protocol/budget-limits.ts';
 import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
-import { rolloutsOf } from '../../backend/protocol/training-facts.ts';
+import { mostComparedPlans, rolloutsOf } from '../../backend/protocol/training-facts.ts';
 import type { TrainingCheck, TrainingConfig, TrainingSummary } from '../../backend/protocol/training.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { chooseFolder } from '../common/looking-at.ts';
 import { NextStepError, openFolderStep } from '../common/next-step.ts';
 import { plainMessage } from '../common/plain-message.ts';
+import { readSettings } from '../common/settings.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 import { askBudget } from './training-budget.ts';
 import type { TrainingCommands } from './training-commands.ts';
-import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError, withTests, type ProjectTrainingConfig } from './training-config.ts';
+import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError, withRounds, withTests, type ProjectTrainingConfig } from './training-config.ts';
 import { isUnderWay, type Trainings } from './trainings.ts';
 
 export interface FineTuneOptions {
@@ -119,7 +120,8 @@ async function trainedFolder(): Promise<string | undefined> {
 async function settingsOf(folder: string): Promise<ProjectTrainingConfig | undefined> {
   try {
     const { config, isFromFile } = await readTrainingConfig(folder);
-    return { config: withTests(config, readTestSettings(vscode.Uri.file(folder))), isFromFile };
+    const tested = withTests(config, readTestSettings(vscode.Uri.file(folder)));
+    return { config: withRounds(tested, readSettings(vscode.Uri.file(folder)).rounds), isFromFile };
   } catch (error) {
     if (!(error instanceof TrainingConfigError)) throw error;
     const open = vscode.l10n.t('Open File');
@@ -159,7 +161,7 @@ function detailOf(config: TrainingConfig, { workers, conductor, planner }: Cast,
   const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
   const spends = vscode.l10n.t(
     'Your workers ({0}) carry out up to {1} plans, and {2} more for each held-out task. The budget is hard: at {3} the training pauses.',
-    workers.map(({ id }) => id).join(', '), rollouts, 2 * config.evaluation.samples, formatUsd(config.budget.usd),
+    workers.map(({ id }) => id).join(', '), rollouts, mostComparedPlans(config), formatUsd(config.budget.usd),
   );
   return [
     spends,

@@ -45,6 +45,11 @@ export function withTests(config: TrainingConfig, { testCommand, testRunner, tes
   return { ...config, tasks: { ...tasks, ...(judgedBy && { test: judgedBy }), ...(within !== undefined && { image: within }) } };
 }
 
+/** A question gets so many rounds, so the comparison at the end gives them, too, unless the file says otherwise. */
+export function withRounds(config: TrainingConfig, rounds: number): TrainingConfig {
+  return { ...config, evaluation: { ...config.evaluation, rounds: config.evaluation.rounds ?? rounds } };
+}
+
 /**
  * Creates the folder's settings file if there is none.
  * @param folder absolute. @param config the content. @returns the file's absolute path. @throws TrainingConfigError

@@ -38,6 +38,48 @@ describe('two Conductors on the same tasks', () => {
   });
 });
 
+describe('two Conductors that may try again', () => {
+  const playing = (verifiedBy: (text: string, revises: number) => boolean) => {
+    const ran: string[] = [];
+    const retrying: Gatherer<number> = {
+      prompt: () => ({ messages: [{ role: 'user', content: 'first' }] }),
+      revisionPrompt: (_task, _at, { revises = [] }) => ({ messages: [{ role: 'user', content: `round ${revises.length + 1}` }] }),
+      outcomes: async (_task, plans, { step }) => plans.map(({ sample, completion: { text }, revises = [] }) => {
+        ran.push(`${step}.${sample}.${revises.length}`);
+        return text === 'garbage' ? { kind: 'unparseable' } : { kind: 'judged', verified: verifiedBy(text, revises.length), score: 0, costUsd: 1 };
+      }),
+    };
+    return { ran, retrying };
+  };
+  const options = { samples: 2, maxTokens: 10, temperature: 1, seed: 1 };
+
+  it('revise what the tests refute, and pay for every round', async () => {
+    const { ran, retrying } = playing((text, revises) => text === 'good' && revises === 2);
+    const compared = await compareConductors(
+      { tasks: [0], gatherer: retrying, before: always('bad'), after: always('good'), triesOf: () => ({ rounds: 4, attempts: 1 }) }, options, signal,
+    );
+    expect(compared).toMatchObject({ before: { verified: { mean: 0 }, costUsd: 4 }, after: { verified: { mean: 1 }, costUsd: 3 } });
+    expect(ran.filter((run) => run.startsWith('1.'))).toEqual(['1.0.0', '1.1.0', '1.0.1', '1.1.1', '1.0.2', '1.1.2']);
+  });
+
+  it('try independent plans until one is verified, each as a run of its own', async () => {
+    const written = new Map<number, number>();
+    const third = async ({ seeds }: SampleRequest): Promise<SampledCompletion[]> => seeds.map((seed) => {
+      written.set(seed, (written.get(seed) ?? 0) + 1);
+      return completion(written.size > 4 ? 'good' : 'garbage');
+    });
+    const { ran, retrying } = playing((text) => text === 'good');
+    const compared = await compareConductors(
+      { tasks: [0], gatherer: retrying, before: always('bad'), after: third, triesOf: () => ({ rounds: 4, attempts: 3 }) }, options, signal,
+    );
+    expect(compared).toMatchObject({ before: { verified: { mean: 0 }, costUsd: 3, formatRate: 1 }, after: { verified: { mean: 1 }, costUsd: 1 } });
+    expect(compared.after.formatRate).toBeCloseTo(1 / 3, 9);
+    expect(new Set(ran).size).toBe(ran.length);
+    // No text is drawn twice.
+    expect([...written.values()].every((count) => count === 1)).toBe(true);
+  });
+});
+
 describe('an estimate', () => {
   it('has the interval that a normal distribution would have, where there are many values', () => {
     const values = Array.from({ length: 400 }, (_, index) => index % 2);

@@ -97,7 +97,7 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
     const revising: Gatherer<string> = {
       prompt: lowTokens.prompt,
       // Of the second plan no answer came.
-      revisionPrompt: (task, _at, sample) => (sample === 1 ? undefined : { messages: [{ role: 'user', content: `Again: ${task}` }] }),
+      revisionPrompt: (task, _at, { sample }) => (sample === 1 ? undefined : { messages: [{ role: 'user', content: `Again: ${task}` }] }),
       outcomes: async (_task, plans) => {
         asked.push(...plans.map(({ sample, revises }) => ({ sample, revises: revises !== undefined })));
         return plans.map(({ revises }, index) => ({ kind: 'judged', verified: false, score: revises ? 1 : index / 2, costUsd: 0 }));

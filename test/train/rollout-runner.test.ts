@@ -273,14 +273,19 @@ describe('a rollout', () => {
     const made = await rollouts();
     const first = [plan([0, 'Make a plan.']), plan([1, 'Answer.']), plan([0, 'Make a plan.'])];
     await made.run(task, workers(), group(first), AT, NEVER);
-    expect(made.pastRound(AT, 0)).toMatchObject({ planText: first[0]!.text, answer: 'one says plan' });
-    expect(made.pastRound(AT, 7)).toBeUndefined();
+    expect(made.pastRounds(AT, { sample: 0 })).toMatchObject([{ planText: first[0]!.text, answer: 'one says plan' }]);
+    expect(made.pastRounds(AT, { sample: 7 })).toEqual([]);
     const asked = server.requests.length;
-    const revisions = [plan([1, 'Answer better.']), keep, { ...keep, text: 'I keep it.' }].map((completion, sample) => ({ sample, completion, revises: first[sample] }));
+    const revisions = [plan([1, 'Answer better.']), keep, { ...keep, text: 'I keep it.' }].map((completion, sample) => ({ sample, completion, revises: first.slice(sample, sample + 1) }));
     expect(await made.run(task, workers(), revisions, AT, NEVER)).toMatchObject([
       { kind: 'judged', verified: true }, { kind: 'judged', verified: true, costUsd: 0 }, { kind: 'unparseable' },
     ]);
     expect(server.requests).toHaveLength(asked + 1);
+    const [once] = revisions;
+    const twice = { sample: 0, completion: plan([1, 'Answer best.']), revises: [first[0]!, once!.completion] };
+    expect(made.pastRounds(AT, { sample: 0, revises: once!.revises })).toMatchObject([{ planText: first[0]!.text }, { planText: once!.completion.text }]);
+    expect(await made.run(task, workers(), [twice], AT, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
+    expect(server.requests).toHaveLength(asked + 2);
   });
 
   it('of a task in a project has its patch judged by the task\'s own checker', async () => {

@@ -52,7 +52,7 @@ describe('a rollout in a list', () => {
   it('that revises a plan shows its own plan and not the one before', () => {
     const revises = { text: 'First', tokens: [], logprobs: [], promptTokens: [], finishReason: 'stop' as const };
     const run = runOf([proposed(0, 'First', ['Read.']), proposed(1, 'Second', ['Read.', 'Write.'])], { rounds: 2 });
-    expect(line(run, { plan: { sample: 0, completion: revises, revises } })).toMatchObject({ revises: true, steps: [{}, {}] });
+    expect(line(run, { plan: { sample: 0, completion: revises, revises: [revises] } })).toMatchObject({ revises: true, steps: [{}, {}] });
     expect(wholeRollout(run).text).toBe('Second');
   });
 });

@@ -17,8 +17,8 @@ export interface SampledPlan {
   /** Its index within the group. Answers of workers are shared between equal samples only. */
   readonly sample: number;
   readonly completion: SampledCompletion;
-  /** The plan that this one revises: the same sample's, of the previous round. */
-  readonly revises?: SampledCompletion | undefined;
+  /** The plans that this one revises: the same sample's, of the rounds before, oldest first. */
+  readonly revises?: readonly SampledCompletion[] | undefined;
 }
 
 /** The environment of a training: it asks for plans and judges them. */
@@ -26,7 +26,7 @@ export interface Gatherer<Task> {
   /** The prompt for a plan. */
   prompt(task: Task, at: GroupPlace): Prompt;
   /** The prompt for a revision of a plan that has run; undefined where that plan led to no answer. */
-  revisionPrompt?(task: Task, at: GroupPlace, sample: number): Prompt | undefined;
+  revisionPrompt?(task: Task, at: GroupPlace, plan: Pick<SampledPlan, 'sample' | 'revises'>): Prompt | undefined;
   /** Runs sampled plans and judges their answers. The failure of one plan is its outcome. @throws where the training cannot go on */
   outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]>;
 }
@@ -89,12 +89,12 @@ async function gatherStep<Task>(
 
   const revise = async (task: Task, at: GroupPlace, first: readonly JudgedCompletion[]): Promise<readonly JudgedCompletion[]> => {
     const plans: SampledPlan[] = [];
-    for (const [sample, { completion: revises }] of first.entries()) {
-      const prompt = gatherer.revisionPrompt?.(task, at, sample);
+    for (const [sample, { completion: before }] of first.entries()) {
+      const prompt = gatherer.revisionPrompt?.(task, at, { sample });
       // Workers' answers decide how long the prompt of a revision is.
       if (!prompt || !(await engine.hasRoom(prompt, 1))) continue;
       const [completion] = await sampleFor(prompt, ['revision', step, at.place, sample]);
-      if (completion) plans.push({ sample, completion, revises });
+      if (completion) plans.push({ sample, completion, revises: [before] });
     }
     const outcomes = await gatherer.outcomes(task, plans, at, either);
     for (const [index, { sample }] of plans.entries()) first[sample]!.revised = outcomes[index];

@@ -10,7 +10,7 @@ import type { RolloutRunner } from './rollout-runner.ts';
 import type { Task } from '../tasks/task.ts';
 
 export interface RolloutGathererOptions {
-  readonly rollouts: Pick<RolloutRunner, 'run' | 'pastRound'>;
+  readonly rollouts: Pick<RolloutRunner, 'run' | 'pastRounds'>;
   readonly pool: readonly WorkerConfig[];
   readonly profile: PromptProfile;
   /** How many workers each group can use: one of these numbers, drawn per group (§3.2 of the paper). Absent: all workers, in order. */
@@ -32,9 +32,9 @@ export class RolloutGatherer implements Gatherer<Task> {
     return this.#prompt(task, at, []);
   }
 
-  revisionPrompt(task: Task, at: GroupPlace, sample: number): Prompt | undefined {
-    const past = this.#options.rollouts.pastRound(at, sample);
-    return past && this.#prompt(task, at, [past]);
+  revisionPrompt(task: Task, at: GroupPlace, plan: Pick<SampledPlan, 'sample' | 'revises'>): Prompt | undefined {
+    const past = this.#options.rollouts.pastRounds(at, plan);
+    return past.length > 0 ? this.#prompt(task, at, past) : undefined;
   }
 
   async outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]> {

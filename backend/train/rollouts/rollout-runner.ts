@@ -130,14 +130,14 @@ export class RolloutRunner {
     return outcomes.map((settled) => (settled as PromiseFulfilledResult<RolloutOutcome>).value);
   }
 
-  /** The round of a sampled plan, for the Conductor to revise; undefined where it has no answer. */
-  pastRound(at: GroupPlace, sample: number): PastRound | undefined {
-    const [round] = this.#options.journal.snapshot(this.#runId(at, { sample }))?.rounds ?? [];
-    return round?.answer && pastRound(round);
+  /** The rounds of a plan that has run, for the Conductor to revise; none where it has no answer. */
+  pastRounds(at: GroupPlace, plan: Pick<SampledPlan, 'sample' | 'revises'>): readonly PastRound[] {
+    const { rounds = [] } = this.#options.journal.snapshot(this.#runId(at, plan)) ?? {};
+    return rounds.flatMap((round) => (round.answer ? [pastRound(round)] : []));
   }
 
   #runId({ step, place }: GroupPlace, { sample, revises }: Pick<SampledPlan, 'sample' | 'revises'>): string {
-    return `${this.#options.name}.${step}.${place}.${sample}${revises ? '.revised' : ''}`;
+    return `${this.#options.name}.${step}.${place}.${sample}${revises ? `.revised${revises.length > 1 ? revises.length : ''}` : ''}`;
   }
 
   async #rollout(runId: string, rollout: RolloutRequest): Promise<RolloutOutcome> {
@@ -174,7 +174,7 @@ export class RolloutRunner {
     const { journal, kind, planner } = this.#options;
     const events = journal.read(runId);
     const planned = events.find(({ event }) => event.type === 'plan.proposed' || event.type === 'plan.rejected')?.event;
-    if (planned && 'text' in planned && planned.text !== (revises ?? completion).text) {
+    if (planned && 'text' in planned && planned.text !== (revises?.[0] ?? completion).text) {
       throw new Error(`The journal has another rollout "${runId}": give this training a name of its own.`);
     }
     if (events.length > 0) {
@@ -190,7 +190,7 @@ export class RolloutRunner {
       seed: sample,
       request: runRequestSchema.parse({
         question: task.question,
-        rounds: revises ? 2 : 1,
+        rounds: 1 + (revises?.length ?? 0),
         ...('base' in task && { workspace: task.base, testCommand: task.testCommand, testRunner: task.testRunner }),
       }),
       pool: [...pool],
@@ -249,11 +249,12 @@ export class RolloutRunner {
   /** Calls workers as Solve does. An answer to the same messages for the same sample is never paid for twice. */
   #call({ sample: sampleIndex, completion, revises }: SampledPlan): RunCall {
     const { caller, prices, keys, clientModel, answers, scope } = this.#options;
+    const plans = [...revises ?? [], completion];
     const unpaid = (worker: WorkerConfig, { usage }: ModelReply): AttemptSpent => ({ usage, cost: costOf(worker, usage, prices), durationMs: 0 });
     return async (worker, request, { ledger, attempts, signal }) => {
       if (attempts.purpose.kind === 'plan') {
         // The plan is sampled already: no model is called, and none has to be free.
-        const { text, finishReason, promptTokens, tokens } = revises && attempts.round === 0 ? revises : completion;
+        const { text, finishReason, promptTokens, tokens } = plans[attempts.round] ?? completion;
         const usage = localUsage({ promptTokenIds: promptTokens, tokenIds: tokens });
         const reply: ModelReply = { text, finishReason, usage, model: worker.model };
         attempts.remembered(reply, unpaid(worker, reply));

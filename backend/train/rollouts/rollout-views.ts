@@ -1,5 +1,5 @@
 import { answerOf } from '../../protocol/run-facts.ts';
-import type { RoundView, RunSnapshot } from '../../protocol/run-snapshot.ts';
+import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
 import type { Rollout, WholeRollout } from '../../protocol/training.ts';
 import { clip } from '../../common/clip.ts';
 import { rewardOf, type RewardOptions } from '../grpo/reward.ts';
@@ -16,7 +16,7 @@ const MAX_WHOLE_TEXT = 20_000;
 
 /** A rollout as an entry of a list. Its reward does not include that of its revision. */
 export function rolloutLine({ at, plan, run, outcome }: RolloutProgress, reward: RewardOptions): Rollout {
-  const round = sampledRound(run, plan.revises !== undefined);
+  const round = run.rounds[plan.revises?.length ?? 0];
   const earned = outcome && rewardOf(outcome, reward);
   return {
     runId: run.runId,
@@ -34,7 +34,7 @@ export function rolloutLine({ at, plan, run, outcome }: RolloutProgress, reward:
 
 /** A rollout in full: the plan with its reasoning, the workers' answers, and the verdict. */
 export function wholeRollout(run: RunSnapshot): WholeRollout {
-  const round = sampledRound(run, run.request.rounds === 2);
+  const round = run.rounds[run.request.rounds - 1];
   const rejection = round?.rejections.at(-1);
   const verdict = answerOf({ ...run, answerRound: round?.index })?.round.verdict;
   const message = rejection?.message ?? verdict?.reason ?? run.message;
@@ -56,11 +56,6 @@ export function wholeRollout(run: RunSnapshot): WholeRollout {
     }),
     ...(message !== undefined && { message }),
   };
-}
-
-/** The round whose plan was sampled: the second round of a revision, once it has started. */
-function sampledRound({ rounds }: RunSnapshot, revises: boolean): RoundView | undefined {
-  return revises ? rounds[1] : rounds[0];
 }
 
 const workerOf = ({ pool }: RunSnapshot, ordinal: number): string => pool[ordinal]?.id ?? String(ordinal);

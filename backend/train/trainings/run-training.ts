@@ -56,9 +56,10 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
-  const { budget: _budget, parallel: _parallel, engine: _engine, updates, ...learned } = config;
-  // Trainings of an earlier version have one update a batch and no such setting. They go on.
-  const text = JSON.stringify([updates === 1 ? learned : { ...learned, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
+  const { budget: _budget, parallel: _parallel, engine: _engine, updates, evaluation: { samples }, ...learned } = config;
+  // Trainings of an earlier version have one update a batch and no such setting. They go on. What the comparison does is not learned from.
+  const digested = { ...learned, evaluation: { samples } };
+  const text = JSON.stringify([updates === 1 ? digested : { ...digested, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
   return createHash('sha256').update(text).digest('hex');
 }
 
@@ -127,6 +128,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
         tasks: heldOut, gatherer: wholePool,
         before: (request) => engine.sample({ ...request, version: 'initial' }),
         after: (request) => engine.sample(request),
+        triesOf: (task) => ('base' in task ? { ...config.evaluation, rounds: config.evaluation.rounds ?? 1 } : ONE_PLAN),
         onTask: (compared, of) => report({ progress: { done: compared, of }, ...spent() }),
       },
       { samples: config.evaluation.samples, maxTokens: config.maxTokens, temperature: config.temperature, seed: config.seed },
@@ -151,6 +153,9 @@ function runnerFor(
     onWaiting: (reason) => report(reason === undefined ? working() : { state: 'waiting', message: reason }),
   });
 }
+
+/** Where nothing could judge an answer before it is given, a person gets the first one. */
+const ONE_PLAN = { rounds: 1, attempts: 1 } as const;
 
 /** Tokens for a short plan. A longer plan that does not fit is cut off and has no reward. */
 const ROOM_FOR_A_PLAN = 256;

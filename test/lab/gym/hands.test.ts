@@ -141,7 +141,7 @@ describe('who has hands', () => {
   const pool = poolOf(workers).map((worker, ordinal) => ({ ...worker, ...(workers[ordinal]?.hasHands && { hands: 'tools' as const }) }));
   const handed = workers.flatMap(({ hasHands }, ordinal) => (hasHands ? [`hands${ordinal}`] : []));
   const promptOf = (profile: PromptProfile, handsWithoutProject?: boolean): string => {
-    const rollouts = { run: () => Promise.reject(new Error('Nothing runs here.')), pastRound: () => undefined };
+    const rollouts = { run: () => Promise.reject(new Error('Nothing runs here.')), pastRounds: () => [] };
     const task = { ...judged(tasks[0] as GymTask) };
     return new RolloutGatherer({ rollouts, pool, profile, seed: 1, handsWithoutProject }).prompt(task, { step: 0, place: 0 }).messages.map(({ content }) => content).join('\n');
   };
