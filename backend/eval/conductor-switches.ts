@@ -1,4 +1,4 @@
-import { ABLATIONS, type AblationName } from './ablations.ts';
+import { ABLATIONS, type AblationName } from '../protocol/ablations.ts';
 
 /*
  * How a Conductor of an evaluation differs from one as it is: `conductor:ID+rounds=3+vague`. With `/base` after the id, a model of this machine

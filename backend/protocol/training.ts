@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TRAINING_ABLATIONS } from './ablations.ts';
 import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
 import { budgetOverrideSchema, stopLimitSchema } from './worker-config.ts';
 
@@ -105,6 +106,8 @@ export const trainingConfigSchema = z.strictObject({
   poolSizes: z.array(count.max(32)).min(1).max(32).optional(),
   /** With 2, half of a group's plans revise the other half after those have run (the paper's recursion). */
   rounds: z.union([z.literal(1), z.literal(2)]).default(1),
+  /** Features that are taken from each plan before it is carried out, to measure what they are worth: also in the comparison, not after an adoption. */
+  ablations: z.array(z.enum(TRAINING_ABLATIONS)).max(TRAINING_ABLATIONS.length).optional(),
   /** The revision's share in the reward of the plan it revises; the paper's discount. */
   revisionWeight: share.default(0.25),
   evaluation: z.strictObject({

@@ -74,6 +74,8 @@ export interface RoundDriverOptions {
   readonly failureOf: (error: unknown) => Failure;
   /** After this many invalid plans in one round the run fails; resuming it allows as many again. */
   readonly planTries?: number;
+  /** Takes a feature from each plan before it is carried out, as a training may that measures what the feature is worth. */
+  readonly ablate?: ((plan: Plan) => Plan) | undefined;
   /** Asks a person whether tests may run without a sandbox, and waits for an answer. */
   readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -139,7 +141,7 @@ export class RoundDriver {
   #planEvent({ attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const { request, pool, policy: { worker: planner } } = this.#run;
     const { rejections, forgivenRejections = 0 } = this.#view;
-    const { planTries = PLAN_TRIES } = this.#options;
+    const { planTries = PLAN_TRIES, ablate = (plan) => plan } = this.#options;
     const before = roundsBefore(this.#run, this.#round);
     const revisions = before.length;
     const parsed = readPlan(reply.text, {
@@ -153,7 +155,7 @@ export class RoundDriver {
     const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
     switch (parsed.kind) {
       case 'plan':
-        return { type: 'plan.proposed', ...common, ...plannedSteps(parsed.plan, revisions), ...(parsed.mended && { mended: parsed.mended }) };
+        return { type: 'plan.proposed', ...common, ...plannedSteps(ablate(parsed.plan), revisions), ...(parsed.mended && { mended: parsed.mended }) };
       case 'keep':
         return { type: 'plan.kept', ...common };
       case 'rejected':

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ablationsFor } from '../../backend/eval/ablations.ts';
+import { ablationsFor } from '../../backend/conductor/plan/ablations.ts';
 import { compare } from '../../backend/eval/compare.ts';
 import { baselines } from '../../backend/eval/baselines.ts';
 import { BASELINES, byPlan, type Contestant } from '../../backend/eval/contestant.ts';

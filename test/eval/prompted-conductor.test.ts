@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { profileOf } from '../../backend/conductor/prompt-profile.ts';
 import { planRequest } from '../../backend/conductor/plan-request.ts';
-import { ablation } from '../../backend/eval/ablations.ts';
+import { ablation } from '../../backend/conductor/plan/ablations.ts';
 import { profileWith } from '../../backend/eval/conductor-profile.ts';
 import { readConductor, switchWords, SWITCH_NAMES } from '../../backend/eval/conductor-switches.ts';
 import { promptedConductor } from '../../backend/eval/contestants/prompted-conductor.ts';
@@ -107,7 +107,7 @@ describe('the switches of a Conductor', () => {
     expect(asked.filter(({ worker }) => worker === 'planner').map(({ text }) => text.includes('\nWorker 3: Yourself'))).toEqual([true, false]);
     expect(sample).toMatchObject({ verified: true, costUsd: 4, answer: 'right' });
     expect(sample?.traces.map((steps) => steps.map(({ worker }) => worker))).toEqual([['dear', 'self'], ['cheap']]);
-    expect((await conducted('+self=1', { plans: () => planOf([3, 3]), say: () => 'right' })).sample?.isPlan).toBe(false);
+    expect((await conducted('+self=1', { plans: () => planOf([3, 3], ['[]', '[0]']), say: () => 'right' })).sample?.isPlan).toBe(false);
   });
 
   it('give the prompt other examples, or the paper\'s form', () => {

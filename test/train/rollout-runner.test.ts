@@ -118,6 +118,17 @@ describe('a rollout', () => {
     expect(server.of('two')[0]?.text).toContain('So much is known.');
   });
 
+  it('of a training that measures a feature is carried out without it', async () => {
+    const made = await rollouts({ ablations: ['vague', 'access=nothing'] });
+    await made.run(task, workers(), group([plan([0, 'Make a plan.'], [1, 'Answer.'])]), AT, NEVER);
+    const [second] = server.of('two');
+    expect(second?.text).toMatch(/Your subtask: Solve the user question\.$/);
+    expect(second?.text).not.toContain('one says');
+    const run = opened.map((open) => (open instanceof Journal ? open.snapshot('training.3.1.0') : undefined)).find(Boolean);
+    // What was sampled stays as it was written.
+    expect(run?.rounds[0]).toMatchObject({ planText: plan([0, 'Make a plan.'], [1, 'Answer.']).text, plan: { subtasks: Array.from({ length: 2 }, () => 'Solve the user question.') } });
+  });
+
   it('does not wait for the model that wrote its plan', async () => {
     const limits = new ProviderLimits({ now: () => (clock += 3_600_000) });
     const planner = workerConfigSchema.parse({ id: 'planner', model: 'mini', provider: 'local' });

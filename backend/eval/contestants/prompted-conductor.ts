@@ -8,7 +8,7 @@ import { feedbackOn } from '../../verify/feedback.ts';
 import type { Grade } from '../../verify/graders/grader.ts';
 import { MAX_STEPS, stepsOf, type Plan, type Step } from '../../workflow/plan.ts';
 import type { ReadableOutput } from '../../workflow/execute-plan.ts';
-import type { Ablation } from '../ablations.ts';
+import type { Ablation } from '../../conductor/plan/ablations.ts';
 import type { ConductorSwitches } from '../conductor-switches.ts';
 import type { Contestant, Play, PlayOptions } from '../contestant.ts';
 import type { AskModel } from '../evaluation/paid-calls.ts';

@@ -1,6 +1,6 @@
 import type { PromptProfile } from '../../conductor/prompt-profile.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
-import { ablation } from '../ablations.ts';
+import { ablation } from '../../conductor/plan/ablations.ts';
 import type { ConductorSwitches } from '../conductor-switches.ts';
 import type { Contestant } from '../contestant.ts';
 import { contrastiveRouter } from '../contestants/contrastive-router.ts';

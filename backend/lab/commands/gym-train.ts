@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
-import { ablationsFor } from '../../eval/ablations.ts';
+import { ablationsFor } from '../../conductor/plan/ablations.ts';
 import { compare, type ContestantResult } from '../../eval/compare.ts';
 import { changedPlans, conductorContestant } from '../../eval/conductor-contestant.ts';
 import type { Contestant } from '../../eval/contestant.ts';

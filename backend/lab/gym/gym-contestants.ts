@@ -4,7 +4,7 @@ import { GymBook, gymTasks, type GymTask } from './gym-tasks.ts';
 import { gymRule } from './gym-worker.ts';
 import type { SimulatedWorker } from '../../simulator/pool.ts';
 import type { Plan } from '../../workflow/plan.ts';
-import { ablationsFor } from '../../eval/ablations.ts';
+import { ablationsFor } from '../../conductor/plan/ablations.ts';
 import { baselines } from '../../eval/baselines.ts';
 import { BASELINES, byPlan, type Contestant } from '../../eval/contestant.ts';
 import { bestPlan, SEARCH_DEFAULTS, type Heat } from './oracle.ts';

@@ -1,6 +1,8 @@
+import { ablation } from '../../conductor/plan/ablations.ts';
 import type { PastRound } from '../../conductor/prompt-input.ts';
 import type { BudgetScope } from '../../journal/budget.ts';
 import type { AppendEffects, Journal } from '../../journal/journal.ts';
+import type { AblationName } from '../../protocol/ablations.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../../protocol/run-events.ts';
 import { runRequestSchema } from '../../protocol/run-request.ts';
 import { answerOf } from '../../protocol/run-facts.ts';
@@ -51,6 +53,8 @@ export interface RolloutRunnerOptions {
   /** Read before each call, since it can be raised while rollouts run. */
   readonly budget: () => RolloutBudget;
   readonly planner: WorkerConfig;
+  /** Features that are taken from each plan before it is carried out. */
+  readonly ablations?: readonly AblationName[] | undefined;
   /** Maximum number of concurrent rollouts. */
   readonly parallel: number;
   /** Called with the reason when the training has to wait, and with undefined when it goes on. */
@@ -226,7 +230,7 @@ export class RolloutRunner {
 
   #driver(recorder: RunRecorder, rollout: RolloutRequest, explain: (error: unknown) => Failure): RunDriver {
     const { task, signal } = rollout;
-    const { journal, hands, now } = this.#options;
+    const { journal, hands, now, ablations = [] } = this.#options;
     const checker = 'base' in task ? checkerOf(task) : NO_CHECKER;
     return new RunDriver({
       recorder,
@@ -240,6 +244,7 @@ export class RolloutRunner {
       }),
       failureOf: explain,
       planTries: 1,
+      ablate: (plan) => ablations.reduce((changed, name) => ablation(name, 0).change(changed), plan),
       everyRound: true,
       confirmUnsandboxed: async () => false,
       signal,

@@ -150,6 +150,7 @@ function runnerFor(
     budget: () => ({ ...cast.budget, ...limits() }),
     planner: cast.conductor,
     parallel: config.parallel,
+    ablations: config.ablations,
     onWaiting: (reason) => report(reason === undefined ? working() : { state: 'waiting', message: reason }),
   });
 }

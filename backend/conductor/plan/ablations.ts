@@ -1,4 +1,5 @@
-import type { Plan } from '../workflow/plan.ts';
+import { ABLATIONS, type AblationName } from '../../protocol/ablations.ts';
+import type { Plan } from '../../workflow/plan.ts';
 
 /** A plan without one of its features, to measure how much the feature matters. */
 export interface Ablation {
@@ -8,10 +9,6 @@ export interface Ablation {
 
 /** The subtask by which the paper tests whether instructions matter (arXiv 2512.04388 §5). */
 export const VAGUE_SUBTASK = 'Solve the user question.';
-
-/** What people call the ablations of plans. */
-export const ABLATIONS = ['access=all', 'access=nothing', 'access=all-or-nothing', 'vague', 'one-worker'] as const;
-export type AblationName = (typeof ABLATIONS)[number];
 
 /** @param best ordinal of the best worker */
 export function ablation(name: AblationName, best: number): Ablation {
