@@ -32,7 +32,7 @@ const CONFIG = trainingConfigSchema.parse({
 });
 
 /** Of which something is learned, with `unequal`. */
-const LEARNS = { ...CONFIG, steps: 2, tasksPerStep: 1, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, evaluation: { samples: 1 } };
+const LEARNS = { ...CONFIG, steps: 2, tasksPerStep: 1, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, evaluation: { samples: 1, attempts: 1 } };
 
 let folder: string;
 let opens: string;

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import * as z from 'zod';
 import type { PlanExample } from '../../conductor/plan-examples.ts';
 import { MAX_STEPS } from '../../workflow/plan.ts';
-import { EvaluationRequestError } from './request.ts';
+import { EvaluationRequestError } from './request-error.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const MOST_EXAMPLES = 20;

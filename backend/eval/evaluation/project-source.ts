@@ -10,7 +10,7 @@ import { projectTests, type JudgeParts } from '../../train/trainings/judge.ts';
 import { TasksFolder, type FrozenTasks } from '../../train/trainings/tasks-folder.ts';
 import type { FiledTask } from './evaluate.ts';
 import { ProjectGrader } from './project-grader.ts';
-import { EvaluationRequestError } from './request.ts';
+import { EvaluationRequestError } from './request-error.ts';
 
 /** A task made of a person's project. */
 export interface ProjectEvalTask extends FiledTask {

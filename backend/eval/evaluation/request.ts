@@ -48,8 +48,3 @@ export interface OpenedEvaluation {
   readonly tasks: readonly { readonly name: string; readonly tasks: number; readonly forms: Readonly<Record<string, number>> }[];
   close(): Promise<void>;
 }
-
-/** The request cannot be met. The message says why and what to do. */
-export class EvaluationRequestError extends Error {
-  override readonly name = 'EvaluationRequestError';
-}
