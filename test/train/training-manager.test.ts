@@ -100,7 +100,7 @@ async function begin(): Promise<TrainingManager> {
     parts: {
       journal, prices, delay,
       caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
-      verifier: { verify: () => Promise.reject(new Error('no project')), onBase: () => Promise.reject(new Error('no project')), notices: () => Promise.reject(new Error('no project')), tryTests: () => Promise.reject(new Error('no project')) },
+      verifier: { verify: () => Promise.reject(new Error('no project')), onBase: () => Promise.reject(new Error('no project')), notices: () => Promise.reject(new Error('no project')), testBase: () => Promise.reject(new Error('no project')), tryTests: () => Promise.reject(new Error('no project')) },
       sandboxAvailability: async () => ({ available: sandboxed, reason: 'bubblewrap is missing.' }),
       findTestCommands: async () => found,
       runnerOf: async ({ runner, command }) => runner ?? (command.includes('vitest') ? 'vitest' : undefined),

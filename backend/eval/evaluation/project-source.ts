@@ -54,7 +54,7 @@ export async function projectSource(
   const kept = new TasksFolder(path.join(folder, `project-${digest(request).slice(0, 12)}`));
   const frozen = (await kept.tasks()) ?? (await freeze(parts, request, { kept, signal, onTried }));
   const { test, project } = frozen;
-  if (!test || project.length === 0) throw new EvaluationRequestError(`No task could be made of ${workspace}: its tests notice too little of what is changed in it.`);
+  if (!test) throw new EvaluationRequestError(`The tasks in ${kept.path} cannot be read: choose another folder with --out.`);
   if (!(await isThere(kept.files))) throw new EvaluationRequestError(`The files in ${kept.files}, of which the tasks are made, are gone: choose another folder with --out.`);
   const slots = new Slots(AT_ONCE);
   const of = new Map(project.map((record) => [record.id, record]));
@@ -89,6 +89,8 @@ async function freeze(
     { ...parts, workspace, files, test, signal, known: await kept.tried(), onFound: (found) => kept.keepTried(found), ...(onTried && { onTried }) },
     { seed, count, heldOut: practises ? EVALUATED : 1, kinds: projectTaskKindSchema.options },
   );
+  // Kept tasks would be used the next time, when the tests may be better.
+  if (project.length === 0) throw new EvaluationRequestError(`No task could be made of ${workspace}: its tests notice too little of what is changed in it.`);
   const frozen = { test, project: [...project] };
   await kept.saveTasks(frozen);
   await kept.forgetTried();

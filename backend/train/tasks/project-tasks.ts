@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import * as z from 'zod';
+import { clip } from '../../common/clip.ts';
 import { inOrder } from '../../common/in-order.ts';
 import { redactText } from '../../common/secrets/secrets.ts';
 import type { TestCommand } from '../../protocol/test-command.ts';
@@ -54,7 +55,7 @@ export const editsOf = ({ path: file, before, after, further = [] }: Pick<Projec
   [{ path: file, before, after }, ...further].map(changed);
 
 export interface TaskMakerParts {
-  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices' | 'tryTests'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices' | 'testBase' | 'tryTests'>;
   /** The workspace, absolute, with its history and its installed dependencies. */
   readonly workspace: string;
   /** The folder with its files, if they may change meanwhile: where they are kept. */
@@ -132,6 +133,7 @@ export async function makeProjectTasks(parts: TaskMakerParts, options: TaskMaker
   const admitted: ProjectTaskRecord[] = [];
   let tried = 0;
   let unusable = 0;
+  let isBaseKnown = false;
   let began = performance.now();
   const finding = inOrder(candidates.slice(0, most), { atOnce: AT_ONCE, signal }, async ({ candidate, split }, giveUp) =>
     ({ candidate, split, found: await tryCandidate({ ...parts, signal: giveUp }, candidate) }));
@@ -141,6 +143,10 @@ export async function makeProjectTasks(parts: TaskMakerParts, options: TaskMaker
     if (isUnusable) unusable += 1;
     else if (!isKnown) await onFound?.({ key, reason, ...(task && { task }) });
     if (unusable > HOPELESS_TRIES && unusable === tried) throw new UnusableProjectError(`No tasks can be made of this project: ${reason}`);
+    if (!task && !isKnown && !isBaseKnown) {
+      await refuseRed(parts);
+      isBaseKnown = true;
+    }
     if (task) admitted.push({ ...task, split });
     onDecided?.({ about, state: task ? split : 'left-out', reason });
     const now = performance.now();
@@ -150,6 +156,16 @@ export async function makeProjectTasks(parts: TaskMakerParts, options: TaskMaker
     signal.throwIfAborted();
   }
   return admitted;
+}
+
+/** Tests that are all red notice nothing. Their results are known by now. @throws UnusableProjectError, the signal's reason */
+async function refuseRed({ verifier, workspace, files = workspace, test, signal }: TaskMakerParts): Promise<void> {
+  const { total, failed, failing: [first], problem } = await verifier.testBase({ base: files, installed: workspace, ...test, signal });
+  if (problem !== undefined || failed < total || !first) return;
+  const said = first.message?.trim().split('\n').at(-1)?.trim() ?? '';
+  throw new UnusableProjectError(
+    `No tasks can be made of this project: none of its tests passes as it is with "${test.command}". The first that fails is ${first.id}${said === '' ? '.' : `: ${clip(said, MAX_FAILURE_CHARACTERS)}`}`,
+  );
 }
 
 type Found = TriedCandidate & { readonly isKnown?: boolean; readonly isUnusable?: boolean };

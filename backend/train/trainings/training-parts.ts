@@ -22,7 +22,7 @@ export interface TrainingRunParts extends EngineParts, JudgeParts {
   readonly clientModel?: ClientModel | undefined;
   /** For workers with hands, as in `RolloutRunnerOptions`. */
   readonly hands?: Omit<HandsParts, 'checker'> | undefined;
-  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices' | 'tryTests'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase' | 'notices' | 'testBase' | 'tryTests'>;
   readonly gatherContext: TaskMakerParts['gatherContext'];
   readonly graderTools: GraderTools;
   /** SHA-256 of the weights of a model whose name does not identify them; undefined for any other. */

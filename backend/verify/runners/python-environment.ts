@@ -18,7 +18,7 @@ export interface PythonRun extends Omit<PreparedRun, 'readReport'> {
 
 /**
  * Prepares Python to run in a copy. It uses the workspace's environment, has our modules on its path, and imports editable installs
- * (`pip install -e`) of the workspace from the copy. `pytestOptions` precede those of the command.
+ * (`pip install -e`) of the workspace from the copy. A project that is not installed is imported from its `src`. `pytestOptions` precede those of the command.
  */
 export async function pythonEnvironment(
   run: RunToPrepare,
@@ -161,6 +161,13 @@ def move_editable_installs():
                 module.MAPPING[package] = moved(path)
 
 
+def add_source_folder():
+    """'src', for a project that is not installed. It comes last, so it hides nothing that is."""
+    folder = os.path.join(os.getcwd(), 'src')
+    if inside(folder, COPY) and os.path.isdir(folder) and folder not in sys.path:
+        sys.path.append(folder)
+
+
 def run_installed_one():
     import importlib.util
     path = [entry for entry in sys.path if entry and os.path.abspath(entry) != OURS and not inside(os.path.realpath(entry), COPY)]
@@ -196,6 +203,7 @@ RUNNER = {
 }
 
 move_editable_installs()
+add_source_folder()
 # python -m searches the current folder first. A patch could put a module there that replaces one of Python or of the runner.
 # Once the runner is loaded, the project's modules are found as usual, except those that a patch has added.
 sys.meta_path.insert(0, OutsideFinder(set(${JSON.stringify(added)}), 'added'))

@@ -133,7 +133,7 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     expect(found).toHaveLength(isNew.length - 2);
     expect(found.some(({ key }) => known.has(key))).toBe(false);
     // What judges has changed: everything is tried anew.
-    const other = { command: 'node --test test/', runner: 'node-test' };
+    const other = { command: 'node --test test/*.js', runner: 'node-test' };
     const tried: TriedCandidate[] = [];
     await makeProjectTasks({ ...partsOf(scratch, workspace), test: other, known, onFound: async (one) => void tried.push(one) }, { ...options, count: 1 });
     expect(tried.length).toBeGreaterThan(0);
@@ -170,5 +170,13 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     const workspace = await scratch.project(FILES);
     const parts = { ...partsOf(scratch, workspace), test: { command: 'node --test nowhere/', runner: 'node-test' } };
     await expect(makeProjectTasks(parts, { seed: 1, count: 2, heldOut: 0.3, kinds: ['write', 'repair'] })).rejects.toThrow(UnusableProjectError);
+  });
+
+  it('cannot be made where no test passes, and the first that fails is named', async () => {
+    await using scratch = await makeScratch();
+    const workspace = await scratch.project({ ...FILES, 'test/setup.test.js': 'import "nowhere";\n' });
+    const parts = { ...partsOf(scratch, workspace), test: { command: 'node --test test/setup.test.js', runner: 'node-test' } };
+    const making = makeProjectTasks(parts, { seed: 1, count: 2, heldOut: 0.3, kinds: ['write', 'repair'] });
+    await expect(making).rejects.toThrow(/none of its tests passes as it is with "node --test test\/setup\.test\.js"\. The first that fails is test\/setup\.test\.js: test failed/);
   });
 });

@@ -123,6 +123,13 @@ ${PACKAGE}`,
     expect(verdict.reason).toBe('1 test that failed before passed, and 2 tests that passed still did.');
   });
 
+  it.each(['python3 -m pytest', 'python3 -m unittest discover -s tests'])('imports a project that is not installed from its src: %s', async (command) => {
+    await using scratch = await makeScratch();
+    const test = 'import unittest\nfrom lists import last\n\nclass TestLists(unittest.TestCase):\n    def test_last(self):\n        self.assertEqual(last([1, 3]), 3)\n';
+    const verdict = await judge(scratch, { 'src/lists.py': PACKAGE, 'tests/test_lists.py': test }, { 'src/lists.py': FIXED }, command);
+    expect(verdict.reason).toBe('1 test that failed before passed, and 0 tests that passed still did.');
+  });
+
   it('does not mind what tests replace, for a while or for good', async () => {
     await using scratch = await makeScratch();
     const files = {
