@@ -33,7 +33,7 @@ export const KNOWN_AGENTS = {
   'gemini': {
     label: 'Gemini CLI', install: 'npm install -g @google/gemini-cli',
     agent: {
-      command: ['gemini', '--experimental-acp'], home: ['.gemini/settings.json', '.gemini/oauth_creds.json', '.gemini/google_accounts.json'],
+      command: ['gemini', '--acp'], home: ['.gemini/settings.json', '.gemini/oauth_creds.json', '.gemini/google_accounts.json'],
       hosts: ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com'],
     },
   },

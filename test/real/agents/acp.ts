@@ -10,12 +10,13 @@ import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { agentRunner } from '../../../backend/wiring/agents.ts';
 import { AcpAdapter } from '../../../backend/workers/adapters/acp/acp-adapter.ts';
 import { edits, type Seen } from './editing.ts';
+import { startGeminiServer } from './gemini-server.ts';
 
 /*
  * Whether real agents do a step over the Agent Client Protocol, in the sandbox, against the simulated servers. Each gets a project and a home of
  * its own: nobody's login is read.
  *
- *     npm install --prefix FOLDER opencode-ai @agentclientprotocol/codex-acp @agentclientprotocol/claude-agent-acp
+ *     npm install --prefix FOLDER opencode-ai @agentclientprotocol/codex-acp @agentclientprotocol/claude-agent-acp @google/gemini-cli
  *     node with-node.mjs node test/real/agents/acp.ts --agents FOLDER
  */
 
@@ -26,6 +27,8 @@ interface RealAgent {
   /** Its configuration, by its path in the home. */
   files(url: string): Readonly<Record<string, string>>;
   env(url: string): Readonly<Record<string, string>>;
+  /** Whether it speaks the Gemini API. */
+  readonly isGemini?: boolean;
 }
 
 const AGENTS: readonly RealAgent[] = [
@@ -52,6 +55,15 @@ const AGENTS: readonly RealAgent[] = [
     program: 'claude-agent-acp', args: [], settings: {}, files: () => ({}),
     env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', ANTHROPIC_MODEL: 'sim-dune', ANTHROPIC_SMALL_FAST_MODEL: 'sim-birch', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }),
   },
+  {
+    program: 'gemini', args: ['--acp'], settings: { home: ['.gemini/settings.json'] }, isGemini: true,
+    files: () => ({
+      '.gemini/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } }, privacy: { usageStatisticsEnabled: false }, general: { enableAutoUpdate: false },
+      }),
+    }),
+    env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'none' }),
+  },
 ];
 
 const WANTED = 'hello, quiet fox';
@@ -59,7 +71,7 @@ const { values } = parseArgs({ options: { agents: { type: 'string' }, only: { ty
 if (values.agents === undefined) throw new Error('Name the folder in which the agents are installed: --agents FOLDER');
 const programs = path.resolve(values.agents, 'node_modules/.bin');
 
-async function tryAgent({ program, args, settings, files, env }: RealAgent): Promise<boolean> {
+async function tryAgent({ program, args, settings, files, env, isGemini = false }: RealAgent): Promise<boolean> {
   const file = path.join(programs, program);
   if (!(await access(file).then(() => true, () => false))) {
     console.log(`– ${program}: not installed`);
@@ -71,7 +83,8 @@ async function tryAgent({ program, args, settings, files, env }: RealAgent): Pro
   const greeting = path.join(folder, 'greeting.txt');
   await writeFile(greeting, 'hello, loud fox\n');
   const seen: Seen = { turns: 0, results: 0 };
-  const server = await SimulatorServer.start({ seed: 1, latency: 0, hands: edits({ file: 'greeting.txt', wanted: WANTED }, seen) });
+  const hands = edits({ file: 'greeting.txt', wanted: WANTED }, seen);
+  const server = isGemini ? await startGeminiServer(hands) : await SimulatorServer.start({ seed: 1, latency: 0, hands });
   const folders = new RunFolders(path.join(root, 'runs'), isProcessAlive);
   try {
     for (const [name, text] of Object.entries(files(server.url))) {

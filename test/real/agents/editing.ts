@@ -23,8 +23,8 @@ export function edits({ file, wanted }: Editing, seen: Seen): HandsRule {
     seen.turns += 1;
     seen.results = results.length;
     const tool = (pattern: RegExp): SimulatedTool | undefined => tools.find((one) => pattern.test(one.name));
-    const shell = tool(/^(?:bash|shell|shell_command|exec_command)$/i);
-    const [read, write] = [tool(/^read$/i), tool(/^write$/i)];
+    const shell = tool(/^(?:bash|shell|shell_command|exec_command|run_shell_command)$/i);
+    const [read, write] = [tool(/^read(?:_file)?$/i), tool(/^write(?:_file)?$/i)];
     const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
     const look = [...(read ? [callOf(read, { file_path: file, filePath: file })] : []), ...run(`cat ${file}`)];
     if (results.length === 0) return { text: 'I look at the file first.', calls: look };

@@ -90,6 +90,12 @@ describe('an agent', () => {
     expect(reply?.usd).toBeUndefined();
   });
 
+  it('counts the tokens that Gemini CLI tells, unless it tells none', async () => {
+    const telling = (...counts: string[]): WorkerConfig => agentOf('quota', {}, { command: [process.execPath, FAKE, 'quota', ...counts] });
+    expect((await ask(telling('3000', '40'))).reply).toMatchObject({ usage: { uncachedInput: 3_000, output: 40, estimated: true } });
+    expect((await ask(telling('0', '0'))).reply).toMatchObject({ usage: { uncachedInput: 5_000, output: 0, estimated: true } });
+  });
+
   it('takes the mode and the model of its worker, and is refused ones that it does not have', async () => {
     expect((await ask(agentOf('quiet', { model: 'large' }, { mode: 'code' }))).reply?.text).toBe('Simulated: done.');
     expect((await ask(agentOf('quiet', { model: 'huge' }))).error).toMatchObject({ kind: 'not-found', message: expect.stringContaining('does not offer the model "huge", but small, large;') });

@@ -82,6 +82,13 @@ const MODES: Readonly<Record<string, (prompt: string) => Promise<Json> | Json>> 
     say('Simulated: done.');
     return { stopReason: 'end_turn' };
   },
+  /** Says its tokens as Gemini CLI 0.61 does: its arguments. */
+  quota() {
+    const [input_tokens, output_tokens] = values.map(Number);
+    const counts = { input_tokens, output_tokens };
+    say('Simulated: done.');
+    return { stopReason: 'end_turn', _meta: { quota: { token_count: counts, model_usage: [{ model: 'gemini', token_count: counts }] } } };
+  },
   /** Changes what an answer may not change. */
   forbidden() {
     writeFileSync('test/shapes.test.js', '// no tests');

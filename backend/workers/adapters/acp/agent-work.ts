@@ -27,6 +27,11 @@ const usageOfPrompt = z.object({
   cachedReadTokens: count.nullish(), cachedWriteTokens: count.nullish(), thoughtTokens: count.nullish(),
 });
 
+/** Gemini CLI's counts. The tokens of its thoughts are not among them. */
+const quotaOfPrompt = z.object({
+  _meta: z.object({ quota: z.object({ token_count: z.object({ input_tokens: count, output_tokens: count }) }) }),
+}).transform(({ _meta: { quota: { token_count: { input_tokens: input, output_tokens: output } } } }) => ({ input, output }));
+
 /** What an agent says and does in answer to one prompt, gathered from its updates. They are untrusted, and bounded here. */
 export class AgentWork {
   readonly #answer: AnswerText;
@@ -91,6 +96,10 @@ export class AgentWork {
         uncachedInput: inputTokens, cacheRead: cachedReadTokens ?? 0, cacheWrite: cachedWriteTokens ?? 0, output: outputTokens,
         reasoning: thoughtTokens ?? 0, estimated: false,
       };
+    }
+    const quota = quotaOfPrompt.safeParse(response);
+    if (quota.success && quota.data.input > 0) {
+      return { uncachedInput: quota.data.input, cacheRead: 0, cacheWrite: 0, output: quota.data.output, reasoning: 0, estimated: true };
     }
     return { uncachedInput: Math.max(setAside, this.#contextTokens), cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0, estimated: true };
   }
