@@ -16,9 +16,16 @@ export const FLAWLESS_WORKERS: readonly SimulatedWorker[] = WORKERS.map((worker)
   skills: skillsOf([10, 10, 10]),
 }));
 
+export interface SimulatedHome {
+  readonly haveHands?: boolean;
+  /** Whether what they do counts in records, as that of real workers does. */
+  readonly count?: boolean;
+}
+
 /** Puts a `workers.json` with the simulator's pool into a Conductor home. */
-export async function writeSimulatedHome(home: string, simulator: SimulatorServer, haveHands = false): Promise<void> {
+export async function writeSimulatedHome(home: string, simulator: SimulatorServer, { haveHands = false, count = false }: SimulatedHome = {}): Promise<void> {
   const conductor = simulator.conductor();
-  const workers = { version: 1, conductor: conductor.id, workers: [...simulator.workers().map((worker) => ({ ...worker, ...(haveHands && { hands: 'tools' }) })), { ...conductor, enabled: false }] };
+  const pool = [...simulator.workers().map((worker) => ({ ...worker, ...(haveHands && { hands: 'tools' }) })), { ...conductor, enabled: false }];
+  const workers = { version: 1, conductor: conductor.id, workers: pool.map((worker) => ({ ...worker, simulated: !count })) };
   await writeFile(path.join(home, 'workers.json'), JSON.stringify(workers));
 }

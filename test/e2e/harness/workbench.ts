@@ -42,6 +42,8 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly hands?: HandsRule;
   /** Multiplies how long the simulated workers take: 1 is lifelike, more leaves time to watch. */
   readonly latency?: number;
+  /** Whether what the workers do counts in records, as that of real ones does; by default it does not. */
+  readonly count?: boolean;
   /** Who answers; by default workers that never err. */
   readonly workers?: readonly SimulatedWorker[];
   /** The key that the simulated workers want; by default none. */
@@ -99,7 +101,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true } = options;
-    const { writeProject = (empty) => writeSampleProject(empty, { seed }), rule, hands } = options;
+    const { writeProject = (empty) => writeSampleProject(empty, { seed }), rule, hands, count } = options;
     const { vsix = [], workspaceTrust = false, settings = {}, environment = {} } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
@@ -107,7 +109,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
     await mkdir(home, { mode: 0o700 });
     const bug = await writeProject(project);
     const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }), ...(rule && { rule }), ...(hands && { hands }) });
-    if (hasPool) await writeSimulatedHome(home, simulator, hands !== undefined);
+    if (hasPool) await writeSimulatedHome(home, simulator, { haveHands: hands !== undefined, count });
     const installed = process.env[INSTALLED_EXTENSIONS];
     const server = await VsCodeServer.start({
       vsix: installed === undefined ? [packedVsix(), ...vsix] : vsix, extensions: installed, workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },

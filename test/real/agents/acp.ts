@@ -105,7 +105,7 @@ async function tryAgent({ program, args, settings, files, env, isGemini = false 
     const isChanged = (await readFile(greeting, 'utf8')).trim() === WANTED;
     const isTold = reply.text.includes('Done: the file is changed.');
     const { usage } = reply;
-    const cost = `${usage.estimated ? 'tokens not told' : `${usage.uncachedInput + usage.cacheRead + usage.cacheWrite + usage.output} tokens`}${reply.usd === undefined ? '' : `, $${reply.usd}`}`;
+    const cost = `${usage.estimated ? 'about ' : ''}${usage.uncachedInput + usage.cacheRead + usage.cacheWrite + usage.output} tokens${reply.usd === undefined ? '' : `, $${reply.usd}`}`;
     console.log(`${isChanged && isTold ? '✓' : '✗'} ${program}: ${seen.turns} turns, acts ${acts.join(' ') || 'none'}, ${cost}, file ${isChanged ? 'changed' : 'as it was'}`);
     if (!isTold) console.log(reply.text.slice(-2_000));
     return isChanged && isTold;
