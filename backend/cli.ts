@@ -168,14 +168,14 @@ const context: CommandContext = {
   localSettings: async () => (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local,
   openModel: (options) => new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS }),
   stopBackend: (home) => stopBackend(home ?? conductorHome()),
-  connect: ({ home, confirm } = {}) => connectBackend({
+  connect: ({ home, confirm, key } = {}) => connectBackend({
     home: home ?? conductorHome(),
     backendScript: fileURLToPath(new URL('./backend.mjs', import.meta.url)),
     client: { kind: 'cli', version: VERSION },
     capabilities: confirm ? ['secret', 'confirm'] : ['secret'],
     workspaces: [],
     handlers: {
-      'client/secret': async ({ name }) => ({ value: process.env[name] || null }),
+      'client/secret': async ({ name }) => ({ value: process.env[name] || key?.(name) || null }),
       ...(confirm && { 'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }) }),
     },
   }),

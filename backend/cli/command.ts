@@ -15,6 +15,8 @@ export type Confirm = (
 export interface ConnectChoices {
   /** Absent if the command follows no run. The backend then cannot ask this client. */
   readonly confirm?: Confirm | undefined;
+  /** Looks up a key that the environment lacks. */
+  readonly key?: ((name: string) => string | undefined) | undefined;
   /** Folder of Conductor's files; the user's own if absent. */
   readonly home?: string | undefined;
 }

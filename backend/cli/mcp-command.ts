@@ -3,6 +3,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { KeyPage } from './mcp/key-page.ts';
 import { conductorServer } from './mcp/mcp-server.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -16,9 +17,11 @@ export const mcpCommand: Command = async (args, { terminal, currentFolder, conne
   const workspaces = (values.workspace ?? ['.']).map((folder) => path.resolve(currentFolder, folder));
   const gone = Promise.withResolvers<void>();
   standardInput().once('end', () => gone.resolve()).once('close', () => gone.resolve());
-  const handle = serveStdio(() => conductorServer({ workspaces, connect, openVerification }), { onerror: ({ message }) => terminal.say(`MCP: ${message}`) });
+  const keys = new KeyPage();
+  const handle = serveStdio(() => conductorServer({ workspaces, connect, openVerification, keys }), { onerror: ({ message }) => terminal.say(`MCP: ${message}`) });
   interrupted.addEventListener('abort', () => gone.resolve(), { once: true });
   await gone.promise;
   await handle.close();
+  await keys.close();
   return EXIT.ok;
 };

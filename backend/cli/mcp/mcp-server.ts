@@ -20,6 +20,8 @@ import { printable, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { allowedFolder, ToolError } from './allowed-folder.ts';
 import { askedPictures } from './asked-pictures.ts';
+import type { KeyPage } from './key-page.ts';
+import { InputNeeded, neededKeys, obtainKeys } from './needed-keys.ts';
 
 /*
  * Conductor as an MCP server: a thin client of the backend, as the command line is one. Nothing here changes a file. Solving and planning
@@ -29,6 +31,8 @@ import { askedPictures } from './asked-pictures.ts';
 export interface McpServerParts extends Pick<CommandContext, 'connect' | 'openVerification'> {
   /** Absolute. Folders of projects; the client's own roots are allowed as well. */
   readonly workspaces: readonly string[];
+  /** Where a person enters keys that the environment lacks. */
+  readonly keys: KeyPage;
 }
 
 /** The longest `data:` address of a picture: its base64, and what stands before it. */
@@ -93,7 +97,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
     annotations: PAID,
   }, async ({ runId: begun, ...question }, context) => answered(async () => {
     if ((begun === undefined) === (question.question === undefined)) throw new ToolError('Give either a question or the id of a run.');
-    const run = await onRun(parts, context, async (client) => {
+    const run = await onRun({ ...parts, server, context, workers: question.workers }, async (client) => {
       if (begun === undefined) return (await client.request('run/start', { request: await requestOf(question, folderOf) })).runId;
       const { run: known } = await client.request('run/get', { runId: begun });
       await folderOf(known.request.workspace);
@@ -113,7 +117,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
     annotations: PAID,
   }, async (question, context) => answered(async () => {
     const request = { ...(await requestOf(question, folderOf)), reviewPlan: 'always' as const };
-    const run = await onRun(parts, context, async (client) => (await client.request('run/start', { request })).runId);
+    const run = await onRun({ ...parts, server, context, workers: question.workers }, async (client) => (await client.request('run/start', { request })).runId);
     const round = run.rounds.at(-1);
     if (!heldPlan(run) || !round) return { ...solved(run), structured: { ...fieldsOf(run), steps: [] } };
     const steps = round.steps.map(({ worker, subtask, reads }) => ({ worker: run.pool[worker]?.id ?? '?', subtask, reads: [...reads] }));
@@ -174,6 +178,7 @@ async function answered(answer: () => Promise<Answer>) {
     const { text, structured } = await answer();
     return { content: [{ type: 'text' as const, text: printable(text) }], structuredContent: structured };
   } catch (error) {
+    if (error instanceof InputNeeded) return error.result;
     const message = error instanceof Error ? error.message : String(error);
     const text = error instanceof UsageError ? message.replaceAll(/--(\w+)/g, '"$1"') : message;
     return { content: [{ type: 'text' as const, text }], isError: true };
@@ -193,17 +198,21 @@ async function requestOf(
 }
 
 /** Begins or takes up a run, and follows it until it is over or its plan waits. A call that is cancelled, or whose client is gone, cancels its run. */
-async function onRun(parts: McpServerParts, context: ServerContext, begin: (client: BackendClient) => Promise<string>): Promise<RunSnapshot> {
+async function onRun(
+  { server, context, workers: named, ...parts }: McpServerParts & { readonly server: McpServer; readonly context: ServerContext; readonly workers: readonly string[] | undefined },
+  begin: (client: BackendClient) => Promise<string>,
+): Promise<RunSnapshot> {
   const progress = progressOf(context);
   const plain = (_format: unknown, text: string): string => text;
   const terminal: Terminal = { result: () => {}, write: () => {}, say: progress, style: plain, resultStyle: plain };
   // Nobody can be asked here whether tests may run without a sandbox.
   const consent = new Consent(terminal, { json: true });
-  const open = (): Promise<BackendClient> => parts.connect({ confirm: consent.confirm });
+  const open = (): Promise<BackendClient> => parts.connect({ confirm: consent.confirm, key: parts.keys.get });
   const client = await open();
   try {
-    const { workers } = await client.request('pool/get', {});
-    if (workers.length === 0) throw new ToolError('There is no worker yet who could answer. The user can add one with "conductor worker add ID", or in VS Code with "Conductor: Add Worker".');
+    const pool = await client.request('pool/get', {});
+    if (pool.workers.length === 0) throw new ToolError('There is no worker yet who could answer. The user can add one with "conductor worker add ID", or in VS Code with "Conductor: Add Worker".');
+    await obtainKeys(neededKeys(pool, named), parts.keys, context, server);
     const id = await begin(client);
     consent.runId = id;
     return await followRun({
