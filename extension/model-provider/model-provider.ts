@@ -135,8 +135,7 @@ export class ModelProvider {
     if (spoken.length === 0) throw new Error(vscode.l10n.t('There is nothing to answer: the message is empty.'));
     const requestId = randomUUID();
     const turn: Turn = {
-      requestId, model: model.id, session: windowSession(),
-      messages: isRequired ? [...spoken, { role: 'system', content: 'Call one of the tools now. Text alone is not accepted.' }] : spoken,
+      requestId, model: model.id, session: windowSession(), messages: spoken, ...(isRequired && { toolChoice: 'required' as const }),
       tools: (options.tools ?? []).map(({ name, description, inputSchema }) => ({ name, description, parameters: { type: 'object', properties: {}, ...inputSchema } })),
       ...samplingOf(options.modelOptions ?? {}),
     };

@@ -261,7 +261,9 @@ describe('a turn', () => {
     const required = { toolMode: LanguageModelChatToolMode.Required, tools: [READ] };
     backend.answer('converse/turn', () => ({ ...cost, text: 'No.', calls: [] }));
     await expect(ask({ options: required }).end).rejects.toThrow('first called none of the tools');
-    expect(asked().messages.at(-1)).toEqual({ role: 'system', content: expect.stringContaining('Call one of the tools') });
+    expect(asked()).toMatchObject({ toolChoice: 'required', messages: [{ role: 'user', content: 'Hello' }] });
+    await ask({ options: { toolMode: LanguageModelChatToolMode.Auto, tools: [READ] } }).end;
+    expect(asked()).not.toHaveProperty('toolChoice');
   });
 
   it('is cancelled with its request', async () => {
