@@ -31,6 +31,16 @@ options=(--workspace "$workspace" --base "$base" --tests "${VERIFY_TESTS:-base}"
 [ "${VERIFY_REQUIRE_VERIFIED:-false}" != true ] || options+=(--require-verified)
 [ "${VERIFY_NO_SANDBOX:-false}" != true ] || options+=(--no-sandbox)
 
+# What stands in the checkout is the branch's: a link of it would lead what is written and removed here to another place of the runner.
+place="$reports/."
+while [ ! -L "$place" ] && [ "$place" != . ] && [ "$place" != / ]; do place="$(dirname -- "$place")"; done
+for file in "$place" "$reports"/{.gitignore,junit.xml,conductor.sarif,verdict.json}; do
+  if [ -L "$file" ]; then
+    echo "\"$file\" is a symbolic link, so no report is written there: name another folder with the input reports, or VERIFY_REPORTS." >&2
+    exit 2
+  fi
+done
+
 # Before the change is read: reports of an earlier step are part of no change, and nor are these.
 mkdir -p "$reports"
 printf '*\n' >"$reports/.gitignore"

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -113,6 +113,22 @@ describe('the action for CI', () => {
     expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('There is no commit to judge on top of')]);
     const shallow = await runAction({ cwd, environment: { GITHUB_BASE_REF: 'other' } });
     expect([shallow.code, shallow.stderr]).toEqual([2, expect.stringContaining('fetch-depth: 0')]);
+  });
+
+  it('writes and removes nothing through a link that the branch has put where reports go', async () => {
+    const elsewhere = path.join(places.folder, 'elsewhere');
+    await mkdir(elsewhere);
+    await writeFile(path.join(elsewhere, 'junit.xml'), 'of the runner');
+    const { folder: cwd } = clone(FIXED);
+    await symlink(elsewhere, path.join(cwd, 'conductor-reports'));
+    await mkdir(path.join(cwd, 'out'));
+    await symlink(path.join(elsewhere, 'new'), path.join(cwd, 'out/.gitignore'));
+    for (const reports of ['conductor-reports', 'conductor-reports//', './conductor-reports/inner', path.join(cwd, 'conductor-reports'), 'out']) {
+      const { code, stderr, outputs } = await runAction({ cwd, inputs: { reports, base: 'HEAD~1' } });
+      expect([reports, code, stderr, outputs]).toEqual([reports, 2, expect.stringContaining('is a symbolic link'), {}]);
+    }
+    expect(await readdir(elsewhere)).toEqual(['junit.xml']);
+    expect(await readdir(path.join(cwd, 'out'))).toEqual(['.gitignore']);
   });
 });
 
