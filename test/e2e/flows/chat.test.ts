@@ -29,10 +29,14 @@ describe('VS Code\'s chat', () => {
   it('has Conductor and each worker in the model picker', async () => {
     const { window, simulator } = workbench;
     await say('');
-    await chat.locator('.model-picker-name').click();
     const rows = window.page.locator('.action-widget .monaco-list-row');
     const row = (name: string): Locator => rows.filter({ has: window.page.getByText(name, { exact: true }) }).first();
-    await row('Conductor').waitFor();
+    // VS Code asks for the models after its start, and a picker that is open does not notice them.
+    const opened = async (): Promise<boolean> => {
+      await chat.locator('.model-picker-name').click();
+      return await row('Conductor').waitFor({ timeout: 5_000 }).then(() => true, async () => (await window.page.keyboard.press('Escape'), false));
+    };
+    await expect.poll(opened, { timeout: 60_000 }).toBe(true);
     await row('Other Models').click();
     for (const { id } of simulator.workers()) await row(id).waitFor();
     await window.screenshot(path.join(SCREENS, 'model-picker-dark.png'));
