@@ -1,4 +1,5 @@
 import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
+import type { CallResult } from '../protocol/tool-calls.ts';
 import { RunError } from '../solve/failure.ts';
 import type { Observation } from '../solve/step-work.ts';
 
@@ -74,8 +75,11 @@ export class ClientTools {
     if (!waiting) return;
     const { messages } = told;
     this.#told.set(runId, told);
-    const textOf = (id: string): string => messages.findLast((message) => message.role === 'tool' && message.callId === id)?.content ?? '';
-    waiting.came.resolve({ text: '', results: waiting.ids.map((callId) => ({ callId, text: textOf(callId) })) });
+    const results = waiting.ids.map((callId): CallResult => {
+      const given = messages.findLast((message) => message.role === 'tool' && message.callId === callId);
+      return { callId, text: given?.content ?? '', ...(given?.role === 'tool' && given.isError && { isError: true }) };
+    });
+    waiting.came.resolve({ text: '', results });
   }
 
   /** Runs of the session that wait for their client. */

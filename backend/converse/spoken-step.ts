@@ -1,5 +1,5 @@
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { StepWork, Turn, WorkPlace } from '../solve/step-work.ts';
+import { toolResult, type StepWork, type Turn, type WorkPlace } from '../solve/step-work.ts';
 import type { ModelReply } from '../workers/model.ts';
 import type { ClientTools } from './client-tools.ts';
 import { sessionKey } from './session-key.ts';
@@ -56,6 +56,6 @@ function adviceFor(run: RunSnapshot, round: number, reads: readonly number[]): {
 function journalled(messages: NonNullable<RunSnapshot['conversation']>['messages'], turns: readonly Turn[]): typeof messages {
   return [...messages, ...turns.flatMap(({ reply, calls = [], results = [] }): typeof messages => [
     { role: 'assistant', content: reply, toolCalls: [...calls] },
-    ...results.map(({ callId, text }) => ({ role: 'tool' as const, callId, content: text })),
+    ...results.map(toolResult),
   ])];
 }

@@ -14,8 +14,8 @@ export const CONDUCTOR_MODEL = 'conductor';
 export const spokenMessageSchema = z.discriminatedUnion('role', [
   z.object({ role: z.enum(['system', 'user']), content: z.string() }),
   z.object({ role: z.literal('assistant'), content: z.string(), toolCalls: z.array(toolCallSchema).max(1_000).optional() }),
-  /** `callId`: the id of a call in an earlier message. */
-  z.object({ role: z.literal('tool'), callId: z.string().min(1), content: z.string() }),
+  /** `callId`: the id of a call in an earlier message. `isError`: the client says that it failed. */
+  z.object({ role: z.literal('tool'), callId: z.string().min(1), content: z.string(), isError: z.boolean().optional() }),
 ]);
 export type SpokenMessage = z.infer<typeof spokenMessageSchema>;
 

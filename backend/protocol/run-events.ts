@@ -11,7 +11,7 @@ import { planSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { projectFactsSchema } from './project-facts.ts';
 import { runRequestSchema } from './run-request.ts';
-import { toolCallSchema, verbatimTurnSchema } from './tool-calls.ts';
+import { callResultSchema, toolCallSchema, verbatimTurnSchema } from './tool-calls.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
 import { workEstimateSchema } from './work-estimate.ts';
@@ -306,7 +306,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('step.observed'), round, step, text: z.string(),
     /** What each tool call gave, in the order of the calls. `text` is empty then. */
-    results: z.array(z.object({ callId: z.string(), text: z.string() })).optional(),
+    results: z.array(callResultSchema).optional(),
     /** The pieces of the workspace in the text. */
     pieces: z.array(contextPieceSchema).optional(),
     /** The files that the turn changed in the step's copy, each compared with the workspace. */

@@ -11,7 +11,7 @@ import type { ProjectFacts } from './project-facts.ts';
 import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
-import type { ToolCall, VerbatimTurn } from './tool-calls.ts';
+import type { CallResult, ToolCall, VerbatimTurn } from './tool-calls.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
 import type { WorkerRecord } from './worker-record.ts';
@@ -59,7 +59,7 @@ export interface TurnView {
   readonly calls?: readonly ToolCall[];
   readonly verbatim?: VerbatimTurn;
   /** What each call gave; the observation holds all of them. */
-  readonly results?: readonly { readonly callId: string; readonly text: string }[];
+  readonly results?: readonly CallResult[];
   /** What the worker was given for it; absent while that is being worked on. */
   readonly observation?: string;
   /** The pieces of the workspace in the observation. */

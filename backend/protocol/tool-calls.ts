@@ -11,6 +11,15 @@ export const toolCallSchema = z.object({
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
+/** What a tool call gave. */
+export const callResultSchema = z.object({
+  callId: z.string(),
+  text: z.string(),
+  /** The tool failed, as the program that ran it says. */
+  isError: z.boolean().optional(),
+});
+export type CallResult = z.infer<typeof callResultSchema>;
+
 /**
  * An assistant's turn in the format of its provider. Some models lose their thread, or refuse to go on, without parts that are neither text
  * nor calls: encrypted reasoning (Responses), signed thinking (Messages), thought signatures and reasoning (Chat Completions).

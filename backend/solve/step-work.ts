@@ -1,7 +1,8 @@
 import type { FileChange } from '../protocol/file-change.ts';
 import type { ContextPiece } from '../protocol/run-events.ts';
 import type { RunSnapshot, TurnView } from '../protocol/run-snapshot.ts';
-import type { ConversationMessage, Message, ModelReply } from '../workers/model.ts';
+import type { CallResult } from '../protocol/tool-calls.ts';
+import type { ConversationMessage, Message, ModelReply, ToolResult } from '../workers/model.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
 import type { Step } from '../workflow/plan.ts';
 import type { RunFiles } from './run-files.ts';
@@ -31,7 +32,7 @@ export interface Beginning {
 export interface Observation {
   readonly text: string;
   /** Of each tool call; the text is empty then. */
-  readonly results?: readonly { readonly callId: string; readonly text: string }[];
+  readonly results?: readonly CallResult[];
   /** The pieces of the workspace in it. */
   readonly pieces?: readonly ContextPiece[];
   readonly changes?: readonly FileChange[];
@@ -69,13 +70,18 @@ export interface StepWork {
   end?(): Promise<void>;
 }
 
+/** What a call gave, as its worker is told it. */
+export function toolResult({ callId, text, isError = false }: CallResult): ToolResult {
+  return { role: 'tool', callId, content: text, ...(isError && { isError }) };
+}
+
 /** The messages of a step with the turns so far, as a conversation. */
 export function conversation(messages: readonly Message[], turns: readonly Turn[]): ConversationMessage[] {
   return [...messages, ...turns.flatMap(({ reply, observation, calls = [], results = [], told = [], verbatim }): ConversationMessage[] => {
     const words = told.map(toldWords);
     if (calls.length === 0) return [{ role: 'assistant', content: reply }, { role: 'user', content: [observation, ...words].filter(Boolean).join('\n\n') }];
     return [
-      { role: 'assistant', content: reply, toolCalls: calls, verbatim }, ...results.map(({ callId, text }) => ({ role: 'tool' as const, callId, content: text })),
+      { role: 'assistant', content: reply, toolCalls: calls, verbatim }, ...results.map(toolResult),
       // No result of a tool: those are material, and this is an instruction.
       ...(words.length > 0 ? [{ role: 'user' as const, content: words.join('\n\n') }] : []),
     ];

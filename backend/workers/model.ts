@@ -40,6 +40,8 @@ export interface ToolResult {
   /** `id` of the call, which is in an earlier message. */
   readonly callId: string;
   readonly content: string;
+  /** The tool failed, as whoever ran it says. */
+  readonly isError?: boolean | undefined;
 }
 
 /** A message of a conversation in which tools may be used. */

@@ -32,6 +32,8 @@ export interface Endpoint {
 
 /** Of texts alone. A message to the backend holds more (`MAX_MESSAGE_BYTES`), for pictures. */
 const MAX_BODY_BYTES = 3.5 * 1024 * 1024;
+/** A value that is nested deeper than any tool's schema is meant to break programs that go through it. */
+const MAX_DEPTH = 200;
 /** Of a larger body, so much is read and thrown away, so that the client reads the answer. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 /** Clients' own names for their sessions. */
@@ -145,10 +147,10 @@ function decoded(part: string): string {
   }
 }
 
-/** A page in a browser can reach this machine's ports. It has an origin, or another name for the host. */
-function checkSource({ headers: { host, origin }, socket }: IncomingMessage): void {
+/** A page in a browser can reach this machine's ports. The browser says so, or it has another name for the host. */
+function checkSource({ headers: { host, origin, 'sec-fetch-site': site }, socket }: IncomingMessage): void {
   const names = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
-  if (origin !== undefined) throw invalid('Web pages may not use this endpoint.', 403, 'forbidden');
+  if (origin !== undefined || (site !== undefined && site !== 'none')) throw invalid('Web pages may not use this endpoint.', 403, 'forbidden');
   if (host === undefined || !names.includes(host.toLowerCase())) throw invalid(`This endpoint is reached as ${names[0]} alone.`, 403, 'forbidden');
 }
 
@@ -218,9 +220,20 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     if (bytes > MAX_DRAINED_BYTES) break;
   }
   if (bytes > MAX_BODY_BYTES) throw invalid(`A request may hold at most ${MAX_BODY_BYTES / 2 ** 20} MiB.`, 413, 'request_too_large');
+  const body = jsonIn(Buffer.concat(chunks));
+  if (isDeeper(body, MAX_DEPTH)) throw invalid(`The request is nested deeper than ${MAX_DEPTH} levels.`);
+  return body;
+}
+
+function jsonIn(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw invalid('The request is no JSON.');
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }

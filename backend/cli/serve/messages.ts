@@ -10,7 +10,7 @@ import type { AnswerForm, Asked, Said, ServerEvent, Wire } from './wire.ts';
 /* Anthropic's Messages on the wire (https://platform.claude.com/docs/en/api/messages). */
 
 const toolUseSchema = z.object({ type: z.literal('tool_use'), id: z.string().min(1), name: z.string(), input: z.unknown().optional() });
-const toolResultSchema = z.object({ type: z.literal('tool_result'), tool_use_id: z.string().min(1), content: contentSchema });
+const toolResultSchema = z.object({ type: z.literal('tool_result'), tool_use_id: z.string().min(1), content: contentSchema, is_error: z.boolean().nullish() });
 const messageSchema = z.object({
   role: z.enum(['user', 'assistant', 'system']),
   content: z.union([z.string(), z.array(z.union([toolUseSchema, toolResultSchema, z.looseObject({ type: z.string() })]))]),
@@ -97,7 +97,7 @@ function choiceOf({ type, name = '' }: z.infer<typeof choiceSchema>): ToolChoice
 /** Results are messages of their own, before what is said with them. Thinking is left out: that of workers is kept here, and goes back to its provider. */
 function spoken({ role, content }: Message): SpokenMessage[] {
   if (typeof content === 'string') return [{ role, content }];
-  const results = content.flatMap((block): SpokenMessage[] => (isResult(block) ? [{ role: 'tool', callId: block.tool_use_id, content: textOf(block.content) }] : []));
+  const results = content.flatMap((block): SpokenMessage[] => (isResult(block) ? [{ role: 'tool', callId: block.tool_use_id, content: textOf(block.content), ...(block.is_error && { isError: true }) }] : []));
   const toolCalls = content.flatMap((block) => (isCall(block) ? [{ id: block.id, name: block.name, arguments: JSON.stringify(block.input ?? {}) }] : []));
   const parts = content.filter((block) => !isResult(block) && !isCall(block) && block.type !== 'thinking' && block.type !== 'redacted_thinking');
   if (role === 'assistant') return [{ role, content: textOf(parts), ...(toolCalls.length > 0 && { toolCalls }) }];

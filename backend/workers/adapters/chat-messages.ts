@@ -2,13 +2,14 @@ import type { ChatCompletionContentPart, ChatCompletionFunctionTool, ChatComplet
 import type { ToolCall, VerbatimTurn } from '../../protocol/tool-calls.ts';
 import type { ConversationMessage, SentPicture, Tool } from '../model.ts';
 import type { ChatThoughtFields } from './chat-thoughts.ts';
+import { resultText } from './result-text.ts';
 import { sentCallText } from './sent-call.ts';
 import type { StreamedCall } from './streamed-calls.ts';
 import { verbatimItems, verbatimTurn } from './verbatim.ts';
 
 /** A message in the format of Chat Completions. A turn that `by` wrote is given back as it was. */
 export function chatMessage(message: ConversationMessage, by: string | undefined): ChatCompletionMessageParam {
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: resultText(message) };
   const { role, content, toolCalls = [], pictures = [] } = message;
   if (role === 'user' && pictures.length > 0) return { role, content: [...pictures.map(picturePart), { type: 'text', text: content }] };
   if (role !== 'assistant' || toolCalls.length === 0) return { role, content };

@@ -55,8 +55,8 @@ function isResults({ role, content }: Turn): boolean {
   return role === 'user' && content[0]?.type === 'tool_result';
 }
 
-function result({ callId, content }: ToolResult): ToolResultBlockParam {
-  return { type: 'tool_result', tool_use_id: callId, ...(content !== '' && { content }) };
+function result({ callId, content, isError = false }: ToolResult): ToolResultBlockParam {
+  return { type: 'tool_result', tool_use_id: callId, ...(content !== '' && { content }), ...(isError && { is_error: true }) };
 }
 
 /** Adds the block that other calls share to `shared`. */

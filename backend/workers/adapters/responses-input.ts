@@ -3,13 +3,14 @@ import type {
 } from 'openai/resources/responses/responses';
 import type { ToolCall, VerbatimTurn } from '../../protocol/tool-calls.ts';
 import type { ConversationMessage, SentPicture, Tool } from '../model.ts';
+import { resultText } from './result-text.ts';
 import { sentCallText } from './sent-call.ts';
 import type { StreamedCall } from './streamed-calls.ts';
 import { verbatimItems, verbatimTurn } from './verbatim.ts';
 
 /** A message as input of the Responses API. A turn that `by` wrote is given back as it was. */
 export function responsesInput(message: ConversationMessage, by: string): readonly ResponseInputItem[] {
-  if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.callId, output: message.content }];
+  if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.callId, output: resultText(message) }];
   const { role, content, toolCalls = [], pictures = [] } = message;
   if (role === 'user' && pictures.length > 0) return [{ role, content: [...pictures.map(picturePart), { type: 'input_text', text: content }] }];
   if (role !== 'assistant' || toolCalls.length === 0) return [{ role, content }];

@@ -101,6 +101,16 @@ describe('tools', () => {
     expect(asked?.tools).toEqual(['read', 'write']);
   });
 
+  it('that failed are told to the worker as failed', async () => {
+    place.script = ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'There is none.' : { text: '', calls: [{ name: 'read', arguments: { path: 'a' } }] });
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Read a file that is not there' }];
+    const asks = await client().messages.create({ model: 'first', max_tokens: 200, messages, tools: [READ] });
+    const id = asks.content.find((block) => block.type === 'tool_use')!.id;
+    messages.push({ role: 'assistant', content: asks.content }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'No such file', is_error: true }] });
+    expect(await client().messages.create({ model: 'first', max_tokens: 200, messages, tools: [READ] })).toMatchObject({ content: [{ text: 'There is none.' }] });
+    expect(place.workers.of('first').at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', content: '[The tool failed.]\nNo such file' });
+  });
+
   it('are chosen as the client says', async () => {
     await client().messages.create(ask('Look', { model: 'first', tools: [READ], tool_choice: { type: 'any', disable_parallel_tool_use: true } }));
     expect(place.workers.of('first').at(-1)?.body).toMatchObject({ tool_choice: 'required', parallel_tool_calls: false });

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { FORMATS, post } from './formats.ts';
+import { PLAN, served } from './served.ts';
+
+/* What goes wrong at the endpoint, in all of its formats alike. */
+
+const place = served();
+
+/** With headers that `fetch` does not let a program choose. */
+async function asked(path: string, { method = 'POST', headers = {}, body = '' }: { method?: string; headers?: Record<string, string>; body?: string }): Promise<IncomingMessage> {
+  const sent = request(`${place.url}${path}`, { method, headers: { authorization: `Bearer ${place.key}`, ...headers } }).end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  return response;
+}
+
+/** Reads a stream up to some text. */
+async function readTo(response: Response, wanted: string): Promise<void> {
+  const decoder = new TextDecoder();
+  let read = '';
+  for await (const piece of response.body!) {
+    read += decoder.decode(piece, { stream: true });
+    if (read.includes(wanted)) return;
+  }
+  throw new Error(`The stream ended without "${wanted}": ${read}`);
+}
+
+describe.each(FORMATS)('in $name', ({ name, path, ask, typeIn }) => {
+  const problem = async (response: Response): Promise<[status: number, type: string | undefined]> => [response.status, typeIn((await response.json()) as object)];
+
+  it('a client that is gone in mid-stream cancels its run, and the same request goes on without paying again for the plan and the steps before', async () => {
+    let abandoned: Promise<void> | undefined;
+    place.script = ({ model, abandoned: gone }) => {
+      if (model !== 'second') return model === 'planner' ? PLAN : 'The bound is off by one.';
+      abandoned = gone;
+      return { begin: 'Well, ', rest: new Promise(() => {}) };
+    };
+    const paid = (): number[] => ['planner', 'first', 'second'].map((model) => place.workers.of(model).length);
+    const before = paid();
+    const leaving = new AbortController();
+    const question = ask(`Mend it in ${name}`, { model: 'conductor', stream: true });
+    await readTo(await post(place, path, question, { signal: leaving.signal }), 'Well, ');
+    leaving.abort();
+    await abandoned;
+    const { runs } = place.conversations;
+    const [{ runId } = { runId: '' }] = runs.list({ limit: 1 });
+    await vi.waitFor(() => expect(runs.snapshot(runId).state).toBe('cancelled'));
+    place.script = () => 'Well, well.';
+    const again = await post(place, path, question);
+    expect(await again.text()).toContain('Well, well.');
+    expect(paid().map((count, index) => count - before[index]!)).toEqual([1, 1, 2]);
+    expect(runs.list({ limit: 1 })).toMatchObject([{ runId }]);
+  });
+
+  it('a wrong key and none are refused before the request is read', async () => {
+    const before = place.workers.requests.length;
+    for (const key of ['wrong', '']) expect(await problem(await post(place, path, ask('Hello'), { key }))).toEqual([401, 'authentication_error']);
+    expect((await asked(path, { headers: { authorization: `Basic ${place.key}` } })).statusCode).toBe(401);
+    expect(place.workers.requests).toHaveLength(before);
+  });
+
+  it('what is no request is refused in one sentence', async () => {
+    const before = place.workers.requests.length;
+    const bodies = ['', '{"model":', '[]', 'null', '1', '{}', Uint8Array.from([0x22, 0xff, 0xfe, 0x22])];
+    for (const body of bodies) expect(await problem(await post(place, path, body))).toEqual([400, 'invalid_request_error']);
+    const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const spoilt = JSON.stringify(ask('Hello', { tools: [{ type: 'function', name: 'read', input_schema: 'NESTED', parameters: 'NESTED', function: { name: 'read', parameters: 'NESTED' } }], metadata: 'NESTED' })).replaceAll('"NESTED"', `{"x":${nested}}`);
+    const deep = await post(place, path, spoilt);
+    expect([deep.status, await deep.text()]).toEqual([400, expect.stringContaining('nested')]);
+    expect(place.workers.requests).toHaveLength(before);
+  });
+
+  it('a request of 20 MB is refused, and the connection serves the next one', async () => {
+    expect(await problem(await post(place, path, ask('x'.repeat(20 * 2 ** 20))))).toEqual([413, name === 'Messages' ? 'request_too_large' : 'invalid_request_error']);
+    expect((await post(place, path, ask('Hello'))).status).toBe(200);
+  });
+
+  it('a web page is refused, whatever it sends', async () => {
+    const before = place.workers.requests.length;
+    const body = JSON.stringify(ask('Hello'));
+    const { port } = new URL(place.url);
+    const pages: Record<string, string>[] = [
+      { origin: 'http://evil.example' }, { origin: 'null' }, { origin: place.url }, { 'origin': 'http://evil.example', 'content-type': 'text/plain' },
+      { host: `evil.example:${port}` }, { host: '127.0.0.1' }, { host: `127.0.0.1.evil.example:${port}` }, { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of pages) {
+      const { statusCode, headers: answered } = await asked(path, { headers, body });
+      expect([headers, statusCode, Object.keys(answered).filter((header) => header.startsWith('access-control'))]).toEqual([headers, 403, []]);
+    }
+    const preflight = await asked(path, { method: 'OPTIONS', headers: { 'origin': 'http://evil.example', 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' } });
+    expect([preflight.statusCode, preflight.headers['access-control-allow-origin']]).toEqual([403, undefined]);
+    expect(place.workers.requests).toHaveLength(before);
+  });
+});
+
+describe('two clients with one key', () => {
+  it('are held to its limit together, in whatever format they ask', async () => {
+    const maxUsd = 0.003;
+    const key = await place.keys.add('shared', maxUsd);
+    const { id } = (await place.keys.find(key))!;
+    const before = place.workers.requests.length;
+    const asks = Array.from({ length: 4 }, (_, index) => FORMATS.map(({ path, ask }) => post(place, path, ask(`Say ${index}`), { key }))).flat();
+    const statuses = (await Promise.all(asks)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 402]));
+    const { usd } = place.conversations.journal.budget.spent(`key:${id}`);
+    expect(usd).toBeGreaterThan(0);
+    expect(usd).toBeLessThanOrEqual(maxUsd);
+    expect(place.workers.requests.length - before).toBe(statuses.filter((status) => status === 200).length);
+  });
+});
