@@ -167,6 +167,17 @@ describe('what is sent', () => {
     ]);
   });
 
+  test.each([
+    ['openai-compatible', { tool_call_id: 'a', content: '[The tool failed.]\nNo such file' }],
+    ['openai', { call_id: 'a', output: '[The tool failed.]\nNo such file' }],
+    ['anthropic', { content: [expect.objectContaining({ type: 'tool_result', tool_use_id: 'a', content: 'No such file', is_error: true })] }],
+  ] as const)('to %s: a tool that failed, as such', async (provider, sent) => {
+    const call: ConversationMessage = { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'read', arguments: '{}' }] };
+    const { body } = await replyTo(provider, toolWires[provider].turn('Done.', []), [ASK, call, { role: 'tool', callId: 'a', content: 'No such file', isError: true }]);
+    const told = (body['messages'] ?? body['input']) as object[];
+    expect(told.at(-1)).toMatchObject(sent);
+  });
+
   test('to Messages: at most four marks for the cache, of which two follow the end of the conversation', async () => {
     const call = (id: string): ConversationMessage[] => [
       { role: 'assistant', content: '', toolCalls: [{ id, name: 'read', arguments: '{}' }] }, { role: 'tool', callId: id, content: id },
