@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { trainingConfigSchema } from '../backend/protocol/training.ts';
+import { trainingSettingsSchema } from '../backend/protocol/training.ts';
 import { workersFileSchema } from '../backend/protocol/worker-config.ts';
 
 /** The page that documents every setting of a training. */
@@ -20,7 +20,7 @@ export interface DocumentedSetting {
 
 /** JSON schemas of settings files, by the names in package.json. VS Code uses them to complete and check these files. */
 export async function settingsSchemas(): Promise<Readonly<Record<string, JsonSchema>>> {
-  const training = jsonSchemaOf(trainingConfigSchema);
+  const training = jsonSchemaOf(trainingSettingsSchema);
   const documented = documentedSettings(await readFile(TRAINING_DOCUMENT, 'utf8'));
   const settings = new Map(settingsIn(training));
   for (const { name, description } of documented) Object.assign(settings.get(name) ?? {}, { markdownDescription: description });

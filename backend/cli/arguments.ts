@@ -35,6 +35,7 @@ export const SOLVE_OPTIONS = {
   review: { type: 'boolean' },
   'review-above': { type: 'string' },
   'require-verified': { type: 'boolean' },
+  apply: { type: 'boolean' },
   json: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
 } as const satisfies Options;
@@ -87,7 +88,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
     throw new UsageError(`${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? 'not valid'}`);
   }
   const request: RunRequest = parsed.data;
-  return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false, pictures: (values.picture ?? []).map((file) => path.resolve(currentFolder, file)) };
+  return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false, apply: values.apply ?? false, pictures: (values.picture ?? []).map((file) => path.resolve(currentFolder, file)) };
 }
 
 /** @throws UsageError */

@@ -1,7 +1,9 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
-import { isOver } from '../protocol/run-snapshot.ts';
+import { answerOf } from '../protocol/run-facts.ts';
+import { isOver, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { solveRequest } from './arguments.ts';
+import { writeChange } from './acp/write-change.ts';
 import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
@@ -10,12 +12,12 @@ import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
-import { jsonText } from './terminal.ts';
+import { jsonText, printable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /** `conductor solve "question"`: starts a run, prints its progress and its answer. */
 export const solveCommand: Command = async (args, { terminal, connect, currentFolder, interrupted }) => {
-  const { request: asked, json, yes, requireVerified, pictures } = solveRequest(args, currentFolder);
+  const { request: asked, json, yes, requireVerified, apply, pictures } = solveRequest(args, currentFolder);
   const request = pictures.length > 0 ? { ...asked, pictures: await readPictures(pictures) } : asked;
   if (request.reviewPlan && !terminal.readLine) throw new UsageError('--review asks about the plan at a terminal, and there is none here. Leave it out to run the plan as it is.');
   const consent = new Consent(terminal, { yes, json });
@@ -27,13 +29,28 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
     consent.runId = runId;
     const printer = json ? undefined : new RunPrinter(terminal);
     const run = await followRun({ runId, client, connect: open, terminal, decide: atTerminal(terminal), printer, interrupted });
-    if (json) terminal.result(jsonText(runResult(run), 2));
+    const applied = apply ? await applyAnswer(run, client, { requireVerified, terminal }) : undefined;
+    if (json) terminal.result(jsonText({ ...runResult(run), ...(applied && { applied }) }, 2));
     else printer?.end(run);
+    if (applied?.length) terminal.say(printable(`Written: ${applied.join(', ')}.`));
     return exitCodeOf(run, { requireVerified });
   } finally {
     client.close();
   }
 };
+
+/** Writes the change of a finished run into its project. The paths that were written. @throws ChangeNotWrittenError */
+async function applyAnswer(
+  run: RunSnapshot, client: BackendClient, { requireVerified, terminal }: { readonly requireVerified: boolean; readonly terminal: Terminal },
+): Promise<string[]> {
+  const { workspace } = run.request;
+  const hasChange = isOver(run.state) && (answerOf(run)?.round.answer?.edits.length ?? 0) > 0;
+  if (workspace === undefined || !hasChange || (requireVerified && run.outcome !== 'verified')) return [];
+  const { edits, refused } = await client.request('run/edits', { runId: run.runId });
+  for (const { path, reason } of refused) terminal.say(printable(`${path} is left out: ${reason}`));
+  await writeChange(workspace, edits, {});
+  return edits.map(({ path }) => path);
+}
 
 /** The request with `last` replaced by the newest run of its project that is over. */
 async function resolved(request: RunRequest, client: BackendClient): Promise<RunRequest> {

@@ -34,6 +34,8 @@ const COMMANDS = {
                          $VISUAL or $EDITOR, cancel, or ask for another plan
       --review-above N   only a plan that may cost more than N dollars, or whose cost is not known
       --require-verified exit with 1 unless the tests accept the answer
+      --apply            write the answer's change into the project, whatever the tests say of it; with --require-verified
+                         only a verified one
   -y, --yes              run the tests without a sandbox if there is none, without asking
       --json             print one JSON object; ask no questions`,
   runs: `conductor runs [list] [OPTION]...

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { TRAINING_ABLATIONS } from './ablations.ts';
 import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
+import { TRAINING_PRESET_NAMES, withPreset } from './training-presets.ts';
 import { budgetOverrideSchema, stopLimitSchema } from './worker-config.ts';
 
 /*
@@ -32,7 +33,10 @@ export type ProjectTaskKind = z.infer<typeof projectTaskKindSchema>;
 /** What can sample from and train the Conductor. `local`: this machine. */
 export const TRAINING_ENGINES = ['local'] as const;
 
-export const trainingConfigSchema = z.strictObject({
+/** What a file of settings may have. */
+export const trainingSettingsSchema = z.strictObject({
+  /** Other defaults for all of it. */
+  preset: z.enum(TRAINING_PRESET_NAMES).optional(),
   engine: z.enum(TRAINING_ENGINES).default('local'),
   tasks: z.strictObject({
     /** The maximum number of tasks made from the project. */
@@ -41,6 +45,8 @@ export const trainingConfigSchema = z.strictObject({
     heldOut: share.default(0.3),
     /** A file of additional tasks (JSON lines), relative to the project. Default: `conductor.tasks.jsonl`, if it exists. */
     file: z.string().min(1).max(4_096).optional(),
+    /** A file whose tasks are never trained on. With it, all tasks of `file` are trained on. */
+    heldOutFile: z.string().min(1).max(4_096).optional(),
     /** Whether tasks are made from the project's functions, tests and history. */
     project: z.boolean().default(true),
     /** How to run the project's tests. Missing values are detected from its files. */
@@ -122,6 +128,8 @@ export const trainingConfigSchema = z.strictObject({
   /** Rollouts under way at once. */
   parallel: count.max(64).default(8),
 });
+
+export const trainingConfigSchema = z.custom<z.input<typeof trainingSettingsSchema>>().transform(withPreset).pipe(trainingSettingsSchema);
 export type TrainingConfig = z.infer<typeof trainingConfigSchema>;
 
 /** A mean score with its 95 % interval. */

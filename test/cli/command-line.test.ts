@@ -93,6 +93,22 @@ describe('conductor solve', () => {
     expect(result.rounds[0]?.steps[0]).toMatchObject({ state: 'completed', worker: expect.stringMatching(/^sim-/) });
   });
 
+  it('writes the change into the project where it is asked to, and not one that the tests do not verify where that is asked, too', async () => {
+    const project = path.join(folder, 'applied');
+    const { question: asked } = await writeSampleProject(project, { seed: SEED });
+    const solve = (...options: string[]): Promise<Result> => conductor('solve', asked, '--json', '--apply', '--workspace', project, ...options);
+    const sources = async (): Promise<string> => (await Promise.all((await readdir(path.join(project, 'src'))).map((name) => readFile(path.join(project, 'src', name), 'utf8')))).join('\n');
+    const before = await sources();
+    const untested = JSON.parse((await solve('--no-tests', '--require-verified')).stdout) as ReturnType<typeof runResult> & { applied: string[] };
+    expect(untested.answer?.edits.length).toBeGreaterThan(0);
+    expect(untested.applied).toEqual([]);
+    expect(await sources()).toBe(before);
+    const solved = JSON.parse((await solve('--require-verified')).stdout) as ReturnType<typeof runResult> & { applied: string[] };
+    expect(solved.outcome).toBe('verified');
+    expect(solved.applied).toEqual(solved.answer?.edits.map((edit) => edit.path));
+    expect(await sources()).not.toBe(before);
+  });
+
   it('continues from an answer, by its id or from the last one, and builds on its change', async () => {
     const first = JSON.parse((await conductor('solve', question, '--json', '--yes')).stdout) as ReturnType<typeof runResult>;
     expect(first).toMatchObject({ continues: null, earlier: null });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TrainingConfig } from '../../protocol/training.ts';
 import type { Grader } from '../../verify/graders/grader.ts';
@@ -68,15 +68,29 @@ function secondsToPrepare({ tried, candidates, admitted, count, durations }: {
   return (triesLeft * durations.reduce((sum, one) => sum + one, 0)) / durations.length;
 }
 
-async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, seed }: TrainingConfig, folder: TrainingFolder): Promise<FrozenTasks['file']> {
+async function freezeFile(workspace: string, { tasks: { file: named, heldOutFile, heldOut }, seed }: TrainingConfig, folder: TrainingFolder): Promise<FrozenTasks['file']> {
   const file = path.resolve(workspace, named ?? TASKS_FILE);
-  if (named === undefined && !(await isThere(file))) return undefined;
+  if (named === undefined && heldOutFile === undefined && !(await isThere(file))) return undefined;
   const kept = folder.taskFile;
-  await copyFile(file, kept);
-  const ids: string[] = [];
-  for await (const { id } of readTasks(kept)) ids.push(id);
-  const isHeldOut = (id: string): boolean => draw(seed, 'held out', id) / 2 ** 48 < heldOut;
-  return { path: file, sha256: await hashOf(kept), train: ids.filter((id) => !isHeldOut(id)), heldOut: ids.filter(isHeldOut) };
+  if (heldOutFile === undefined) await copyFile(file, kept);
+  // Both in one file: from here on it is told by id what is trained on.
+  else await writeFile(kept, `${await readFile(file, 'utf8')}\n${await readFile(path.resolve(workspace, heldOutFile), 'utf8')}`);
+  const tasks = await questionsOf(kept);
+  const isDrawn = ({ id }: { readonly id: string }): boolean => draw(seed, 'held out', id) / 2 ** 48 < heldOut;
+  const trained = heldOutFile === undefined ? tasks.filter((task) => !isDrawn(task)) : tasks.slice(0, (await questionsOf(file)).length);
+  const rest = tasks.filter((task) => !trained.includes(task));
+  const asked = new Set(trained.map(({ question }) => question));
+  const shared = rest.find(({ question }) => asked.has(question));
+  if (heldOutFile !== undefined && shared) {
+    throw new TrainingError(`The task "${shared.id}" of ${heldOutFile} is trained on, too: remove it from one of the files.`);
+  }
+  return { path: file, sha256: await hashOf(kept), train: trained.map(({ id }) => id), heldOut: rest.map(({ id }) => id) };
+}
+
+async function questionsOf(file: string): Promise<{ readonly id: string; readonly question: string }[]> {
+  const found = [];
+  for await (const { id, question } of readTasks(file)) found.push({ id, question });
+  return found;
 }
 
 const hashOf = async (file: string): Promise<string> => createHash('sha256').update(await readFile(file)).digest('hex');
