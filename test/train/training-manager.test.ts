@@ -330,6 +330,20 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await over(manager, all.trainingId)).toMatchObject({ state: 'failed', message: expect.stringMatching(/^Every task is too long/) });
   });
 
+  it('trains on all of a file where another is held out, and refuses a task that both have', async () => {
+    const heldOutFile = 'held-out.jsonl';
+    const task = (question: string): string => JSON.stringify({ id: 'h', question, grader: { kind: 'exact', answer: '3' } });
+    await writeFile(path.join(workspace, heldOutFile), task('What is another?'));
+    const manager = await begin();
+    const config = { ...CONFIG, steps: 1, tasks: { ...CONFIG.tasks, heldOutFile } };
+    const { trainingId } = await manager.start({ workspace, config });
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', tasks: { train: 8, heldOut: 1 } });
+
+    await writeFile(path.join(workspace, heldOutFile), task('What is 3?'));
+    const shared = await manager.start({ workspace, config });
+    expect(await over(manager, shared.trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining('is trained on, too') as string });
+  });
+
   it('tells each change once, small, and the changes together are the training', async () => {
     const manager = await begin();
     let followed: Training | undefined;
