@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { backendCommand } from './cli/backend-command.ts';
-import type { Command, CommandContext, Verification } from './cli/command.ts';
+import type { Command, CommandContext, ConnectChoices, Verification } from './cli/command.ts';
 import { demoCommand } from './cli/demo-command.ts';
 import { editorOf, editText } from './cli/edit-text.ts';
 import { EXIT } from './cli/exit-codes.ts';
@@ -14,6 +14,7 @@ import { logprobsCommand } from './cli/logprobs-command.ts';
 import { modelCommand } from './cli/model-command.ts';
 import { runsCommand } from './cli/runs-command.ts';
 import { serveCommand } from './cli/serve-command.ts';
+import { simulateCommand } from './cli/simulate-command.ts';
 import { solveCommand } from './cli/solve-command.ts';
 import { trainCommand } from './cli/train-command.ts';
 import { StatusLine } from './cli/status-line.ts';
@@ -24,7 +25,7 @@ import { workerCommand } from './cli/worker-command.ts';
 import { machineProbe } from './lm/device/device-probe.ts';
 import { ModelClient } from './lm/process/model-client.ts';
 import { conductorHome, prepareHome } from './protocol/client/discovery.ts';
-import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
+import { connectBackend, joinBackend, stopBackend, type ConnectOptions } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { RunFolder } from './verify/files/run-folder.ts';
 import { replaceFile } from './common/replace-file.ts';
@@ -48,7 +49,7 @@ const acpCommand: Command = async (args, given) => (await import('./cli/acp-comm
 const hookCommand: Command = async (args, given) => (await import('./cli/hook-command.ts')).hookCommand(args, given);
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
-  solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, train: trainCommand,
+  solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, simulate: simulateCommand, train: trainCommand,
   eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, acp: acpCommand, hook: hookCommand, serve: serveCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 
@@ -168,7 +169,19 @@ const context: CommandContext = {
   localSettings: async () => (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local,
   openModel: (options) => new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS }),
   stopBackend: (home) => stopBackend(home ?? conductorHome()),
-  connect: ({ home, confirm, key } = {}) => connectBackend({
+  connect: (choices) => connectBackend(asClient(choices)),
+  runningSimulation: async () => {
+    const client = await joinBackend(asClient());
+    try {
+      return (await client?.request('simulation/get', {}))?.simulation ?? undefined;
+    } finally {
+      client?.close();
+    }
+  },
+};
+
+function asClient({ home, confirm, key }: ConnectChoices = {}): ConnectOptions {
+  return {
     home: home ?? conductorHome(),
     backendScript: fileURLToPath(new URL('./backend.mjs', import.meta.url)),
     client: { kind: 'cli', version: VERSION },
@@ -178,8 +191,8 @@ const context: CommandContext = {
       'client/secret': async ({ name }) => ({ value: process.env[name] || key?.(name) || null }),
       ...(confirm && { 'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }) }),
     },
-  }),
-};
+  };
+}
 
 const [name, ...args] = process.argv.slice(2);
 try {

@@ -15,6 +15,7 @@ import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
 import { mathComparer } from './wiring/math-comparer.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
+import { startSimulation } from './wiring/simulation.ts';
 import { taskMaker } from './wiring/task-maker.ts';
 import { openVerificationParts } from './wiring/verification.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
@@ -27,6 +28,7 @@ import { PoolEditor } from './server/handlers/workers-handlers.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
 import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { lookAround } from './server/look-around.ts';
+import { SimulatedPool } from './server/simulated-pool.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { nextPlanner } from './solve/run-pool.ts';
 import { planningRecords } from './solve/planning-records.ts';
@@ -63,8 +65,12 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const workersPath = path.join(home, 'workers.json');
   const prices = await loadPrices(path.join(home, 'prices.json'));
   const limits = new ProviderLimits();
+  const simulations: SimulatedPool = new SimulatedPool({
+    start: (request) => startSimulation(request, path.join(home, 'simulation')),
+    ended: () => forgetSimulated(),
+  });
   const loadWorkers = async (): Promise<WorkersFile> => {
-    const file = await loadWorkersFile(workersPath);
+    const file = simulations.over(await loadWorkersFile(workersPath));
     limits.setWorkers(file.workers);
     return file;
   };
@@ -150,6 +156,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
 
   const pool = new PoolEditor({
     file: workersPath,
+    shown: (file) => simulations.over(file),
     tryWorker: (worker, signal) => tryWorker(worker, {
       caller,
       keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) }),
@@ -193,10 +200,21 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     log,
   });
 
+  /** What was learned from simulated workers must not plan for others: it goes with them. */
+  const forgetSimulated = async (): Promise<void> => {
+    await trainings.opened;
+    const { workers } = await loadWorkersFile(workersPath);
+    const isGone = ({ id }: { readonly id: string }): boolean => !workers.some((worker) => worker.id === id);
+    for (const { trainingId, adopted, simulated, pool: learnedFrom = [] } of trainings.list()) {
+      if (adopted && simulated && learnedFrom.some(isGone)) await trainings.goBack(trainingId);
+    }
+  };
+
   return {
     runs,
     pool,
     trainings,
+    simulations,
     suggestions,
     conversations: new Converser({ runs, tools: clientTools, loadWorkers }),
     models: models.access,
@@ -208,10 +226,11 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     }),
     resume: () => {
       runs.resumeUnfinished();
-      void trainings.open().catch((error: unknown) => log(`Earlier trainings could not be read: ${String(error)}`));
+      void trainings.open().then(forgetSimulated).catch((error: unknown) => log(`Earlier trainings could not be read: ${String(error)}`));
     },
     close: async () => {
       await Promise.all([runs.close(), trainings.close(), suggestions.close()]);
+      await simulations.close();
       await comparer.close();
       await verification.close();
       await models.close();

@@ -3,6 +3,7 @@ import type { EvaluationRequest, OpenedEvaluation, WhilePreparing } from '../eva
 import type { DeviceProbe } from '../lm/device/device-probe.ts';
 import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
+import type { Simulation } from '../protocol/simulation.ts';
 import type { LocalSettings } from '../protocol/worker-config.ts';
 import type { Verifier } from '../verify/verify.ts';
 import type { Terminal } from './terminal.ts';
@@ -37,6 +38,8 @@ export interface CommandContext {
   readonly currentFolder: string;
   /** Connects to the user's backend. Starts it if it is not running. */
   readonly connect: (choices?: ConnectChoices) => Promise<BackendClient>;
+  /** The simulation of the user's backend; undefined if none runs. Starts nothing. */
+  readonly runningSimulation: () => Promise<Simulation | undefined>;
   /** @returns false if no backend was running. */
   readonly stopBackend: (home?: string) => Promise<boolean>;
   readonly standardInput: () => Readable;

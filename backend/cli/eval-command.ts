@@ -12,6 +12,7 @@ import { checkImage, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ProgressPrinter } from './progress-printer.ts';
+import { simulationFor } from './simulation-for.ts';
 import { jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -76,7 +77,9 @@ async function check(files: readonly string[], { json }: Values, { terminal, cur
 
 async function run(tasks: readonly string[], values: Values, context: CommandContext): Promise<number> {
   const { terminal, interrupted, interruptMeans } = context;
-  const request = await requestOf(tasks, values, context);
+  const asked = await requestOf(tasks, values, context);
+  const simulation = simulationFor(asked, await context.runningSimulation());
+  const request: EvaluationRequest = simulation ? { ...asked, simulated: true, simulation, folder: values.out === undefined ? `${asked.folder}-simulation-${simulation.seed}` : asked.folder } : asked;
   const progress = new ProgressPrinter(terminal);
   const { evaluation, pool, tasks: sources, close } = await context.openEvaluation(request, {
     signal: interrupted,

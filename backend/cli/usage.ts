@@ -106,6 +106,12 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
   demo: `conductor demo [OPTION]...
       --seed N           select another bug, from 0
       --keep             keep the sample project and the run`,
+  simulate: `conductor simulate [TASKS]... [OPTION]...
+                         let simulated workers be the pool until Ctrl+C, to try eval and train without a key.
+                         TASKS: files whose answers they know besides the gym's, such as HumanEval.jsonl.gz
+      --seed N           of the gym's tasks and of the workers' luck; default 1
+      --beside           let your own workers answer, too; without it nothing is sent to them meanwhile
+      --json             print the simulation as one JSON object`,
   verify: `conductor verify [OPTION]...
                          test the uncommitted changes, or a diff, on top of the last commit
   -w, --workspace DIR    the project, in a Git repository; default: the current folder

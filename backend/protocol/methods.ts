@@ -13,6 +13,7 @@ import { priceOriginSchema } from './price-origin.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
+import { simulationRequestSchema, simulationSchema } from './simulation.ts';
 import { MAX_STEP_WORDS } from './step-words.ts';
 import { suggestOutcomeSchema, suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
 import { foundTestsSchema, likelyCommandSchema, testCommandSchema } from './test-command.ts';
@@ -394,6 +395,12 @@ export const clientRequests = {
   'training/goBack': { params: trainingRef, result: trainingSchema },
   /** Deletes the training and its runs permanently. Refused while it is active or its adapter is in use. */
   'training/remove': { params: trainingRef, result: nothing },
+  /** The simulated pool that stands in for that of workers.json; null if there is none. */
+  'simulation/get': { params: nothing, result: z.object({ simulation: simulationSchema.nullable() }) },
+  /** Starts a simulated pool. It ends with this connection. Refused while another one runs. */
+  'simulation/begin': { params: simulationRequestSchema, result: simulationSchema },
+  /** Ends the simulated pool, whoever began it. */
+  'simulation/end': { params: nothing, result: nothing },
 } as const;
 
 /** Notifications of the backend to its clients. */
@@ -412,6 +419,8 @@ export const backendNotifications = {
   'suggest/text': suggestTextSchema,
   /** To the client that asked for the turn. */
   'converse/text': converseTextSchema,
+  /** A simulated pool has begun or ended. */
+  'pool/changed': z.object({}),
   'model/status': localModelStatusSchema,
   'model/pullProgress': pullProgressSchema,
 } as const;

@@ -13,6 +13,7 @@ import { contextHandlers } from './handlers/context-handlers.ts';
 import { converseHandlers } from './handlers/converse-handlers.ts';
 import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
+import { ClientSimulation, type SimulationService } from './handlers/simulation-handlers.ts';
 import { suggestHandlers } from './handlers/suggest-handlers.ts';
 import { trainingHandlers, type TrainingService } from './handlers/training-handlers.ts';
 import { workersHandlers, type PoolEditor } from './handlers/workers-handlers.ts';
@@ -44,6 +45,7 @@ export interface SessionDependencies {
   readonly trainings: TrainingService;
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
+  readonly simulations: SimulationService;
   readonly clients: ClientRegistry;
   readonly health: HealthSource;
   readonly stop: () => void;
@@ -117,7 +119,7 @@ export class ClientSession {
       const message = 'This connection is already initialized.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, models, trainings, suggestions, conversations, clients, health } = this.#dependencies;
+    const { runs, pool, models, trainings, suggestions, conversations, simulations, clients, health, log } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -127,14 +129,16 @@ export class ClientSession {
     const output = this.#feedOutput();
     const feed = new RunFeed(runs, output);
     const trainingFeed = new TrainingFeed(trainings, output);
+    const simulation = new ClientSimulation(simulations, { onChanged: () => connection.notify('pool/changed', {}), log });
     this.#client = client;
-    this.#feeds = [feed, trainingFeed];
+    this.#feeds = [feed, trainingFeed, simulation];
     this.#stopListening = models.listen((status) => connection.notify('model/status', status));
     this.#handleAll({
       ...runsHandlers(runs, feed),
       ...contextHandlers(runs.questions),
       ...trainingHandlers(trainings, trainingFeed),
       ...workersHandlers(pool),
+      ...simulation.handlers(),
       ...converseHandlers(conversations, (text) => connection.notify('converse/text', text)),
       ...suggestHandlers(suggestions, (text) => connection.notify('suggest/text', text)),
       ...modelsHandlers({ models, pool, notifyProgress: (progress) => connection.notify('model/pullProgress', progress) }),

@@ -10,6 +10,7 @@ import { ClientRegistry } from './client-registry.ts';
 import type { HealthSource, SessionLimits } from './client-session.ts';
 import type { PoolEditor } from './handlers/workers-handlers.ts';
 import type { ModelsAccess } from './handlers/models-handlers.ts';
+import type { SimulationService } from './handlers/simulation-handlers.ts';
 import type { TrainingService } from './handlers/training-handlers.ts';
 import { IdleExit } from './idle-exit.ts';
 import { claimInstance } from './single-instance.ts';
@@ -22,6 +23,7 @@ export interface BackendParts {
   readonly trainings: TrainingService;
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
+  readonly simulations: SimulationService;
   readonly health: HealthSource;
   /** Resumes unfinished work of the previous backend. Called when clients can connect. */
   resume?(): void;
@@ -63,7 +65,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, pool, models, trainings, suggestions, conversations, health } = parts;
+  const { runs, pool, models, trainings, suggestions, conversations, simulations, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
@@ -77,7 +79,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool, models, trainings, suggestions, conversations, clients, health, token, stop, log,
+    runs, pool, models, trainings, suggestions, conversations, simulations, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });

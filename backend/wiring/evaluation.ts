@@ -20,11 +20,10 @@ import type { EvalTask } from '../eval/run-plan.ts';
 import { byKey, sameTestResults, type SameAnswer } from '../eval/voting.ts';
 import { GymGrades } from '../lab/gym/gym-grades.ts';
 import { TRAINING_POOL } from '../lab/gym/gym-pools.ts';
-import { GymBook, gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
-import { gymRule } from '../lab/gym/gym-worker.ts';
+import { gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
 import { VERSION } from '../protocol/product-version.ts';
 import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
-import { knownAnswersRule, type KnownAnswers } from '../simulator/known-answers.ts';
+import type { KnownAnswers } from '../simulator/known-answers.ts';
 import { SimulatorServer } from '../simulator/server.ts';
 import { answerCode } from '../verify/graders/answer-code.ts';
 import { ProgramSandbox } from '../verify/graders/code/program-sandbox.ts';
@@ -38,6 +37,7 @@ import { loadWorkersFile } from '../workers/workers-file.ts';
 import { findBundledModel } from './bundled-model.ts';
 import { mathComparer } from './math-comparer.ts';
 import { modelParts } from './models.ts';
+import { knowingRule } from './simulated-knowledge.ts';
 import { taskMaker } from './task-maker.ts';
 import { openVerificationParts } from './verification.ts';
 
@@ -92,10 +92,12 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     const practice = practised.flat();
     refuseShared(sources.flatMap(({ tasks }) => tasks), practice);
 
-    const server = request.simulated ? await simulate(request.seed, gym, knownAnswers([...specified.values()], [...project?.tasks ?? [], ...project?.practice ?? []])) : undefined;
+    const { simulation: running } = request;
+    const known = (): ReadonlyMap<string, KnownAnswers> => knownAnswers([...specified.values()], [...project?.tasks ?? [], ...project?.practice ?? []]);
+    const server = request.simulated && !running ? await simulate(request.seed, gym, known()) : undefined;
     if (server) closing.push(() => server.close());
-    const all = server ? server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) : workersFile.workers;
-    const pool = poolOf(all, request.pool, server !== undefined);
+    const all = server ? server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) : running?.workers ?? workersFile.workers;
+    const pool = poolOf(all, request.pool, request.simulated);
     const limits = new ProviderLimits({ workers: all });
     const prices = await loadPrices(path.join(home, 'prices.json'));
     const bundled = findBundledModel();
@@ -123,7 +125,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
       const spec = specified.get(task.id)?.spec;
       return spec ? sameAnswerFor(spec, tools, signal) : sameGymCode;
     };
-    const simulation = server && `simulation ${request.seed}`;
+    const simulation = running ? `simulation ${running.seed} of workers whose skills are not told` : server && `simulation ${request.seed}`;
     const evaluation = new Evaluation({
       sources, practice, contestants: request.contestants, planners, pool, best: request.best, seeds: request.seeds, budget: request.budget,
       folder: request.folder, concurrency: request.concurrency,
@@ -193,24 +195,8 @@ function poolOf(all: readonly WorkerConfig[], wanted: readonly string[] | undefi
 }
 
 /** Simulated workers that know the gym and the given files by hidden skill. */
-async function simulate(seed: number, gym: readonly GymTask[], known: ReadonlyMap<string, KnownAnswers>): Promise<SimulatorServer> {
-  const book = new GymBook(gym);
-  const gymAnswers = (question: string): { right: string; wrong: [string, ...string[]] } | undefined => {
-    const task = book.find(question);
-    const [first, ...rest] = task?.wrong.map(({ source }) => source) ?? [];
-    return task && first !== undefined ? { right: task.source, wrong: [first, ...rest] } : undefined;
-  };
-  const ofGym = gymRule(book);
-  const ofFiles = knownAnswersRule((question) => known.get(question.trim()) ?? gymAnswers(question));
-  return await SimulatorServer.start({
-    seed, latency: 0, workers: TRAINING_POOL,
-    rule: (character, asked) => {
-      const text = asked.messages.map(({ content }) => content).join('\n');
-      const isVerdict = text.includes('ACCEPT or ESCALATE');
-      const isGym = !isVerdict && gym.some(({ question }) => text.includes(question));
-      return isGym ? ofGym(character, asked) : ofFiles(character, asked);
-    },
-  });
+function simulate(seed: number, gym: readonly GymTask[], known: ReadonlyMap<string, KnownAnswers>): Promise<SimulatorServer> {
+  return SimulatorServer.start({ seed, latency: 0, workers: TRAINING_POOL, rule: knowingRule(gym, known) });
 }
 
 const sameGymCode = byKey((answer) => answerCode(answer, 'javascript') ?? answer.trim());

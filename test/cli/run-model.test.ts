@@ -33,7 +33,7 @@ async function score(options: readonly string[], ask?: (question: string) => boo
     environment: { CONDUCTOR_HOME: path.join(folder, 'home') },
     currentFolder: folder,
     connect: () => Promise.reject(new Error('No backend is needed for this.')),
-    stopBackend: async () => false,
+    runningSimulation: () => Promise.resolve(undefined), stopBackend: async () => false,
     standardInput: () => Readable.from([Buffer.from('{"sequences":[[1,2,3]],"prompt_lengths":[2]}')]),
     writeWhole: () => Promise.reject(new Error('No file is written for this.')),
     openVerification: () => Promise.reject(new Error('No verification is needed for this.')),

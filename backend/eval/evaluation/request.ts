@@ -1,5 +1,6 @@
 import type { EvaluationBudget } from './evaluation-file.ts';
 import type { ContestantName } from './line-up.ts';
+import type { Simulation } from '../../protocol/simulation.ts';
 import type { Evaluation } from './open-evaluation.ts';
 import type { ProjectSourceRequest } from './project-source.ts';
 
@@ -23,6 +24,8 @@ export interface EvaluationRequest {
   readonly pool?: readonly string[] | undefined;
   /** Simulated workers instead of those of workers.json. */
   readonly simulated: boolean;
+  /** The simulation that runs, where its workers are meant. */
+  readonly simulation?: Simulation | undefined;
   readonly best?: string | undefined;
   /** At most this many tasks of each source. */
   readonly limit?: number | undefined;

@@ -50,6 +50,15 @@ export async function connectBackend(options: ConnectOptions): Promise<BackendCl
 }
 
 /**
+ * Connects to the user's backend if one runs, and starts none.
+ * @throws IncompatibleBackendError
+ */
+export async function joinBackend(options: ConnectOptions): Promise<BackendClient | undefined> {
+  const record = await readRecord(options.home);
+  return record && (await join(record, options, { mayReplace: false }));
+}
+
+/**
  * Stops the running backend of any version. With `ifIdle` only if it is not in use.
  * @returns false if none runs. @throws RequestError with the backend's message if it refuses.
  */

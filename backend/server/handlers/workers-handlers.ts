@@ -19,6 +19,8 @@ export type TriedWorker = Result<ClientRequests, 'worker/try'>;
 export interface WorkersAccess {
   /** Absolute path of `workers.json`. */
   readonly file: string;
+  /** The pool that questions use, from the content of the file; the same where nothing stands in for it. */
+  shown?(file: WorkersFile): WorkersFile;
   /** Tests a worker with one or two small real calls. */
   tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
   /** What is known of the worker's price. */
@@ -123,7 +125,8 @@ export class PoolEditor {
     return this.describe(await this.change(change));
   }
 
-  async describe(content: WorkersFile): Promise<Pool> {
+  async describe(stored: WorkersFile): Promise<Pool> {
+    const content = this.#access.shown?.(stored) ?? stored;
     const { conductor, workers, budget: { warnAtPercent, runUsd } } = content;
     const statuses = await Promise.all(workers.map((worker) => this.#status(worker)));
     const { file, bundledConductor } = this.#access;

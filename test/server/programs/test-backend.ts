@@ -8,6 +8,7 @@ import { hostBackend } from '../../../backend/server/host-backend.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { NO_MODELS } from '../support/no-models.ts';
 import { NO_CONVERSATIONS } from '../support/no-conversations.ts';
+import { NO_SIMULATIONS } from '../support/no-simulations.ts';
 import { NO_SUGGESTIONS } from '../support/no-suggestions.ts';
 import { NO_TRAININGS } from '../support/no-trainings.ts';
 
@@ -43,6 +44,7 @@ const ended = await hostBackend({
     trainings: NO_TRAININGS,
     suggestions: NO_SUGGESTIONS,
     conversations: NO_CONVERSATIONS,
+    simulations: NO_SIMULATIONS,
     health: new BackendHealth({
       backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }), look: () => Promise.reject(new Error('not here')),
     }),

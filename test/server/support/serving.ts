@@ -13,6 +13,7 @@ import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
 import { NO_CONVERSATIONS } from './no-conversations.ts';
 import { NO_MODELS } from './no-models.ts';
+import { NO_SIMULATIONS } from './no-simulations.ts';
 import { NO_SUGGESTIONS } from './no-suggestions.ts';
 import { NO_TRAININGS } from './no-trainings.ts';
 
@@ -65,6 +66,7 @@ export async function serve(
     trainings: NO_TRAININGS,
     suggestions: NO_SUGGESTIONS,
     conversations: NO_CONVERSATIONS,
+    simulations: NO_SIMULATIONS,
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH), details: () => Promise.reject(new Error('not here')) },
     stop: () => stopped.resolve(),
     explain: () => undefined,
