@@ -7,7 +7,7 @@ const ROOMS = {
   'backend/common': [],
   'backend/protocol': ['common'],
   'backend/server': ['protocol', 'solve', 'suggest', 'converse', 'train', 'context', 'workers', 'journal', 'common'],
-  'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
+  'backend/train': ['solve', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
   'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'simulator', 'protocol', 'common'],
   'backend/hands': ['context', 'workers', 'verify', 'protocol', 'common'],
   'backend/solve': ['hands', 'context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],

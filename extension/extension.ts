@@ -33,6 +33,7 @@ import type { PanelPageOptions } from './panel/panel-page.ts';
 import { PanelStateSource } from './panel/panel-state.ts';
 import { PanelView } from './panel/panel-view.ts';
 import { PoolStore } from './workers/pool-store.ts';
+import { simulate } from './workers/simulate-command.ts';
 import { plainMessage } from './common/plain-message.ts';
 import { RunCommands } from './runs/run-commands.ts';
 import { takeRunFor } from './runs/run-for-folder.ts';
@@ -147,6 +148,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     if (isOver(state)) localFirst.refresh();
   });
   connection.on('run/removed', () => localFirst.refresh());
+  connection.on('pool/changed', () => void poolStore.refresh().catch(() => undefined));
   context.subscriptions.push(vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration('conductor.localFirst')) localFirst.changed.emit();
   }));
@@ -348,6 +350,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       if (typeof trainingId === 'string') await trainingCommands.open(trainingId);
     },
     'conductor.showDemonstration': () => runCommands.demonstrate(),
+    'conductor.simulate': () => simulate({ connection, poolStore }),
     'conductor.addWorker': () => addWorker(),
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),

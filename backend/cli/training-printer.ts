@@ -2,6 +2,7 @@ import { raisedLimit } from '../protocol/budget-limits.ts';
 import { counted } from '../common/counted.ts';
 import { flatMessage, flatStepsOf, isFlat } from '../protocol/flat-steps.ts';
 import { formatElapsed, formatMoney, formatUsd } from '../protocol/figures.ts';
+import { planMetric, workerShares } from '../protocol/plan-metrics.ts';
 import { isTrainingOver } from '../protocol/training-facts.ts';
 import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
 import { ProgressPrinter } from './progress-printer.ts';
@@ -102,6 +103,13 @@ function stepLine({ metrics, config }: Training, index: number): string {
   const figure = (name: string): number => values[name] ?? 0;
   return (
     `step ${index + 1}/${config.steps}  reward ${figure('reward').toFixed(3)}  verified ${percent(figure('verified_rate'))}  ` +
-    `plans that parse ${percent(figure('format_rate'))}  entropy ${figure('entropy').toFixed(2)}  gradient ${figure('grad_norm').toFixed(2)}${isFlat(values) ? '  taught nothing' : ''}`
+    `plans that parse ${percent(figure('format_rate'))}  entropy ${figure('entropy').toFixed(2)}  gradient ${figure('grad_norm').toFixed(2)}${plansIn(values)}${isFlat(values) ? '  taught nothing' : ''}`
   );
+}
+
+/** What the plans of a step do, in few words; empty in trainings of an earlier version. */
+function plansIn(values: Training['metrics'][number]): string {
+  const length = values[planMetric('mean_steps')];
+  const [most] = workerShares(values);
+  return length === undefined || !most ? '' : `  ${length.toFixed(1)} steps a plan, ${(100 * most[1]).toFixed(0)} % by ${printable(most[0])}`;
 }

@@ -60,8 +60,8 @@ export async function startSimulation({ tasks: files, seed }: SimulationRequest,
 }
 
 /** As a task of our own form. */
-function filed({ id, question, functionName, cases }: GymTask): Pick<Task, 'id' | 'question' | 'grader'> {
-  return { id, question, grader: { kind: 'cases', language: 'javascript', function: functionName, cases: [...cases] } };
+function filed({ id, question, kind, functionName, cases }: GymTask): Pick<Task, 'id' | 'question' | 'kind' | 'grader'> {
+  return { id, question, kind, grader: { kind: 'cases', language: 'javascript', function: functionName, cases: [...cases] } };
 }
 
 async function lastPort(file: string): Promise<number | undefined> {

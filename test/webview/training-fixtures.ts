@@ -35,6 +35,29 @@ function metricsOf(step: number): Record<string, number> {
     'learning_rate': 1e-5,
     // A step whose groups are all alike teaches nothing and has no entropy.
     ...(step !== 11 && { entropy: 0.62 - 0.2 * learned + wander(step, 0.03) }),
+    ...plansOf(step),
+  };
+}
+
+/** What the plans of a step do: more and more of them are of two steps, the second of which reads the first. */
+function plansOf(step: number): Record<string, number> {
+  const learned = 1 - Math.exp(-step / 14);
+  const [one, three] = [share(0.5 - 0.4 * learned + wander(step, 0.05)), share(0.15 - 0.1 * learned + wander(step + 3, 0.03))];
+  const claude = share(0.34 + 0.2 * learned + wander(step, 0.04));
+  const gpt = share(0.33 + 0.05 * learned + wander(step + 4, 0.04));
+  const check = share(0.1 + 0.3 * learned + wander(step + 1, 0.05));
+  const all = three / 2;
+  return {
+    'plans/mean_steps': one + 2 * (1 - one - three) + 3 * three,
+    'plans/diversity': share(0.8 - 0.4 * learned + wander(step, 0.06)),
+    'plans/steps/1': one, 'plans/steps/2': 1 - one - three, 'plans/steps/3': three,
+    'plans/access/none': one, 'plans/access/chain': 1 - one - three, 'plans/access/tree': three - all, 'plans/access/all': all,
+    'plans/role/plan': share(0.35 - check / 2), 'plans/role/write': share(0.65 - check / 2), 'plans/role/check': check,
+    'plans/worker/claude': claude, 'plans/worker/gpt': gpt, 'plans/worker/qwen-coder': 1 - claude - gpt,
+    // A step has tasks of some kinds only.
+    ...(step % 2 === 0
+      ? { 'plans/kind/write/gpt': share(0.4 + 0.4 * learned), 'plans/kind/write/claude': share(0.6 - 0.4 * learned) }
+      : { 'plans/kind/repair/claude': share(0.3 + 0.5 * learned), 'plans/kind/repair/qwen-coder': share(0.7 - 0.5 * learned) }),
   };
 }
 

@@ -151,7 +151,7 @@ describe('the comparison', () => {
 describe('the curves', () => {
   it('are all there, each with a name and with its first and last value in words', () => {
     const panel = show(runningTraining());
-    const pictures = [...panel.root.querySelectorAll('.curve svg')];
+    const pictures = [...panel.root.querySelectorAll('.curves .curve svg')];
     expect(pictures.map((picture) => picture.querySelector('title')?.textContent)).toEqual([
       'Reward', 'Verified', 'Plans that parse', 'Length', 'Cut off', 'Entropy', 'Gradient', 'Spent',
     ]);
@@ -161,24 +161,46 @@ describe('the curves', () => {
 
   it('look at the same step where one of them is pointed at', () => {
     const panel = show(runningTraining());
-    const first = panel.root.querySelector('.curve svg') as SVGSVGElement;
+    const first = panel.root.querySelector('.curves .curve svg') as SVGSVGElement;
     first.getBoundingClientRect = () => ({ left: 0, width: 220 }) as DOMRect;
     void act(() => void first.dispatchEvent(new MouseEvent('pointermove', { clientX: 30 })));
-    const figures = [...panel.root.querySelectorAll('.curve figcaption .figures')].map(({ textContent }) => textContent);
+    const figures = [...panel.root.querySelectorAll('.curves .curve figcaption .figures')].map(({ textContent }) => textContent);
     expect(figures.every((figure) => figure?.startsWith('step 4: '))).toBe(true);
   });
 
   it('can be read as a table', () => {
     const panel = show(runningTraining());
     panel.click('All figures');
-    const rows = panel.root.querySelectorAll('.figure-table tbody tr');
+    const rows = panel.root.querySelectorAll('.curves .figure-table tbody tr');
     expect(rows).toHaveLength(23);
     // The step that taught nothing has no entropy.
     expect(rows[11]?.querySelectorAll('td')[5]?.textContent).toBe('–');
   });
 
   it('are not there before a step is done', () => {
-    expect(show(preparingTraining()).root.querySelector('.curves')).toBeNull();
+    expect(show(preparingTraining()).root.querySelector('.curves, .plan-curves')).toBeNull();
+  });
+
+  it('of the plans tell how long they are, who works, what is asked for, who reads whom, and how different they are', () => {
+    const { root } = show(runningTraining());
+    const groups = [...root.querySelectorAll('.plan-curves [role="group"]')].map((group) =>
+      [group.querySelector('h3')?.textContent, [...group.querySelectorAll('svg title')].map(({ textContent }) => textContent)]);
+    expect(groups).toEqual([
+      ['How long they are', ['Steps of a plan', '1 step', '2 steps', '3 steps']],
+      ['Who works', ['claude', 'gpt', 'qwen-coder']],
+      ['What is asked for', ['To plan', 'To write', 'To check']],
+      ['Who reads whom', ['Nobody', 'Chain', 'Tree', 'All']],
+      ['How different they are', ['Diversity']],
+    ]);
+    const kinds = [...root.querySelectorAll('.plan-curves tbody tr')].map((row) => [...row.children].map(({ textContent }) => textContent));
+    expect(kinds).toEqual([['repair', '39 % → 67 %', '0 % → 0 %', '61 % → 33 %'], ['write', '53 % → 30 %', '47 % → 70 %', '0 % → 0 %']]);
+  });
+
+  it('of the plans are not there in a training of an earlier version', () => {
+    const { metrics, ...rest } = runningTraining();
+    const without = metrics.map((step) => Object.fromEntries(Object.entries(step).filter(([name]) => !name.startsWith('plans/'))));
+    const { root } = show({ ...rest, metrics: without });
+    expect([root.querySelector('.plan-curves'), root.querySelectorAll('.curves .curve').length]).toEqual([null, 8]);
   });
 
   const size = { width: 100, height: 10 };

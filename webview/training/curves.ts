@@ -24,9 +24,9 @@ interface Row extends Omit<Curve, 'values' | 'spread'> {
   readonly spread?: readonly [string, string];
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+export const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 const decimal = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3));
-const SHARE = { span: [0, 1], format: percent } as const;
+export const SHARE = { span: [0, 1], format: percent } as const;
 
 const rows = (): readonly Row[] => [
   { metric: 'reward', name: l10n.t('Reward'), meaning: l10n.t('mean over the plans of a step'), span: [0, 1], format: (value) => value.toFixed(3) },

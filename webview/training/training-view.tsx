@@ -13,6 +13,7 @@ import { Notice } from '../notice.tsx';
 import type { ViewDefinition } from '../view-definition.ts';
 import { ComparisonView } from './comparison-view.tsx';
 import { CurvesView } from './curves-view.tsx';
+import { PlanCurvesView } from './plan-curves-view.tsx';
 import { RolloutsView } from './rollouts-view.tsx';
 import { TasksView } from './tasks-view.tsx';
 import { countsOf, fractionOf, timeLeft, trainingNews, trainingStage } from './training-stage.ts';
@@ -42,6 +43,7 @@ function TrainingView({ view: { training, tasks, rollout } }: { readonly view: V
       <Actions training={training} />
       <TasksView training={training} notes={tasks} />
       <CurvesView trainingId={trainingId} metrics={metrics} />
+      <PlanCurvesView metrics={metrics} />
       <RolloutsView training={training} whole={rollout} isUnderWay={isUnderWay(training)} />
     </>
   );

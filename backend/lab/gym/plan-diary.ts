@@ -2,6 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { parsePlan } from '../../conductor/parse-plan.ts';
 import { readRole, ROLES, type Role } from '../../simulator/roles.ts';
+import { countPlans } from '../../train/rollouts/plan-metrics.ts';
 import { MAX_STEPS } from '../../workflow/plan.ts';
 
 const counts = z.record(z.string(), z.int().min(0));
@@ -25,20 +26,12 @@ export type PlanEntry = z.infer<typeof planEntrySchema>;
 export function planEntry(
   texts: readonly string[], { step, kind, pool }: { readonly step: number; readonly kind: string; readonly pool: readonly { readonly id: string }[] },
 ): PlanEntry {
-  const lengths = new Array<number>(MAX_STEPS).fill(0);
-  const workers: PlanEntry['workers'] = { plan: {}, write: {}, check: {} };
-  for (const text of texts) {
+  const plans = texts.flatMap((text) => {
     const parsed = parsePlan(text, { workerCount: pool.length, round: 0 });
-    if (parsed.kind !== 'plan') continue;
-    const { modelIds, subtasks } = parsed.plan;
-    lengths[modelIds.length - 1]! += 1;
-    for (const [index, ordinal] of modelIds.entries()) {
-      const ofRole = workers[readRole(subtasks[index] as string).role];
-      const { id } = pool[ordinal]!;
-      ofRole[id] = (ofRole[id] ?? 0) + 1;
-    }
-  }
-  return { step, kind, sampled: texts.length, lengths, workers };
+    return parsed.kind === 'plan' ? [{ plan: parsed.plan, pool }] : [];
+  });
+  const { lengths, workers } = countPlans(plans, (subtask) => readRole(subtask).role);
+  return { step, kind, sampled: texts.length, lengths: [...lengths], workers };
 }
 
 /** Records how plans change during a training: a file (absolute) with a line for each question of each step. */

@@ -51,11 +51,18 @@ export async function connectBackend(options: ConnectOptions): Promise<BackendCl
 
 /**
  * Connects to the user's backend if one runs, and starts none.
- * @throws IncompatibleBackendError
+ * @throws BackendStartError if one runs and does not answer, IncompatibleBackendError
  */
 export async function joinBackend(options: ConnectOptions): Promise<BackendClient | undefined> {
-  const record = await readRecord(options.home);
-  return record && (await join(record, options, { mayReplace: false }));
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const record = await readRecord(options.home);
+    if (!record || !isProcessAlive(record.pid)) return undefined;
+    const client = await join(record, options, { mayReplace: false });
+    if (client) return client;
+    if (Date.now() > deadline) throw new BackendStartError(`The backend runs and did not answer within ${START_TIMEOUT_MS / 1000} seconds; ${logPath(options.home)} says what it does.`);
+    await delay(SLOWEST_POLL_MS);
+  }
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Gatherer<Task> {
   revisionPrompt?(task: Task, at: GroupPlace, plan: Pick<SampledPlan, 'sample' | 'revises'>): Prompt | undefined;
   /** Runs sampled plans and judges their answers. The failure of one plan is its outcome. @throws where the training cannot go on */
   outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]>;
+  /** What is recorded of a step besides what it taught, once its plans are judged. */
+  metrics?(step: number): StepMetrics;
 }
 
 export interface GrpoTrainerOptions extends GrpoOptions {
@@ -67,7 +69,7 @@ export async function trainWithGrpo<Task>(
     signal.throwIfAborted();
     const groups = await gatherStep({ engine, tasks, gatherer, onGroup }, options, step, signal);
     const rate = learningRate(step, options.steps, options.learningRate);
-    metrics.push(await grpoStep(engine, groups, options, { learningRate: rate, signal }));
+    metrics.push({ ...await grpoStep(engine, groups, options, { learningRate: rate, signal }), ...gatherer.metrics?.(step) });
     await engine.saveForSampler(store.versionName(step + 1));
     await store.save(step + 1, metrics, (folder) => engine.saveState(folder));
     onStep?.(step + 1, metrics.at(-1) as StepMetrics);

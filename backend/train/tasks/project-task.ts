@@ -16,12 +16,13 @@ export interface ProjectTaskParts {
 
 /** Makes a record a task: its answers are judged against the base in which its change is made. */
 export function projectTask(record: ProjectTaskRecord, { verifier, workspace, files, test, sandboxAvailability }: ProjectTaskParts): ProjectTask {
-  const { id, question, context, shown, targets } = record;
+  const { id, question, kind, context, shown, targets } = record;
   const base = { base: files, installed: workspace, baseEdits: editsOf(record) };
   return {
     ...base,
     id,
     question,
+    kind,
     context,
     shown,
     testCommand: test.command,

@@ -6,6 +6,8 @@ interface AskedTask {
   /** Unique among the tasks of a training, and stable. */
   readonly id: string;
   readonly question: string;
+  /** What is asked for, such as `repair`: figures of plans are told by it, too. */
+  readonly kind?: string | undefined;
   /** The parts of the project that are sent with the question; empty without a project. */
   readonly context: string;
 }

@@ -111,9 +111,9 @@ export async function tasksOf(
       throw new TrainingError('The tasks of this training have changed since it started: start another training.');
     }
     const [train, heldOut] = [new Set(file.train), new Set(file.heldOut)];
-    for await (const { id, question, grader: spec } of readTasks(folder.taskFile)) {
+    for await (const { id, question, grader: spec, kind } of readTasks(folder.taskFile)) {
       const grader: Grader = createGrader(spec, parts.graderTools);
-      const task: Task = { id, question, context: '', grader };
+      const task: Task = { id, question, kind, context: '', grader };
       if (train.has(id)) tasks.train.push(task);
       else if (heldOut.has(id)) tasks.heldOut.push(task);
     }

@@ -12,6 +12,7 @@ import { AnswerFile } from '../rollouts/answer-file.ts';
 import { RolloutGatherer } from '../rollouts/rollout-gatherer.ts';
 import { type RolloutProgress, RolloutRunner } from '../rollouts/rollout-runner.ts';
 import { rolloutLine } from '../rollouts/rollout-views.ts';
+import { tellingPlans } from '../rollouts/telling-plans.ts';
 import type { Task } from '../tasks/task.ts';
 import { compareConductors } from './compare.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
@@ -85,7 +86,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     return { spentUsd: usd, spentTokens: tokens, unpricedTokens };
   };
   const shared = { pool, profile: profileOf(conductor), seed: config.seed };
-  const gatherer = new RolloutGatherer({ ...shared, rollouts, poolSizes: config.poolSizes });
+  const gatherer = tellingPlans(new RolloutGatherer({ ...shared, rollouts, poolSizes: config.poolSizes }));
   // With the whole pool on offer; no prompt of the training is longer.
   const wholePool = new RolloutGatherer({ ...shared, rollouts: runnerFor('evaluation', parts, options, () => COMPARING) });
 

@@ -78,6 +78,8 @@ export interface Task {
   readonly reference?: string | undefined;
   /** The form of its line: our own, or that of a published data set. */
   readonly form: string;
+  /** What its line says that it is about; else how it is judged, or its data set. */
+  readonly kind: string;
   /** The line number, from 1. */
   readonly line: number;
 }

@@ -33,6 +33,7 @@ const MAX_LINE_BYTES = 128 * 1024 * 1024;
 const OWN_FORM = 'conductor';
 
 const MAX_QUESTION_CHARACTERS = 1_000_000;
+const MAX_KIND_CHARACTERS = 40;
 
 /**
  * Yields the tasks of a file in order. JSON lines have rows of our own form, `{"id", "question", "grader": {"kind", …}}`, or of a published
@@ -178,6 +179,7 @@ const ownFormSchema = z.strictObject({
   id: z.string().min(1).max(500),
   question: z.string().min(1).max(MAX_QUESTION_CHARACTERS),
   grader: graderSpecSchema,
+  kind: z.string().min(1).max(MAX_KIND_CHARACTERS).optional(),
 });
 
 const fieldsSchema = z.record(z.string(), z.unknown());
@@ -189,14 +191,15 @@ function toTask(file: string, line: number, row: unknown, seed: number): Task {
   try {
     if (has('grader')) {
       const own = ownFormSchema.parse(row);
-      return { ...checked(own), form: OWN_FORM, line };
+      return { ...checked(own), form: OWN_FORM, kind: own.kind ?? own.grader.kind, line };
     }
     const form = PUBLISHED_FORMS.find((candidate) => candidate.fields.every(has));
     if (!form) {
       const known = Object.keys(fields.data).slice(0, 20).join(', ');
       throw new RowError(`it has no "grader", and its fields (${known}) are those of no data set that is known here`);
     }
-    return { ...checked(form.toTask(row, seed)), form: form.formOf?.(row).name ?? form.name, line };
+    const name = form.formOf?.(row).name ?? form.name;
+    return { ...checked(form.toTask(row, seed)), form: name, kind: name, line };
   } catch (error) {
     if (error instanceof RowError) throw new TaskFileError(file, line, `${error.message}.`);
     if (error instanceof z.ZodError) throw new TaskFileError(file, line, firstIssue(error), { cause: error });
