@@ -110,11 +110,11 @@ async function testCommand(base: string, { command, runner, reports, image }: Ju
   );
 }
 
-/** What may run the tests, to choose from. */
-export function likelyText(likely: readonly LikelyCommand[]): string {
+/** What may run the tests, to choose from. @param option that names a command */
+export function likelyText(likely: readonly LikelyCommand[], option = '--command'): string {
   if (likely.length === 0) return '';
   const commands = likely.map(({ command, from }) => `"${command}" (${from})`).join(' or ');
-  return ` The tests may be run by ${commands}: name it with --command, and the JUnit files that it writes with --reports.`;
+  return ` The tests may be run by ${commands}: name it with ${option}, and the JUnit files that it writes, if it does, with --reports.`;
 }
 
 type NothingRun = Omit<Verdict, 'command'>;

@@ -8,6 +8,7 @@ import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
+import { likelyText } from './judge-change.ts';
 import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
@@ -25,6 +26,7 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
   const client = await open();
   try {
     await requireWorker(client);
+    if (!json) await tellLikelyTests(request, client, terminal);
     const { runId } = await client.request('run/start', { request: await resolved(request, client) });
     consent.runId = runId;
     const printer = json ? undefined : new RunPrinter(terminal);
@@ -59,6 +61,13 @@ async function resolved(request: RunRequest, client: BackendClient): Promise<Run
   const last = runs.find(({ state }) => isOver(state));
   if (!last) throw new UsageError(`No run of ${request.workspace ?? 'this folder'} is over, so there is none to continue from.`);
   return { ...request, continues: last.runId };
+}
+
+/** Says before the run what may run the tests, where none are found: without them the answer stays unchecked. */
+async function tellLikelyTests({ workspace, testCommand, testRunner }: RunRequest, client: BackendClient, terminal: Terminal): Promise<void> {
+  if (workspace === undefined || testCommand !== undefined || testRunner !== undefined) return;
+  const { likely } = await client.request('tests/find', { workspace });
+  if (likely.length > 0) terminal.say(printable(`No test command was found, so the answer stays unchecked.${likelyText(likely, '--test-command')}`));
 }
 
 const LAST = 'last';

@@ -25,7 +25,7 @@ const COMMANDS = {
       --local-first      let a worker that costs nothing try first; if the tests verify its answer, nobody is paid
       --rounds N         maximum number of rounds (plan and revisions), 1 to 5; default 2
       --test-command CMD the command that runs the project's tests; default: detected
-      --runner NAME      the test runner whose report is read, of the given or detected command
+      --runner NAME      the test runner whose report is read, of the given or detected command; exit-code: its exit code alone
       --reports GLOB     the JUnit files that your command writes
       --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
       --no-tests         run no tests
@@ -120,7 +120,7 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --tests base|head  whose tests judge: those of that commit, which is the default, or those of the change itself;
                          where it changes some, it passes at most
       --command CMD      the test command; default: detected in the last commit
-      --runner NAME      the test runner whose report is read, of the given or detected command
+      --runner NAME      the test runner whose report is read, of the given or detected command; exit-code: its exit code alone
       --reports GLOB     the JUnit files that your command writes
       --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
       --test ID          a test that must pass, instead of those that failed before; repeatable

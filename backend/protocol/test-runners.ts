@@ -8,6 +8,7 @@ export const TEST_RUNNERS = [
   // Last of those that are detected: `node` also starts the others.
   'node-test',
   'custom',
+  'exit-code',
 ] as const;
 
 export type TestRunnerName = (typeof TEST_RUNNERS)[number];
@@ -15,7 +16,11 @@ export type TestRunnerName = (typeof TEST_RUNNERS)[number];
 /** The runner of a command whose results are read from JUnit files that the user names. */
 export const CUSTOM_RUNNER = 'custom' satisfies TestRunnerName;
 
+/** The runner of a command that tells of no single test: it has passed where it exits with 0. */
+export const EXIT_CODE_RUNNER = 'exit-code' satisfies TestRunnerName;
+
 /** How the results of a command are read, for people. */
 export function readingOf(runner: string): string {
+  if (runner === EXIT_CODE_RUNNER) return l10n.t('exit code alone');
   return runner === CUSTOM_RUNNER ? l10n.t('JUnit files') : runner;
 }

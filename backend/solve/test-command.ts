@@ -43,6 +43,6 @@ async function found(workspace: string, { testRunner, testReports }: Asked, chec
 function unreadable({ command, runner }: TestCommand): string {
   const what = runner === CUSTOM_RUNNER
     ? `The results of "${command}" can be read from JUnit files alone, and none are named`
-    : `The results of "${command}" cannot be read, because ${runner === undefined ? 'its test runner is not known' : `no test runner is called "${runner}"`}`;
+    : `The results of "${command}" cannot be read, because no test runner is called "${runner}"`;
   return `${what}: name the JUnit files that it writes, such as "reports/*.xml", or the runner, or ask without tests.`;
 }

@@ -70,4 +70,4 @@ export function faultIn(error: unknown): string | undefined {
 }
 
 export const unreadableCommand = (command: string): string =>
-  `The results of "${command}" cannot be read: its test runner is not known. Name the JUnit files that it writes, or another command.`;
+  `The results of "${command}" cannot be read: there is no test runner of the name that is given.`;

@@ -498,7 +498,7 @@ class Attempt {
    */
   async #negativeControl(after: JudgedRun, stage: Stage): Promise<Finding | undefined> {
     const { tests: { snapshot, chosen }, before } = stage;
-    if (chosen.runner.isReportWritable) return passesAtMost('the code under test could write the report itself');
+    if (chosen.runner.provesAtMost !== undefined) return passesAtMost(chosen.runner.provesAtMost);
     const ids = this.#failToPass(before, after);
     let altered: readonly string[] = [];
     const runAltered = this.#run(stage, async (copy) => {

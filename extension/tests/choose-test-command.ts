@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { FoundTests, LikelyCommand } from '../../backend/protocol/test-command.ts';
-import { CUSTOM_RUNNER, readingOf, TEST_RUNNERS } from '../../backend/protocol/test-runners.ts';
+import { CUSTOM_RUNNER, EXIT_CODE_RUNNER, readingOf, TEST_RUNNERS } from '../../backend/protocol/test-runners.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { manageTrustStep, NextStepError, openFolderStep } from '../common/next-step.ts';
 import { plainLabel } from '../common/plain-message.ts';
@@ -75,7 +75,7 @@ export class ChooseTestCommand {
 
   /** Asks how the results of a command are read, if it does not say so. */
   async #readAs(folder: vscode.WorkspaceFolder, command: string): Promise<TestSettings | undefined> {
-    if (await this.#runnerOf(folder, command)) return { testCommand: command };
+    if ((await this.#runnerOf(folder, command)) !== EXIT_CODE_RUNNER) return { testCommand: command };
     const picked = await vscode.window.showQuickPick(readings(), {
       title: title(),
       placeHolder: vscode.l10n.t('The command does not show which test runner it uses. How should its results be read?'),
@@ -117,6 +117,7 @@ function placeOf({ runner, folder }: FoundTests): string {
 function readings(): (vscode.QuickPickItem & { runner: string })[] {
   return [
     { runner: CUSTOM_RUNNER, label: vscode.l10n.t('From JUnit files that it writes…') },
-    ...TEST_RUNNERS.filter((runner) => runner !== CUSTOM_RUNNER).map((runner) => ({ runner, label: vscode.l10n.t('As those of {0}', runner) })),
+    { runner: EXIT_CODE_RUNNER, label: vscode.l10n.t('By its exit code alone'), detail: vscode.l10n.t('A change passes at most, and is never verified') },
+    ...TEST_RUNNERS.filter((runner) => runner !== CUSTOM_RUNNER && runner !== EXIT_CODE_RUNNER).map((runner) => ({ runner, label: vscode.l10n.t('As those of {0}', runner) })),
   ];
 }

@@ -295,12 +295,13 @@ process.exit(passes ? 0 : 1);
     repository.write({ 'src/add.js': FIXED });
     const { result } = await verify(repository, ['--command', 'node test/judge.mjs', '--reports', 'out/*.xml']);
     expect(result, result.reason).toMatchObject({ outcome: 'passes', command: 'node test/judge.mjs' });
-    const unread = await verify(repository, ['--command', 'sh judge.sh']);
-    expect(unread.result).toMatchObject({
-      outcome: 'infrastructure',
-      reason: expect.stringContaining('cannot be read') as string,
-    });
-    expect(unread.code).toBe(4);
+    const taken = await verify(repository, ['--command', 'node test/judge.mjs']);
+    expect(taken.result.reason).toMatch(/taken for node-test\. If it is not, name its runner, or "exit-code"\.$/);
+    const without = await verify(repository, ['--command', 'node test/judge.mjs', '--runner', 'exit-code']);
+    expect(without.result, without.result.reason).toMatchObject({ outcome: 'passes', reason: expect.stringContaining('exit code alone') as string });
+    const missing = await verify(repository, ['--command', './judge.sh']);
+    expect(missing.result).toMatchObject({ outcome: 'infrastructure', reason: expect.stringContaining('could not be started') as string });
+    expect(missing.code).toBe(4);
   });
 
   it('asks for the named tests alone where tests are named', async () => {

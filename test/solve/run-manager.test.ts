@@ -260,7 +260,6 @@ describe('what cannot work is told in one sentence, and the run is in the journa
     ['a workspace that is no folder', 'workspace', /not a folder/, () => ({ workspace: path.join(folder, 'nowhere') })],
     ['no worker at all', 'no-worker', /Add Worker/, () => void (workers = { ...workers, conductor: undefined, workers: [] })],
     ['an unknown worker', 'unknown-worker', /"gtp"/, () => ({ workers: ['gtp'] })],
-    ['a test command whose results nobody can read', 'test-command', /make check/, () => ({ testCommand: 'make check' })],
     ['a runner that nobody knows', 'test-command', /no test runner is called "pitest"/, () => ({ testCommand: 'make check', testRunner: 'pitest' })],
     ['JUnit files that are not named', 'test-command', /none are named/, () => ({ testCommand: 'make check', testRunner: 'custom' })],
     ['tests of a runner that the project does not use', 'test-command', /No tests that pytest runs/, () => ({ testRunner: 'pytest' })],
@@ -634,7 +633,8 @@ describe('the command that judges', () => {
     const preview = (change: Partial<RunRequestInput>) => runs.questions.previewContext(request(change), new AbortController().signal);
     expect(await preview({})).toMatchObject({ testCommand: 'node --test', testRunner: 'node-test' });
     expect(await preview({ testCommand: null })).toMatchObject({ testCommand: null, testRunner: undefined });
-    await expect(preview({ testCommand: 'make check' })).rejects.toThrow('reports/*.xml');
+    expect(await preview({ testCommand: 'make check' })).toMatchObject({ testCommand: 'make check', testRunner: 'exit-code' });
+    await expect(preview({ testCommand: 'make check', testRunner: 'pitest' })).rejects.toThrow(/pitest/);
   });
 });
 

@@ -103,7 +103,7 @@ async function begin(): Promise<TrainingManager> {
       verifier: { verify: () => Promise.reject(new Error('no project')), onBase: () => Promise.reject(new Error('no project')), notices: () => Promise.reject(new Error('no project')), testBase: () => Promise.reject(new Error('no project')), tryTests: () => Promise.reject(new Error('no project')) },
       sandboxAvailability: async () => ({ available: sandboxed, reason: 'bubblewrap is missing.' }),
       findTestCommands: async () => found,
-      runnerOf: async ({ runner, command }) => runner ?? (command.includes('vitest') ? 'vitest' : undefined),
+      runnerOf: async ({ runner, command }) => runner ?? (command.includes('vitest') ? 'vitest' : 'exit-code'),
       gatherContext: () => Promise.reject(new Error('no project')),
       graderTools: { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.reject(new Error('no mathematics')) } },
       openModel: async () => {
@@ -270,7 +270,7 @@ describe('a training', { timeout: 120_000 }, () => {
     const judgedBy = async (test?: { command?: string; runner?: string }): Promise<unknown> => (await manager.check({ workspace, config: { ...CONFIG, tasks: { ...tests, ...(test && { test }) } } })).missing;
     expect(await judgedBy()).toMatchObject({ what: 'tests', message: expect.stringMatching(/^No tests were found/) });
     expect(await judgedBy({ command: 'npx vitest run' })).toBeUndefined();
-    expect(await judgedBy({ command: './check' })).toMatchObject({ what: 'tests', message: expect.stringMatching(/^The results of "\.\/check" cannot be read/) });
+    expect(await judgedBy({ command: './check' })).toMatchObject({ what: 'tests', message: expect.stringMatching(/^"\.\/check" tells by its exit code alone/) });
     found = [{ command: 'npm test', runner: 'mocha', folder: '' }];
     expect(await judgedBy()).toBeUndefined();
     expect(await judgedBy({ runner: 'jest' })).toMatchObject({ what: 'tests', message: expect.stringMatching(/^No tests that jest runs/) });

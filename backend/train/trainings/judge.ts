@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
+import { EXIT_CODE_RUNNER } from '../../protocol/test-runners.ts';
 import type { Training, TrainingConfig } from '../../protocol/training.ts';
 import type { Checker } from '../../solve/checker.ts';
 import { RunError } from '../../solve/failure.ts';
@@ -17,7 +18,9 @@ export async function requireJudge(parts: JudgeParts, { workspace, config }: Pic
   const { tasks: { file } } = config;
   const hasFile = await access(path.resolve(workspace, file ?? TASKS_FILE)).then(() => true, () => false);
   if (!hasFile && file !== undefined) throw new TrainingError(`The file of tasks ${file} is not in ${workspace}: name another, or none.`, 'tests');
-  if (!(await projectTests(parts, { workspace, config })) && !hasFile) throw noJudge();
+  const test = await projectTests(parts, { workspace, config });
+  if (!test && !hasFile) throw noJudge();
+  if (test?.runner === EXIT_CODE_RUNNER && config.reward.passes === 'wrong') throw provesNothing(test.command);
 }
 
 /** The command that judges tasks of the project; undefined where none are wanted or the project has no tests. @throws TrainingError where its results cannot be read */
@@ -38,6 +41,9 @@ export async function requireSandbox({ sandboxAvailability }: Pick<JudgeParts, '
   const { available, reason = 'none is available here.' } = await sandboxAvailability(image);
   if (!available) throw new TrainingError(`Training runs code that models write, and there is no sandbox for it: ${reason}`, 'sandbox');
 }
+
+const provesNothing = (command: string): TrainingError =>
+  new TrainingError(`"${command}" tells by its exit code alone, by which no answer is verified: name its test runner, or set reward.passes to "right".`, 'tests');
 
 export const noJudge = (): TrainingError =>
   new TrainingError('No tests were found in the project, and no file of tasks: without a judge there is nothing to learn from.', 'tests');

@@ -10,7 +10,7 @@ import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandb
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import type { Coverage } from '../runners/coverage.ts';
 import type { PreparedRun, RunToPrepare } from '../runners/test-runner.ts';
-import { ReportError, type TestReport } from '../runners/test-report.ts';
+import { NoReportError, ReportError, type TestReport } from '../runners/test-report.ts';
 
 export interface TestRunsParts {
   readonly sandbox: Pick<Sandbox, 'run' | 'pinnedImage'>;
@@ -198,16 +198,23 @@ export class TestRuns {
       });
       const { stayed, ...outcome } = await this.#runToEnd(prepared, { ...this.#inCopy(copy, folder, over(layer, prepared)), timeoutMs });
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
-      const report = await prepared.readReport().catch((error: unknown) => {
-        throw error instanceof ReportError ? new UnusableRunError(`${error.message}${lastWords(outcome)}`) : error;
+      const said = lastWords(outcome);
+      const report = await prepared.readReport({ exitCode: outcome.exitCode, said }).catch((error: unknown) => {
+        throw error instanceof ReportError ? new UnusableRunError(`${error.message}${said}${this.#otherRunner(error)}`) : error;
       });
       const coverage = isCovered ? await prepared.readCoverage?.() : undefined;
-      return { report, exitCode: outcome.exitCode, said: lastWords(outcome), outcome, stayed, ...(coverage && { coverage }) };
+      return { report, exitCode: outcome.exitCode, said, outcome, stayed, ...(coverage && { coverage }) };
     } catch (error) {
       throw error instanceof ReportError ? new UnusableRunError(error.message) : error;
     } finally {
       await folder.remove();
     }
+  }
+
+  /** What to do where the command may not start the runner that it was taken to start. */
+  #otherRunner(error: ReportError): string {
+    const { runner: { name } } = this.#setup.chosen;
+    return error instanceof NoReportError ? ` It was taken for ${name}. If it is not, name its runner, or "exit-code".` : '';
   }
 
   /** A command that is stopped after the end of its report has no exit code. */

@@ -3,7 +3,7 @@ import { shellQuote } from '../sandbox/shell-quote.ts';
 import { binFolders, withOptions } from './javascript-project.ts';
 import { readJunitFiles } from './junit.ts';
 import { scriptUses, subcommandUses } from './subcommands.ts';
-import type { TestRunner } from './test-runner.ts';
+import { type TestRunner, WRITABLE_REPORT } from './test-runner.ts';
 
 /** `bun test`, read from its JUnit file. Tests and the code under test run in the process that writes it. */
 export const bunTest: TestRunner<'bun'> = {
@@ -19,7 +19,7 @@ export const bunTest: TestRunner<'bun'> = {
   },
   understands: (command) => subcommandUses(command, 'bun', 'test').length > 0,
   configuration: [/(^|\/)bunfig\.toml$/, /(^|\/)bun\.lockb?$/],
-  isReportWritable: true,
+  provesAtMost: WRITABLE_REPORT,
   keepsOneReport: true,
 
   async prepare({ command, copy, shown, report }) {

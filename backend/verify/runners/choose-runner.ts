@@ -1,4 +1,5 @@
 import { commandParts, type CommandParts } from './command-parts.ts';
+import { exitCode } from './exit-code.ts';
 import { expandScripts } from './package-scripts.ts';
 import { RUNNERS } from './runners.ts';
 import { simpleCommands, withEdits } from './shell-words.ts';
@@ -21,11 +22,14 @@ export interface ChosenRunner extends Omit<CommandParts, 'tests'> {
   readonly command: string;
 }
 
-/** The runner that can read the results of a command in `workspace` (absolute), or undefined. */
+/**
+ * The runner that can read the results of a command in `workspace` (absolute). A command that none understands is judged by its exit code.
+ * Undefined if there is no runner of the name that was given.
+ */
 export async function chooseRunner(test: TestCommand, workspace: string): Promise<ChosenRunner | undefined> {
   const command = await expandScripts(test.command, workspace);
   const named = test.reports === undefined ? test.runner : 'custom';
-  const runner = RUNNERS.find(({ name, understands }) => (named === undefined ? understands(command) : name === named));
+  const runner = named === undefined ? (RUNNERS.find(({ understands }) => understands(command)) ?? exitCode) : RUNNERS.find(({ name }) => name === named);
   if (runner === undefined) return undefined;
   const { tests, ...rest } = commandParts(command, runner.understands, runner.keepsOneReport !== true);
   return { runner, command: withoutCoverage(tests, runner), ...rest };

@@ -3,7 +3,7 @@ import { shellQuote } from '../sandbox/shell-quote.ts';
 import { binFolders, withOptions } from './javascript-project.ts';
 import { readJunitFiles } from './junit.ts';
 import { scriptUses, subcommandUses } from './subcommands.ts';
-import type { TestRunner } from './test-runner.ts';
+import { type TestRunner, WRITABLE_REPORT } from './test-runner.ts';
 
 /** `deno test`, read from its JUnit file. The tasks of `deno.json` are scripts. A file that does not pass deno's type check leaves no report. */
 export const denoTest: TestRunner<'deno'> = {
@@ -21,7 +21,7 @@ export const denoTest: TestRunner<'deno'> = {
   },
   understands: (command) => subcommandUses(command, 'deno', 'test').length > 0,
   configuration: [/(^|\/)deno\.(?:jsonc?|lock)$/, /(^|\/)import_map\.json$/],
-  isReportWritable: true,
+  provesAtMost: WRITABLE_REPORT,
   keepsOneReport: true,
 
   async prepare({ command, copy, shown, report }) {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { LikelyCommand } from '../../protocol/test-command.ts';
-import { TEST_RUNNERS } from '../../protocol/test-runners.ts';
+import { CUSTOM_RUNNER, EXIT_CODE_RUNNER, TEST_RUNNERS } from '../../protocol/test-runners.ts';
 import { ProjectFolder } from './project-folder.ts';
 
 /** More would be no choice. */
@@ -90,5 +90,5 @@ export async function likelyCommands(workspace: string): Promise<readonly Likely
 
 /** A sentence for where no test command was found: what was looked for. */
 export function whatWasLookedFor(runner?: string): string {
-  return `Scripts and files of ${runner ?? TEST_RUNNERS.filter((name) => name !== 'custom').join(', ')} were looked for.`;
+  return `Scripts and files of ${runner ?? TEST_RUNNERS.filter((name) => name !== CUSTOM_RUNNER && name !== EXIT_CODE_RUNNER).join(', ')} were looked for.`;
 }

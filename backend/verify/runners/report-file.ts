@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
 import { redactText } from '../../common/secrets/secrets.ts';
-import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REPORT_BYTES, ReportError, type TestResult } from './test-report.ts';
+import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REPORT_BYTES, NoReportError, ReportError, type TestResult } from './test-report.ts';
 
 /** The text of a report, which untrusted code may have written or replaced by anything. Throws `ReportError`. */
 export async function readReportFile(file: string, maxBytes = MAX_REPORT_BYTES): Promise<string> {
@@ -21,7 +21,7 @@ export async function readReportFile(file: string, maxBytes = MAX_REPORT_BYTES):
     }
   } catch (error) {
     if (error instanceof ReportError) throw error;
-    throw new ReportError('The test runner wrote no report.');
+    throw new NoReportError();
   }
 }
 

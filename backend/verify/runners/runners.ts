@@ -6,6 +6,7 @@ import { cargoTest } from './cargo-test.ts';
 import { ctest } from './ctest.ts';
 import { custom } from './custom.ts';
 import { denoTest } from './deno-test.ts';
+import { exitCode } from './exit-code.ts';
 import { goTest } from './go-test.ts';
 import { gradle } from './gradle.ts';
 import { jest } from './jest.ts';
@@ -38,6 +39,7 @@ const BY_NAME: { readonly [Name in TestRunnerName]: TestRunner<Name> } = {
   ctest,
   'node-test': nodeTest,
   custom,
+  'exit-code': exitCode,
 };
 
 /** Every runner, in the order in which a project and a command are tried with them. */

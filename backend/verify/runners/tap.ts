@@ -4,7 +4,7 @@ import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaS
 import { parseNestedTap, type TapTest } from './nested-tap.ts';
 import { readReportFile, relativeFile, ResultCollector } from './report-file.ts';
 import type { TestReport } from './test-report.ts';
-import type { TestRunner } from './test-runner.ts';
+import { type TestRunner, WRITABLE_REPORT } from './test-runner.ts';
 
 const TAP: JavaScriptRunner = { programs: ['tap'], packages: ['tap'], fallback: 'tap' };
 
@@ -16,7 +16,7 @@ export const tap: TestRunner<'tap'> = {
   detect: (folder) => scriptCommands(folder, TAP),
   understands: (command) => understandsProgram(command, TAP),
   configuration: [/(^|\/)\.taprc$/],
-  isReportWritable: true,
+  provesAtMost: WRITABLE_REPORT,
   keepsOneReport: true,
 
   async prepare(run) {

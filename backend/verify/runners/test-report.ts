@@ -18,6 +18,13 @@ export class ReportError extends Error {
   override readonly name = 'ReportError';
 }
 
+/** There is no report at all: the command may not start the runner that it seems to. */
+export class NoReportError extends ReportError {
+  constructor() {
+    super('The test runner wrote no report.');
+  }
+}
+
 export const ID_SEPARATOR = ' > ';
 
 /** Reports are written by a process that runs untrusted code: beyond this they are not read. */

@@ -18,8 +18,8 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
   understands(command: string): boolean;
   /** The files that configure this runner (paths relative to the workspace, in lower case). An answer may not change them. */
   readonly configuration: readonly RegExp[];
-  /** True if nothing keeps the code under test from writing the report. Then a change passes at most, and is never verified. */
-  readonly isReportWritable?: boolean;
+  /** Why a change passes at most, and is never verified, such as `WRITABLE_REPORT`. Absent if it can be. */
+  readonly provesAtMost?: string;
   /** True if a second use of the runner in one command would write over the report of the first. */
   readonly keepsOneReport?: boolean;
   /** True if a run can tell its coverage, and some tests can be run by their keys. */
@@ -63,6 +63,17 @@ export interface RunToPrepare {
   readonly isCovered?: boolean;
 }
 
+/** How a run ended that no limit stopped. */
+export interface RunEnd {
+  /** Null if a signal ended it. */
+  readonly exitCode: number | null;
+  /** What it printed last. */
+  readonly said: string;
+}
+
+/** Nothing keeps the code under test from writing the report. */
+export const WRITABLE_REPORT = 'the code under test could write the report itself';
+
 /** All folders are absolute. The copy is the base's. */
 export interface RunToBuild extends Pick<RunToPrepare, 'command' | 'copy' | 'shown' | 'tools' | 'layer'> {
   /** What is in this folder afterwards is the layer. */
@@ -83,8 +94,8 @@ export interface PreparedRun {
   readonly readable?: readonly string[];
   /** Whether the report says that all tests are over. Absent if the report cannot say so, or if code under test could write it. */
   hasEnded?(): Promise<boolean>;
-  /** Throws `ReportError`. */
-  readReport(): Promise<TestReport>;
+  /** Called after the run, with how it ended. Throws `ReportError`. */
+  readReport(end: RunEnd): Promise<TestReport>;
   /** Undefined if the run has not told. Called after the run. */
   readCoverage?(): Promise<Coverage | undefined>;
 }

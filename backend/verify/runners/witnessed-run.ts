@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { nodeOption } from './javascript-guard.ts';
 import { reporterEvents } from './report-file.ts';
 import { signedModules } from './signed-modules.ts';
-import { ReportError, type TestReport } from './test-report.ts';
+import { NoReportError, type TestReport } from './test-report.ts';
 import type { PreparedRun, RunToPrepare } from './test-runner.ts';
 import { signsFile, witnessGuard } from './witness-guard.ts';
 import { checkWitnesses, witnessEvents, type WitnessEvent } from './witnesses.ts';
@@ -48,7 +48,7 @@ export async function witnessedRun(
       }
       // One that is written again is the whole one.
       const last = texts.at(-1);
-      if (last === undefined) throw new ReportError('The test runner wrote no report.');
+      if (last === undefined) throw new NoReportError();
       const report = parse(last);
       checkWitnesses(events, report, run.shown);
       return report;

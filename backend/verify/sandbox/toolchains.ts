@@ -66,6 +66,7 @@ const TOOLCHAINS: Readonly<Record<TestRunnerName, Toolchain>> = {
   'ctest': ANY,
   'node-test': NODE,
   'custom': ANY,
+  'exit-code': ANY,
 };
 
 /** A test of one runner may start the programs of another, so every run gets all of them. */

@@ -107,6 +107,7 @@ const TOOLS: Readonly<Record<TestRunnerName, readonly Tool[] | undefined>> = {
   'gradle': [JAVA],
   'ctest': [],
   'custom': undefined,
+  'exit-code': undefined,
 };
 
 export const ownProgramsOf = ({ folder }: Pick<InstalledVersion, 'folder'>): Promise<UsedVersion> =>

@@ -118,25 +118,25 @@ describe('the runner of a command', () => {
     ['node --test', 'node-test'],
     ['npm test', 'pytest'],
     ['npm run -s chain', 'mocha'],
-    ['yarn chain --bail', 'nothing'],
-    ['echo pytest', 'nothing'],
-    ['pip install pytest', 'nothing'],
-    ['cargo build', 'nothing'],
-    ['go vet ./...', 'nothing'],
-    ['npm run circle', 'nothing'],
-    ['make test', 'nothing'],
+    ['yarn chain --bail', 'exit-code'],
+    ['echo pytest', 'exit-code'],
+    ['pip install pytest', 'exit-code'],
+    ['cargo build', 'exit-code'],
+    ['go vet ./...', 'exit-code'],
+    ['npm run circle', 'exit-code'],
+    ['make test', 'exit-code'],
     ['env CI=1 npm test', 'pytest'],
     ['cross-env NODE_ENV=test mocha', 'mocha'],
     ['go test $(go list ./... | grep -v /e2e)', 'go'],
-    ['echo `pytest --version`', 'nothing'],
-    ['cargo build # and then cargo test', 'nothing'],
-    ['', 'nothing'],
+    ['echo `pytest --version`', 'exit-code'],
+    ['cargo build # and then cargo test', 'exit-code'],
+    ['', 'exit-code'],
   ])('"%s" is %s', async (command, runner) => {
     await using scratch = await makeScratch();
     const base = await scratch.project({
       'package.json': scripts({ test: 'pytest', chain: 'npm run deeper', deeper: 'mocha', circle: 'npm run circle' }),
     });
-    expect((await chooseRunner({ command }, base))?.runner.name ?? 'nothing').toBe(runner);
+    expect((await chooseRunner({ command }, base))?.runner.name).toBe(runner);
   });
 
   it('is the one that the user names', async () => {

@@ -108,11 +108,23 @@ else echo '<testsuite><testcase name="answer"><failure>wrong</failure></testcase
     expect(changes(verdict)).toEqual({ answer: 'failed → passed' });
   });
 
+  it('judges by the exit code where no JUnit file is named, and calls nothing verified', async () => {
+    await using scratch = await makeScratch();
+    const silent = { ...FILES, 'check.sh': 'cat answer.txt; grep -q right answer.txt\n', 'helper.txt': 'x\n' };
+    const fixed = await judge(scratch, silent, { 'answer.txt': 'right' }, { command: 'sh check.sh' });
+    expect(fixed).toMatchObject({ verified: false, outcome: 'passes', reason: expect.stringContaining('by its exit code alone') });
+    expect(changes(fixed)).toEqual({ 'sh check.sh': 'failed → passed' });
+    const wrong = await judge(scratch, silent, { 'answer.txt': 'still wrong' }, { command: 'sh check.sh' });
+    expect(wrong).toMatchObject({ outcome: 'failed', tests: [{ id: 'sh check.sh', after: 'failed', message: expect.stringContaining('still wrong') }] });
+    const tampered = await judge(scratch, silent, { 'check.sh': 'exit 0\n' }, { command: 'sh check.sh' });
+    expect(tampered).toMatchObject({ outcome: 'refused' });
+  });
+
   it.each([
-    ['no file is named', { command: 'sh check.sh' }, /name the JUnit files/i],
+    ['the command cannot be started', { command: './no-such-program' }, /could not be started/],
     ['none is named for a runner that is', { command: 'sh check.sh', runner: 'custom' }, /name the JUnit files/],
     ['no such file comes', { command: 'sh check.sh', reports: 'elsewhere/*.xml' }, /wrote no JUnit file/],
-    ['there is no such runner', { command: 'sh check.sh', runner: 'nothing' }, /not known/],
+    ['there is no such runner', { command: 'sh check.sh', runner: 'nothing' }, /no test runner of the name/],
   ])('judges nothing where %s', async (_, test, reason) => {
     await using scratch = await makeScratch();
     const verdict = await judge(scratch, FILES, { 'answer.txt': 'right' }, test);

@@ -1,0 +1,31 @@
+import { ResultCollector } from './report-file.ts';
+import { ReportError } from './test-report.ts';
+import type { TestRunner } from './test-runner.ts';
+
+/** What a shell exits with where it cannot start a program, or does not find it. */
+const NOT_STARTED = new Set([126, 127]);
+
+/**
+ * Any other command, such as `make test`. It tells of no single test, so the command itself is the test: it passes by exiting with 0, and what it
+ * printed last is its message.
+ */
+export const exitCode: TestRunner<'exit-code'> = {
+  name: 'exit-code',
+  manifests: [],
+  idRoot: 'no source',
+  detect: async () => [],
+  understands: () => false,
+  configuration: [],
+  provesAtMost: 'the command tells by its exit code alone. If it can write JUnit files, name them',
+
+  prepare: async ({ command, shown }) => ({
+    command,
+    environment: { CI: 'true' },
+    readReport: async ({ exitCode, said }) => {
+      if (exitCode !== null && NOT_STARTED.has(exitCode)) throw new ReportError(`"${command}" could not be started.`);
+      const collector = new ResultCollector(shown);
+      collector.add({ kind: 'test', status: exitCode === 0 ? 'passed' : 'failed', path: [command], ...(exitCode !== 0 && { message: said.trim() }) });
+      return { results: collector.results };
+    },
+  }),
+};
