@@ -1,6 +1,7 @@
-import { CONDUCTOR_MODEL, type Conversation, type ConverseRequest, type ConverseResult } from '../protocol/conversation.ts';
+import { CONDUCTOR_MODEL, picturesIn, type Conversation, type ConverseRequest, type ConverseResult } from '../protocol/conversation.ts';
 import type { RunEvent, StoredEvent } from '../protocol/run-events.ts';
 import { runRequestSchema, type RunRequest } from '../protocol/run-request.ts';
+import { seesPictures } from '../protocol/pictures.ts';
 import { isOver, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
 import type { Usage } from '../protocol/usage.ts';
@@ -8,8 +9,10 @@ import type { WorkersFile } from '../protocol/worker-config.ts';
 import { RunError } from '../solve/failure.ts';
 import type { RunListener, RunService } from '../solve/run-service.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
+import { mostPictureTokens } from '../workers/limits/picture-tokens.ts';
 import type { ClientTools } from './client-tools.ts';
 import { personWords } from './person-words.ts';
+import { checkedMessages, partedPictures } from './question-pictures.ts';
 import { TurnError } from './turn-error.ts';
 import { requestKey, sessionKey } from './session-key.ts';
 
@@ -37,6 +40,10 @@ const MAX_QUESTION = 30_000;
 /** Said where an attempt broke off after some of its text was sent, and another one begins. */
 const BEGINS_AGAIN = '\n\n[The model was interrupted and begins again.]\n\n';
 
+/** The program shows its person nothing but an error; the panel says so before it asks. */
+const NOBODY_SEES = (worker: string | undefined): string =>
+  `${worker === undefined ? 'No worker takes pictures' : `Worker "${worker}" takes no pictures`}, as far as is known ("conductor worker try ID" finds out): describe in words what they show.`;
+
 /**
  * Turns of conversations that other programs hold. A person's message is a run: the Conductor plans, the steps before the last advise in private,
  * and the last step's worker speaks, with the program's tools. The results of tools go to the same run.
@@ -54,16 +61,19 @@ export class Converser {
 
   /** About how many tokens a request holds, rather more than less. */
   count({ messages, tools }: Pick<Conversation, 'messages' | 'tools'>): number {
-    return estimateInputTokens({ messages, tools });
+    const ofPictures = messages.flatMap(picturesIn).reduce((sum, picture) => sum + mostPictureTokens(picture), 0);
+    const texts = messages.map((message) => ({ ...message, pictures: undefined }));
+    return estimateInputTokens({ messages: texts, tools }) + ofPictures;
   }
 
   /**
    * The next turn: a person's message, or what the client's tools returned.
    * @throws TurnError, RunError, ConfigFileError: each with a sentence for people
    */
-  async turn(request: ConverseRequest, { signal, onText }: TurnOptions): Promise<ConverseResult> {
+  async turn(asked: ConverseRequest, { signal, onText }: TurnOptions): Promise<ConverseResult> {
     const { runs, tools } = this.#options;
     signal.throwIfAborted();
+    const request = { ...asked, messages: checkedMessages(asked.messages) };
     const key = requestKey(request);
     const session = sessionKey(request);
     const waiting = hasResultsLast(request) ? tools.waitingFor(session, request.messages) : undefined;
@@ -86,12 +96,12 @@ export class Converser {
 
   async #begin({ requestId: _requestId, model, ...conversation }: ConverseRequest): Promise<string> {
     const isPlanned = model === CONDUCTOR_MODEL;
-    if (!isPlanned) {
-      const { workers } = await this.#options.loadWorkers();
-      const worker = workers.find(({ id, enabled }) => id === model && enabled);
-      if (!worker) throw new RunError('unknown-worker', `There is no worker "${model}". The models are ${[CONDUCTOR_MODEL, ...workers.filter(({ enabled }) => enabled).map(({ id }) => id)].join(', ')}.`);
-    }
-    return await this.#options.runs.converse(runRequest(conversation, isPlanned ? undefined : model), conversation, { isPlanned });
+    const { workers: all } = await this.#options.loadWorkers();
+    const workers = all.filter(({ id, enabled }) => enabled && (isPlanned || id === model));
+    if (!isPlanned && workers.length === 0) throw new RunError('unknown-worker', `There is no worker "${model}". The models are ${[CONDUCTOR_MODEL, ...all.filter(({ enabled }) => enabled).map(({ id }) => id)].join(', ')}.`);
+    const { messages, pictures } = partedPictures(conversation.messages);
+    if (pictures.length > 0 && workers.length > 0 && !workers.some(seesPictures)) throw new TurnError('invalid-request', NOBODY_SEES(isPlanned ? undefined : model));
+    return await this.#options.runs.converse({ ...runRequest(conversation, isPlanned ? undefined : model), ...(pictures.length > 0 && { pictures }) }, { ...conversation, messages }, { isPlanned });
   }
 
   #remember(key: string, runId: string): void {

@@ -1,6 +1,8 @@
 import type { SpokenMessage } from '../protocol/conversation.ts';
 import type { TurnView } from '../protocol/run-snapshot.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { ConversationMessage } from '../workers/model.ts';
+import { shownMessage } from './shown-message.ts';
 
 /** What a step that advised has found out. */
 export interface Advice {
@@ -19,18 +21,21 @@ export interface SpeakerInput {
   readonly advice: readonly Advice[];
   /** What the plan asks of the speaker. */
   readonly subtask: string;
+  /** Who speaks. */
+  readonly worker?: WorkerConfig | undefined;
 }
 
 /**
  * What the speaker is sent: the client's messages unaltered, with what the steps before found out after the person's message. Its own turns go back
  * with what its provider wants back, such as signed thinking; another provider is not sent that (`verbatim.by`).
  */
-export function speakerMessages({ messages, person, turns, advice, subtask }: SpeakerInput): ConversationMessage[] {
+export function speakerMessages({ messages, person, turns, advice, subtask, worker }: SpeakerInput): ConversationMessage[] {
   const verbatimOf = new Map(turns.flatMap(({ calls = [], verbatim }) => (calls[0] && verbatim ? [[calls[0].id, verbatim] as const] : [])));
   // Where the client has cut its conversation short, the person's message is somewhere else.
   const noted = messages[person]?.role === 'user' ? person : messages.findLastIndex(({ role }) => role === 'user');
-  return messages.map((message, index): ConversationMessage => {
-    if (index === noted && advice.length > 0) return { role: 'user', content: `${message.content}\n\n${notes(advice, subtask)}` };
+  return messages.map((spoken, index): ConversationMessage => {
+    const message = shownMessage(spoken, worker);
+    if (index === noted && advice.length > 0 && message.role === 'user') return { ...message, content: `${message.content}\n\n${notes(advice, subtask)}` };
     if (message.role !== 'assistant') return message;
     const [first] = message.toolCalls ?? [];
     const verbatim = first && verbatimOf.get(first.id);

@@ -2,6 +2,7 @@ import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { toolResult, type StepWork, type Turn, type WorkPlace } from '../solve/step-work.ts';
 import type { ModelReply } from '../workers/model.ts';
 import type { ClientTools } from './client-tools.ts';
+import { withPictures } from './question-pictures.ts';
 import { sessionKey } from './session-key.ts';
 import { speakerMessages } from './speaker-messages.ts';
 
@@ -19,14 +20,15 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
   if (!conversation) throw new Error('Only a run of a conversation has a step that speaks.');
   const session = sessionKey(conversation);
   const advice = adviceFor(run, round, step.reads);
-  const { maxOutputTokens: limit, reasoningEffort: ownEffort } = run.pool[step.worker] ?? {};
+  const worker = run.pool[step.worker];
+  const { maxOutputTokens: limit, reasoningEffort: ownEffort } = worker ?? {};
   const person = conversation.messages.findLastIndex(({ role }) => role === 'user');
   return {
     request: (_messages, turns) => {
-      const told = tools.latest(runId) ?? { ...conversation, messages: journalled(conversation.messages, turns) };
+      const told = tools.latest(runId) ?? { ...conversation, messages: withPictures(journalled(conversation.messages, turns), person, run.request.pictures) };
       const { maxOutputTokens, toolChoice, parallelCalls, format, seed, temperature, topP, reasoningEffort } = told;
       return {
-        messages: speakerMessages({ messages: told.messages, person, turns, advice, subtask: step.subtask }),
+        messages: speakerMessages({ messages: told.messages, person, turns, advice, subtask: step.subtask, worker }),
         ...(told.tools.length > 0 && { tools: told.tools }),
         ...(maxOutputTokens !== undefined && { maxOutputTokens: Math.min(maxOutputTokens, limit ?? maxOutputTokens) }),
         ...(toolChoice !== undefined && { toolChoice }),

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import type { Picture } from './pictures.ts';
+import { pictureSchema } from './run-request.ts';
 import { toolCallSchema } from './tool-calls.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { workerConfigSchema } from './worker-config.ts';
@@ -11,13 +13,21 @@ import { workerConfigSchema } from './worker-config.ts';
 /** The model that plans. Every other name is the id of a worker, which is asked without a plan. */
 export const CONDUCTOR_MODEL = 'conductor';
 
+/** Those without data are old: models are told of them and not shown them. */
+const pictures = z.array(pictureSchema).max(1_000).optional();
+
 export const spokenMessageSchema = z.discriminatedUnion('role', [
-  z.object({ role: z.enum(['system', 'user']), content: z.string() }),
+  z.object({ role: z.literal('system'), content: z.string() }),
+  z.object({ role: z.literal('user'), content: z.string(), pictures }),
   z.object({ role: z.literal('assistant'), content: z.string(), toolCalls: z.array(toolCallSchema).max(1_000).optional() }),
   /** `callId`: the id of a call in an earlier message. `isError`: the client says that it failed. */
-  z.object({ role: z.literal('tool'), callId: z.string().min(1), content: z.string(), isError: z.boolean().optional() }),
+  z.object({ role: z.literal('tool'), callId: z.string().min(1), content: z.string(), isError: z.boolean().optional(), pictures }),
 ]);
 export type SpokenMessage = z.infer<typeof spokenMessageSchema>;
+
+export function picturesIn(message: SpokenMessage): readonly Picture[] {
+  return message.role === 'user' || message.role === 'tool' ? message.pictures ?? [] : [];
+}
 
 export const offeredToolSchema = z.object({
   name: z.string().min(1).max(128),

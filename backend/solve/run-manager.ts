@@ -112,7 +112,8 @@ export class RunManager implements RunService {
     return this.#start(request, this.#options.loadWorkers);
   }
 
-  async converse(request: RunRequest, conversation: Conversation, { isPlanned }: { readonly isPlanned: boolean }): Promise<string> {
+  async converse(asked: RunRequest, conversation: Conversation, { isPlanned }: { readonly isPlanned: boolean }): Promise<string> {
+    const request = withCheckedPictures(asked);
     const cast = await this.#cast(request, this.#options.loadWorkers);
     return this.#begin(request, cast, { conversation, kept: isPlanned ? [] : [givenPlan()] });
   }

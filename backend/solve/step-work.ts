@@ -71,7 +71,7 @@ export interface StepWork {
 }
 
 /** What a call gave, as its worker is told it. */
-export function toolResult({ callId, text, isError = false }: CallResult): ToolResult {
+export function toolResult({ callId, text, isError = false }: CallResult): Omit<ToolResult, 'pictures'> {
   return { role: 'tool', callId, content: text, ...(isError && { isError }) };
 }
 

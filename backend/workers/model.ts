@@ -42,6 +42,8 @@ export interface ToolResult {
   readonly content: string;
   /** The tool failed, as whoever ran it says. */
   readonly isError?: boolean | undefined;
+  /** Only for workers that take pictures. */
+  readonly pictures?: readonly SentPicture[] | undefined;
 }
 
 /** A message of a conversation in which tools may be used. */

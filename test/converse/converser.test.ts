@@ -6,6 +6,7 @@ import { sessionKey } from '../../backend/converse/session-key.ts';
 import type { ConverseRequest, ConverseResult, SpokenMessage } from '../../backend/protocol/conversation.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { startConversations } from '../support/conversations.ts';
+import { png } from '../support/picture-bytes.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 /* Conversations on a real journal, with workers behind a real wire. The test is the program that holds the conversation. */
@@ -130,6 +131,23 @@ describe('a conversation with the client\'s tools', () => {
     const second = await converser.turn(asked(messages, { tools: [READ], session: 's' }), quietly);
     expect(second).toMatchObject({ runId: first.runId, text: 'Mended.' });
     expect(server.of('planner')).toHaveLength(1);
+  });
+
+  it('shows the speaker the picture of the question again after that, from the journal', async () => {
+    workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, pictures: worker.id === 'second' })) };
+    const began = Promise.withResolvers<undefined>();
+    script = (request) => (request.model === 'second' ? { begin: 'I be', rest: new Promise(() => {}) } : twoCalls(request));
+    const before = started();
+    const picture = { type: 'image/png' as const, width: 30, height: 20, data: Buffer.from(png(30, 20)).toString('base64') };
+    const message: SpokenMessage = { role: 'user', content: 'Mend it', pictures: [picture] };
+    void before.converser.turn(asked([message]), { signal: never, onText: () => began.resolve(undefined) });
+    await began.promise;
+    const [{ runId } = { runId: '' }] = before.runs.list({ limit: 1 });
+    await before.close();
+    script = () => 'Mended.';
+    const { runs } = started();
+    await vi.waitFor(() => expect(runs.snapshot(runId).state).toBe('completed'));
+    expect(server.of('second').map(({ messages }) => messages[0]?.pictures)).toEqual([[{ data: picture.data }], [{ data: picture.data }]]);
   });
 
   it('gives up a run whose client is silent for too long', async () => {

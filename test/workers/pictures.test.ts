@@ -43,6 +43,31 @@ describe.each(SERVER_PROVIDER_NAMES)('%s', (provider) => {
     }[provider];
     expect(body[provider === 'openai' ? 'input' : 'messages']).toEqual([{ role: 'user', content }]);
   });
+
+  it('sends a picture that a tool returned, with its result or after all results', async () => {
+    server.script(faults.answer('fine'));
+    const { caller, options } = await setUp();
+    const calls = ['a', 'b'].map((id) => ({ id, name: 'look', arguments: '{}' }));
+    const results = [{ role: 'tool' as const, callId: 'a', content: 'A door', pictures: [picture] }, { role: 'tool' as const, callId: 'b', content: 'Nothing' }];
+    await caller.call(workersAt(server.url).find((one) => one.provider === provider)!, { messages: [{ role: 'user', content: 'Look' }, { role: 'assistant', content: '', toolCalls: calls }, ...results] }, options);
+    const { body } = server.requests.at(-1)!;
+    const url = `data:image/png;base64,${TWO_COLOURS}`;
+    const sent = {
+      'openai': [
+        { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_image', image_url: url, detail: 'auto' }, { type: 'input_text', text: 'A door' }] },
+        { type: 'function_call_output', call_id: 'b', output: 'Nothing' },
+      ],
+      'openai-compatible': [
+        { role: 'tool', tool_call_id: 'a', content: 'A door' }, { role: 'tool', tool_call_id: 'b', content: 'Nothing' },
+        { role: 'user', content: [{ type: 'text', text: 'What the call a returned as a picture:' }, { type: 'image_url', image_url: { url } }] },
+      ],
+      'anthropic': [{ role: 'user', content: [
+        { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: TWO_COLOURS } }, { type: 'text', text: 'A door' }] },
+        { type: 'tool_result', tool_use_id: 'b', content: 'Nothing' },
+      ] }],
+    }[provider];
+    expect((body[provider === 'openai' ? 'input' : 'messages'] as unknown[]).slice(-sent.length)).toEqual(sent);
+  });
 });
 
 describe('a simulated server', () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { AnswerFormat, SpokenMessage, ToolChoice } from '../../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
-import { checkNewest, contentSchema, textOf } from './message-parts.ts';
+import { contentOf, contentSchema, textOf } from './message-parts.ts';
 import { choiceModeSchema, NO_LOGPROBS, NO_PARAMETERS, noTopLogprobs, parametersSchema, schemaFormat, schemaFormatFields } from './openai-fields.ts';
 import { effortOf, stopsSchema } from './options.ts';
 import type { AnswerForm, Asked, AskedTurn, Said, ServerEvent, Wire } from './wire.ts';
@@ -68,8 +68,6 @@ type ChatRequest = z.infer<typeof requestSchema>;
 export const chatCompletions: Wire = {
   read(body): Asked {
     const request = parsed(requestSchema, body);
-    const newest = request.messages.at(-1);
-    if (newest?.role === 'user') checkNewest(newest.content);
     const head = { id: `chatcmpl-${randomUUID()}`, model: request.model, created: Math.floor(Date.now() / 1_000) };
     return {
       turn: turnOf(request), stops: [request.stop ?? []].flat(), isStreamed: request.stream === true,
@@ -85,7 +83,7 @@ function turnOf({ model, messages, tools, max_tokens, max_completion_tokens, tem
   const format = formatOf(request.response_format);
   return {
     model,
-    messages: messages.map(spoken),
+    messages: messages.map((message, index) => spoken(message, { isNewest: index === messages.length - 1 })),
     tools: (tools ?? []).map(({ function: { name, description, parameters } }) => ({ name, description: description ?? '', parameters: parameters ?? NO_PARAMETERS })),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(typeof temperature === 'number' && { temperature }),
@@ -107,17 +105,16 @@ function formatOf(format: ChatRequest['response_format']): AnswerFormat | undefi
   return format?.type === 'json_schema' ? schemaFormat(format.json_schema) : undefined;
 }
 
-function spoken(message: ChatRequest['messages'][number]): SpokenMessage {
-  const content = textOf(message.content);
+function spoken(message: ChatRequest['messages'][number], { isNewest }: { readonly isNewest: boolean }): SpokenMessage {
   switch (message.role) {
     case 'assistant':
-      return { role: 'assistant', content, ...(message.tool_calls?.length && { toolCalls: message.tool_calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })) }) };
+      return { role: 'assistant', content: textOf(message.content), ...(message.tool_calls?.length && { toolCalls: message.tool_calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })) }) };
     case 'tool':
-      return { role: 'tool', callId: message.tool_call_id, content };
-    case 'developer':
-      return { role: 'system', content };
+      return { role: 'tool', callId: message.tool_call_id, ...contentOf(message.content) };
+    case 'user':
+      return { role: 'user', ...contentOf(message.content, { isNewest }) };
     default:
-      return { role: message.role, content };
+      return { role: 'system', content: textOf(message.content) };
   }
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Account } from '../../protocol/conversation.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
+import { withNewestPictures } from '../../protocol/newest-pictures.ts';
 import { chatCompletions } from './chat-completions.ts';
 import type { ClientKeys } from './client-keys.ts';
 import { endpointError, EndpointError, invalid } from './endpoint-error.ts';
@@ -11,7 +12,7 @@ import { countedPrompt, messages } from './messages.ts';
 import { isClaudeName, ModelList } from './model-list.ts';
 import { responses } from './responses.ts';
 import { StopText } from './stop-text.ts';
-import type { Wire } from './wire.ts';
+import type { AskedTurn, Wire } from './wire.ts';
 
 export interface EndpointOptions {
   readonly keys: Pick<ClientKeys, 'find'>;
@@ -30,8 +31,10 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** Of texts alone. A message to the backend holds more (`MAX_MESSAGE_BYTES`), for pictures. */
-const MAX_BODY_BYTES = 3.5 * 1024 * 1024;
+/** Of all but the pictures that go on. A message to the backend holds both (`MAX_MESSAGE_BYTES`). */
+const MAX_TEXT_BYTES = 3.5 * 1024 * 1024;
+/** With pictures, older ones included, of which most are left out here. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** A value that is nested deeper than any tool's schema is meant to break programs that go through it. */
 const MAX_DEPTH = 200;
 /** Of a larger body, so much is read and thrown away, so that the client reads the answer. */
@@ -170,7 +173,8 @@ async function modelList(backend: Backend): Promise<ModelList> {
 async function turn({ request, response, backend, account, keepAliveMs }: Exchange, wire: Wire): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('The client has gone.')));
-  const { turn: asked, stops, isStreamed, answer: form } = wire.read(await bodyOf(request));
+  const { turn: { messages: sent, ...others }, stops, isStreamed, answer: form } = wire.read(await bodyOf(request));
+  const asked = checkedSize({ ...others, messages: withNewestPictures(sent) });
   const session = SESSION_HEADERS.map((name) => request.headers[name]).find((value) => typeof value === 'string' && value !== '' && value.length <= 200) as string | undefined;
   const model = isClaudeName(asked.model) ? (await modelList(backend)).meant(asked.model) : asked.model;
   const client = await backend.client();
@@ -205,6 +209,15 @@ async function turn({ request, response, backend, account, keepAliveMs }: Exchan
   }
 }
 
+/** @throws EndpointError if the texts are too large for a message to the backend */
+function checkedSize(turn: AskedTurn): AskedTurn {
+  const bytes = Buffer.byteLength(JSON.stringify(turn, (key, value: unknown) => (key === 'pictures' ? undefined : value)));
+  if (bytes > MAX_TEXT_BYTES) throw tooLarge(`${MAX_TEXT_BYTES / 2 ** 20} MiB beside its pictures`);
+  return turn;
+}
+
+const tooLarge = (most: string): EndpointError => invalid(`A request may hold at most ${most}.`, 413, 'request_too_large');
+
 function sendJson(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
   const text = JSON.stringify(body);
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(text), 'cache-control': 'no-store', ...headers }).end(text);
@@ -219,7 +232,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     else chunks.length = 0;
     if (bytes > MAX_DRAINED_BYTES) break;
   }
-  if (bytes > MAX_BODY_BYTES) throw invalid(`A request may hold at most ${MAX_BODY_BYTES / 2 ** 20} MiB.`, 413, 'request_too_large');
+  if (bytes > MAX_BODY_BYTES) throw tooLarge(`${MAX_BODY_BYTES / 2 ** 20} MiB`);
   const body = jsonIn(Buffer.concat(chunks));
   if (isDeeper(body, MAX_DEPTH)) throw invalid(`The request is nested deeper than ${MAX_DEPTH} levels.`);
   return body;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Conversation, OfferedTool, SpokenMessage, ToolChoice } from '../../protocol/conversation.ts';
 import { invalid, parsed, refused, type EndpointError } from './endpoint-error.ts';
-import { checkNewest, contentSchema, textOf } from './message-parts.ts';
+import { contentOf, contentSchema, textOf } from './message-parts.ts';
 import { effortOf, stopListSchema } from './options.ts';
 import { beside } from './usage-beside.ts';
 import type { AnswerForm, Asked, Said, ServerEvent, Wire } from './wire.ts';
@@ -54,7 +54,6 @@ export const messages: Wire = {
     const { model, max_tokens: maxOutputTokens, temperature, top_p: topP, tool_choice: choice, output_config: output } = request;
     const newest = request.messages.findLast(({ role }) => role !== 'system');
     if (newest?.role === 'assistant') throw invalid('messages: the last one is the assistant\'s, but workers begin their answers themselves.');
-    if (newest && typeof newest.content !== 'string') checkNewest(newest.content.filter(({ type }) => type !== 'tool_result'));
     const isThoughtless = (request.thinking as { type?: unknown } | null | undefined)?.type === 'disabled';
     return {
       turn: {
@@ -80,8 +79,9 @@ export function countedPrompt(body: unknown): Pick<Conversation, 'messages' | 't
 }
 
 function promptOf({ messages: sent, system, tools }: z.infer<typeof promptSchema>): Pick<Conversation, 'messages' | 'tools'> {
+  const newest = sent.findLastIndex(({ role }) => role !== 'system');
   const said = typeof system === 'string' ? system : (system ?? []).map(({ text }) => text).filter((text) => !BILLING.test(text)).join('\n\n');
-  return { messages: [...(said.trim() === '' ? [] : [{ role: 'system' as const, content: said }]), ...sent.flatMap(spoken)], tools: (tools ?? []).map(toolOf) };
+  return { messages: [...(said.trim() === '' ? [] : [{ role: 'system' as const, content: said }]), ...sent.flatMap((message, index) => spoken(message, { isNewest: index === newest }))], tools: (tools ?? []).map(toolOf) };
 }
 
 /** @throws EndpointError for a tool that Anthropic's servers define or run */
@@ -95,13 +95,17 @@ function choiceOf({ type, name = '' }: z.infer<typeof choiceSchema>): ToolChoice
 }
 
 /** Results are messages of their own, before what is said with them. Thinking is left out: that of workers is kept here, and goes back to its provider. */
-function spoken({ role, content }: Message): SpokenMessage[] {
+function spoken({ role, content }: Message, { isNewest }: { readonly isNewest: boolean }): SpokenMessage[] {
   if (typeof content === 'string') return [{ role, content }];
-  const results = content.flatMap((block): SpokenMessage[] => (isResult(block) ? [{ role: 'tool', callId: block.tool_use_id, content: textOf(block.content), ...(block.is_error && { isError: true }) }] : []));
+  const results = content.flatMap((block): SpokenMessage[] => (isResult(block) ? [{ role: 'tool', callId: block.tool_use_id, ...contentOf(block.content), ...(block.is_error && { isError: true }) }] : []));
   const toolCalls = content.flatMap((block) => (isCall(block) ? [{ id: block.id, name: block.name, arguments: JSON.stringify(block.input ?? {}) }] : []));
   const parts = content.filter((block) => !isResult(block) && !isCall(block) && block.type !== 'thinking' && block.type !== 'redacted_thinking');
   if (role === 'assistant') return [{ role, content: textOf(parts), ...(toolCalls.length > 0 && { toolCalls }) }];
-  return [...results, ...(parts.length > 0 || results.length === 0 ? [{ role, content: textOf(parts) }] : [])];
+  return [...results, ...(parts.length > 0 || results.length === 0 ? [said(role, parts, isNewest)] : [])];
+}
+
+function said(role: 'user' | 'system', parts: Exclude<Message['content'], string>, isNewest: boolean): SpokenMessage {
+  return role === 'user' ? { role, ...contentOf(parts, { isNewest }) } : { role, content: textOf(parts) };
 }
 
 type Block = Exclude<Message['content'], string>[number];

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { SpokenMessage } from '../../protocol/conversation.ts';
 import type { ToolCall } from '../../protocol/tool-calls.ts';
-import { contentSchema, textOf } from './message-parts.ts';
+import { contentOf, contentSchema, textOf } from './message-parts.ts';
 import { inputArguments, workerName } from './responses-tools.ts';
 
 /* The input of OpenAI's Responses: items, of which several make up what workers know as one message. */
@@ -29,12 +29,12 @@ export const itemsSchema = z.preprocess((input) => (typeof input === 'string' &&
 /** Calls belong to what the assistant said before them. */
 export function messagesOf(items: readonly Item[]): SpokenMessage[] {
   const messages: SpokenMessage[] = [];
-  for (const item of items) {
+  for (const [index, item] of items.entries()) {
     const call = callOf(item);
     const last = messages.at(-1);
     if (call && last?.role === 'assistant') messages.splice(-1, 1, { ...last, toolCalls: [...(last.toolCalls ?? []), call] });
     else if (call) messages.push({ role: 'assistant', content: '', toolCalls: [call] });
-    else messages.push(...spoken(item));
+    else messages.push(...spoken(item, { isNewest: index === items.length - 1 }));
   }
   return messages;
 }
@@ -44,7 +44,8 @@ function callOf(item: Item): ToolCall | undefined {
   return item.type === 'custom_tool_call' ? { id: item.call_id, name: workerName(item), arguments: inputArguments(item.input) } : undefined;
 }
 
-function spoken(item: Item): SpokenMessage[] {
-  if (item.type === 'message') return [{ role: item.role === 'developer' ? 'system' : item.role, content: textOf(item.content) }];
-  return 'output' in item ? [{ role: 'tool', callId: item.call_id, content: textOf(item.output) }] : [];
+function spoken(item: Item, { isNewest }: { readonly isNewest: boolean }): SpokenMessage[] {
+  if (item.type === 'message' && item.role === 'user') return [{ role: 'user', ...contentOf(item.content, { isNewest }) }];
+  if (item.type === 'message') return [{ role: item.role === 'assistant' ? 'assistant' : 'system', content: textOf(item.content) }];
+  return 'output' in item ? [{ role: 'tool', callId: item.call_id, ...contentOf(item.output) }] : [];
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { AnswerFormat } from '../../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
-import { checkNewest } from './message-parts.ts';
 import { NO_LOGPROBS, noTopLogprobs, schemaFormat, schemaFormatFields } from './openai-fields.ts';
 import { effortOf } from './options.ts';
 import { responsesAnswer } from './responses-answer.ts';
@@ -44,8 +43,6 @@ type ResponsesRequest = z.infer<typeof requestSchema>;
 export const responses: Wire = {
   read(body): Asked {
     const { model, input: items, instructions, tools: brought, tool_choice: choice, temperature, top_p: topP, max_output_tokens: maxOutputTokens, parallel_tool_calls: parallelCalls, ...request } = parsed(requestSchema, body);
-    const newest = items.at(-1);
-    if (newest?.type === 'message' && newest.role === 'user') checkNewest(newest.content);
     const tools = new ResponsesTools(brought ?? []);
     const format = formatOf(request.text);
     return {

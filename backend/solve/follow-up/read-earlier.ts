@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { Earlier, EarlierChange, Exchange } from '../../protocol/earlier.ts';
+import { withNewestPictures } from '../../protocol/newest-pictures.ts';
 import type { Outcome } from '../../protocol/run-events.ts';
 import type { RunRequest } from '../../protocol/run-request.ts';
 import { answerOf } from '../../protocol/run-facts.ts';
@@ -7,7 +8,6 @@ import { isOver, type RunSnapshot } from '../../protocol/run-snapshot.ts';
 import { RunRefusedError } from '../errors.ts';
 import { clipExchanges } from './clip-exchanges.ts';
 import { placeChange } from './earlier-change.ts';
-import { withNewestPictures } from './newest-pictures.ts';
 
 /**
  * What a run continues from: the conversation up to the earlier run, and the change that it builds on. No file is read in a workspace that is

@@ -1,5 +1,5 @@
 import { redactText } from '../../common/secrets/secrets.ts';
-import type { EarlierChange, Exchange } from '../../protocol/earlier.ts';
+import type { EarlierChange } from '../../protocol/earlier.ts';
 import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
 import type { EarlierTold } from '../../workflow/earlier-told.ts';
 import { picturesSentence } from '../pictures-sentence.ts';
@@ -20,25 +20,19 @@ export interface ToldOptions {
 export function toldEarlier(
   { earlier, conversation }: Pick<RunSnapshot, 'earlier' | 'conversation'>, { tokens = EARLIER_TOKENS, seesPictures = false }: ToldOptions = {},
 ): EarlierTold | undefined {
-  if (conversation) return toldConversation(exchangesOf(conversation), tokens);
-  if (!earlier) return undefined;
-  const exchanges = clipExchanges(earlier.exchanges, tokens);
+  const all = conversation ? exchangesOf(conversation) : earlier?.exchanges;
+  if (!all || (conversation && all.length === 0)) return undefined;
+  const exchanges = clipExchanges(all, tokens);
   const told = exchanges.filter(({ isTold }) => isTold);
   return {
     exchanges: told.map(({ question, pictures = [], result, answer }) => {
       const words = picturesSentence(pictures, seesPictures);
       return { question, ...(words !== undefined && { pictures: words }), result, answer };
     }),
-    leftOut: exchanges.length - told.length,
-    ...(earlier.change && { note: NOTES[earlier.change.state] }),
-    ...(earlier.change?.state === 'lost' && { lostChange: clipMiddle(redactText(diffOf(earlier.change)), Math.min(LOST_TOKENS, tokens)) }),
+    leftOut: all.length - told.length,
+    ...(earlier?.change && { note: NOTES[earlier.change.state] }),
+    ...(earlier?.change?.state === 'lost' && { lostChange: clipMiddle(redactText(diffOf(earlier.change)), Math.min(LOST_TOKENS, tokens)) }),
   };
-}
-
-function toldConversation(all: readonly Exchange[], tokens: number): EarlierTold | undefined {
-  if (all.length === 0) return undefined;
-  const told = clipExchanges(all, tokens).filter(({ isTold }) => isTold);
-  return { exchanges: told.map(({ question, result, answer }) => ({ question, result, answer })), leftOut: all.length - told.length };
 }
 
 const NOTES = {

@@ -7,8 +7,25 @@ import { sentCallText } from './sent-call.ts';
 import type { StreamedCall } from './streamed-calls.ts';
 import { verbatimItems, verbatimTurn } from './verbatim.ts';
 
-/** A message in the format of Chat Completions. A turn that `by` wrote is given back as it was. */
-export function chatMessage(message: ConversationMessage, by: string | undefined): ChatCompletionMessageParam {
+/** Messages in the format of Chat Completions. A turn that `by` wrote is given back as it was. */
+export function chatMessages(messages: readonly ConversationMessage[], by: string | undefined): ChatCompletionMessageParam[] {
+  return messages.flatMap((message, index) => {
+    const sent = chatMessage(message, by);
+    return message.role === 'tool' && messages[index + 1]?.role !== 'tool' ? [sent, ...picturesOfResults(messages, index)] : [sent];
+  });
+}
+
+/** Results take text alone in this format, and nothing may stand between them. So what they show is said by the user after the last one. */
+function picturesOfResults(messages: readonly ConversationMessage[], last: number): ChatCompletionMessageParam[] {
+  const first = messages.slice(0, last).findLastIndex(({ role }) => role !== 'tool') + 1;
+  const parts = messages.slice(first, last + 1).flatMap((message): ChatCompletionContentPart[] => {
+    if (message.role !== 'tool' || !message.pictures?.length) return [];
+    return [{ type: 'text', text: `What the call ${message.callId} returned as a picture:` }, ...message.pictures.map(picturePart)];
+  });
+  return parts.length > 0 ? [{ role: 'user', content: parts }] : [];
+}
+
+function chatMessage(message: ConversationMessage, by: string | undefined): ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: resultText(message) };
   const { role, content, toolCalls = [], pictures = [] } = message;
   if (role === 'user' && pictures.length > 0) return { role, content: [...pictures.map(picturePart), { type: 'text', text: content }] };

@@ -55,8 +55,10 @@ function isResults({ role, content }: Turn): boolean {
   return role === 'user' && content[0]?.type === 'tool_result';
 }
 
-function result({ callId, content, isError = false }: ToolResult): ToolResultBlockParam {
-  return { type: 'tool_result', tool_use_id: callId, ...(content !== '' && { content }), ...(isError && { is_error: true }) };
+function result({ callId, content, isError = false, pictures = [] }: ToolResult): ToolResultBlockParam {
+  const text = content === '' ? [] : [textBlock(content)];
+  const given = pictures.length > 0 ? [...pictures.map(pictureBlock), ...text] : content;
+  return { type: 'tool_result', tool_use_id: callId, ...(given !== '' && { content: given }), ...(isError && { is_error: true }) };
 }
 
 /** Adds the block that other calls share to `shared`. */

@@ -3,7 +3,7 @@ import type { ChatCompletionChunk, ChatCompletionCreateParamsStreaming } from 'o
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { AnswerText } from './answer-text.ts';
-import { chatMessage, chatTool, chatVerbatim } from './chat-messages.ts';
+import { chatMessages, chatTool, chatVerbatim } from './chat-messages.ts';
 import { ChatThoughts } from './chat-thoughts.ts';
 import { dialectAfter, type ChatDialect, type ChatDialects } from './chat-dialect.ts';
 import { classifyError, workerError, type CallContext } from './classify-error.ts';
@@ -96,7 +96,7 @@ function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDi
   const by = dialect.takesThoughts ? modelKey(worker) : undefined;
   return {
     model: worker.model,
-    messages: messages.map((message) => chatMessage(message, by)),
+    messages: chatMessages(messages, by),
     ...(tools && tools.length > 0 && {
       tools: tools.map(chatTool),
       ...(toolChoice !== undefined && { tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: toolChoice } }),

@@ -1,8 +1,8 @@
 import type {
-  FunctionTool, ResponseInputImage, ResponseInputItem, ResponseOutputItem, ResponseReasoningItem,
+  FunctionTool, ResponseInputImage, ResponseInputItem, ResponseInputText, ResponseOutputItem, ResponseReasoningItem,
 } from 'openai/resources/responses/responses';
 import type { ToolCall, VerbatimTurn } from '../../protocol/tool-calls.ts';
-import type { ConversationMessage, SentPicture, Tool } from '../model.ts';
+import type { ConversationMessage, SentPicture, Tool, ToolResult } from '../model.ts';
 import { resultText } from './result-text.ts';
 import { sentCallText } from './sent-call.ts';
 import type { StreamedCall } from './streamed-calls.ts';
@@ -10,12 +10,19 @@ import { verbatimItems, verbatimTurn } from './verbatim.ts';
 
 /** A message as input of the Responses API. A turn that `by` wrote is given back as it was. */
 export function responsesInput(message: ConversationMessage, by: string): readonly ResponseInputItem[] {
-  if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.callId, output: resultText(message) }];
+  if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.callId, output: outputOf(message) }];
   const { role, content, toolCalls = [], pictures = [] } = message;
   if (role === 'user' && pictures.length > 0) return [{ role, content: [...pictures.map(picturePart), { type: 'input_text', text: content }] }];
   if (role !== 'assistant' || toolCalls.length === 0) return [{ role, content }];
   const spoken: ResponseInputItem[] = content === '' ? [] : [{ role, content }];
   return verbatimItems<ResponseInputItem>(message, by) ?? [...spoken, ...toolCalls.map(functionCall)];
+}
+
+function outputOf(result: ToolResult): string | (ResponseInputImage | ResponseInputText)[] {
+  const { pictures = [] } = result;
+  const text = resultText(result);
+  if (pictures.length === 0) return text;
+  return [...pictures.map(picturePart), ...(text === '' ? [] : [{ type: 'input_text' as const, text }])];
 }
 
 function picturePart({ type, data }: SentPicture): ResponseInputImage {

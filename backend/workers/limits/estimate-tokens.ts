@@ -28,7 +28,7 @@ export function estimateInputTokens({ messages, tools = [] }: ModelInput): numbe
 }
 
 function picturesIn(message: ConversationMessage): number {
-  return message.role === 'tool' ? 0 : (message.pictures ?? []).reduce((sum, { tokens }) => sum + tokens, 0);
+  return (message.pictures ?? []).reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 /** All text of a message. A verbatim turn repeats the text and the calls. */

@@ -49,5 +49,10 @@ const gemini: Rule = ({ width, height }) => {
   return Math.max(1_120, 258 * Math.ceil(width / side) * Math.ceil(height / side));
 };
 
+/** Whatever the worker. */
+export function mostPictureTokens(size: Size): number {
+  return Math.ceil(Math.max(anthropic(size, ''), gemini(size, ''), unknown(size, 'gpt-4o-mini')));
+}
+
 /** A token for 28 x 28 pixels, up to 16,384, as Qwen's models for pictures count (https://huggingface.co/Qwen/Qwen2.5-VL-7B-Instruct); others count fewer. */
 const unknown: Rule = (size, model) => Math.max(openAi(size, model), Math.min(size.width * size.height / 784, 16_384));

@@ -72,7 +72,8 @@ describe.each(FORMATS)('in $name', ({ name, path, ask, typeIn }) => {
     expect(place.workers.requests).toHaveLength(before);
   });
 
-  it('a request of 20 MB is refused, and the connection serves the next one', async () => {
+  it('a request of 20 MB is refused, and one whose text alone takes 4, and the connection serves the next one', async () => {
+    expect(await problem(await post(place, path, ask('x'.repeat(4 * 2 ** 20))))).toEqual([413, name === 'Messages' ? 'request_too_large' : 'invalid_request_error']);
     expect(await problem(await post(place, path, ask('x'.repeat(20 * 2 ** 20))))).toEqual([413, name === 'Messages' ? 'request_too_large' : 'invalid_request_error']);
     expect((await post(place, path, ask('Hello'))).status).toBe(200);
   });
