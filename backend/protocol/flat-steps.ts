@@ -1,13 +1,13 @@
 /*
- * Steps of a training that teach nothing: in each of their groups all rewards are equal, so no plan is better than another one and there is
- * no gradient. Their plans are paid all the same.
+ * Steps of a training that teach nothing. In each of their groups all rewards are equal, so no plan is better than another one, or all plans
+ * are left out because they were cut off. So there is no gradient. Their plans are paid all the same.
  */
 
 /**
- * What the plans of a flat group have in common. `solved`: all are verified; `unsolved`: none has a better answer than the others; `invalid`: no text
- * is a plan; `unknown`: none could be judged.
+ * What the plans of such a group have in common. `solved`: all are verified; `unsolved`: none has a better answer than the others; `cut-off`: all
+ * are longer than they may be; `invalid`: no text is a plan; `unknown`: none could be judged.
  */
-export const FLAT_CAUSES = ['solved', 'unsolved', 'invalid', 'unknown'] as const;
+export const FLAT_CAUSES = ['solved', 'unsolved', 'cut-off', 'invalid', 'unknown'] as const;
 export type FlatCause = (typeof FLAT_CAUSES)[number];
 
 /** The metric that counts a step's flat groups of this kind. */
@@ -45,7 +45,9 @@ export function flatStepsOf({ metrics, pool }: TaughtSteps): FlatSteps | undefin
 /** How many steps taught nothing, the likely reason, and what can be done. */
 export function flatMessage(flat: FlatSteps): string {
   const steps = flat.of === 1 ? 'The only step' : `${flat.flat} of ${flat.of} steps`;
-  return `${steps} taught nothing: all plans of a task had the same reward. ${flatReason(flat)}`.trim();
+  // Plans that are left out may have had different rewards.
+  const why = flat.cause === 'cut-off' ? 'plans were cut off' : 'all plans of a task had the same reward';
+  return `${steps} taught nothing: ${why}. ${flatReason(flat)}`.trim();
 }
 
 function flatReason({ cause, hasOneWorker }: Pick<FlatSteps, 'cause' | 'hasOneWorker'>): string {
@@ -56,8 +58,10 @@ function flatReason({ cause, hasOneWorker }: Pick<FlatSteps, 'cause' | 'hasOneWo
       return hasOneWorker
         ? 'No plan did better than another, and there is only one worker, so plans differ little. Add a worker.'
         : 'No plan did better than another. Add easier tasks or a stronger worker, or sample more plans for each task (groupSize).';
+    case 'cut-off':
+      return 'The Conductor wrote more than maxTokens allows. Raise maxTokens, or train another Conductor.';
     case 'invalid':
-      return 'No text of the Conductor was a valid plan. Raise maxTokens if plans are cut off, or train another Conductor.';
+      return 'No text of the Conductor was a valid plan. Raise maxTokens if some are cut off, or train another Conductor.';
     case 'unknown':
       return 'No plan could be judged. Read the errors of the plans.';
     case undefined:

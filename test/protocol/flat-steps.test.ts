@@ -17,6 +17,11 @@ describe('the steps that taught nothing', () => {
     expect(flatStepsOf({ metrics, pool: [{}] })).toEqual({ flat: 2, of: 3, cause: 'unsolved', hasOneWorker: true });
   });
 
+  it('whose plans were all left out because they were cut off are not said to have had the same reward', () => {
+    expect(flatMessage(flatStepsOf({ metrics: [flat('cut-off'), taught] })!))
+      .toBe('1 of 2 steps taught nothing: plans were cut off. The Conductor wrote more than maxTokens allows. Raise maxTokens, or train another Conductor.');
+  });
+
   it('of an earlier version are counted, without a reason', () => {
     expect(flatMessage(flatStepsOf({ metrics: [flat(), taught] })!)).toBe('1 of 2 steps taught nothing: all plans of a task had the same reward.');
   });

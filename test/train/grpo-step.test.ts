@@ -102,14 +102,22 @@ describe('a step of GRPO', { timeout: 120_000 }, () => {
     expect(half!['examples']).toBe(GROUP);
   });
 
-  it('says what the plans of flat groups have in common', async () => {
-    const flat = async (name: string, judge: (completion: SampledCompletion) => RolloutOutcome): Promise<StepMetrics> =>
-      (await train(name, 1, judge, { ...OPTIONS, reward: { judgedBy: 'verified', passes: 'wrong', costWeight: 0 } }))[0]!;
-    const judged = { kind: 'judged', score: 1, costUsd: 0 } as const;
-    expect(await flat('solved', () => ({ ...judged, verified: true }))).toMatchObject({ 'flat_groups/solved': 2, 'flat_groups/unsolved': 0 });
-    expect(await flat('passes', () => ({ ...judged, verified: false, passes: true }))).toMatchObject({ 'flat_groups/unsolved': 2, 'flat_groups/solved': 0 });
-    expect(await flat('invalid', () => ({ kind: 'unparseable' }))).toMatchObject({ 'flat_groups/invalid': 2 });
-    expect(await flat('unknown-too', () => ({ kind: 'infrastructure' }))).toMatchObject({ 'flat_groups/unknown': 2 });
+  it('says what the plans of groups that teach nothing have in common', async () => {
+    const engine = new LocalEngine(model, { versions: path.join(folder, 'none') });
+    const told = async (outcomes: readonly RolloutOutcome[], finishReason: SampledCompletion['finishReason'] = 'stop', options: Partial<GrpoOptions> = {}): Promise<StepMetrics> => {
+      const completion: SampledCompletion = { text: 'a', promptTokens: [1], tokens: [2], logprobs: [-1], finishReason };
+      const groups = [0, 1].map(() => outcomes.map((outcome) => ({ completion, outcome })));
+      return await grpoStep(engine, groups, { ...OPTIONS, reward: { judgedBy: 'verified', passes: 'wrong', costWeight: 0 }, ...options }, { learningRate: 0.01 });
+    };
+    const [right, passes] = [{ kind: 'judged', score: 1, costUsd: 0, verified: true }, { kind: 'judged', score: 1, costUsd: 0, verified: false, passes: true }] as const;
+    const [invalid, unknown] = [{ kind: 'unparseable' }, { kind: 'infrastructure' }] as const;
+    expect(await told([right, right])).toMatchObject({ examples: 0, 'flat_groups/solved': 2, 'flat_groups/unsolved': 0 });
+    expect(await told([passes, passes])).toMatchObject({ examples: 0, 'flat_groups/unsolved': 2, 'flat_groups/solved': 0 });
+    expect(await told([invalid, unknown])).toMatchObject({ examples: 0, 'flat_groups/invalid': 2 });
+    expect(await told([unknown, unknown])).toMatchObject({ examples: 0, 'flat_groups/unknown': 2 });
+    expect(await told([invalid, invalid], 'length')).toMatchObject({ examples: 0, frac_reward_zero_std: 1, 'flat_groups/cut-off': 2, 'flat_groups/invalid': 0 });
+    // Not flat: their plans are left out although their rewards differ.
+    expect(await told([right, passes], 'length', { maskTruncated: true })).toMatchObject({ examples: 0, frac_reward_zero_std: 0, 'flat_groups/cut-off': 2, 'flat_groups/unsolved': 0 });
   });
 
   it('makes several updates of one batch, whose ratios are relative to the policy before the first', async () => {

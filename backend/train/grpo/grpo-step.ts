@@ -42,19 +42,16 @@ export async function grpoStep(
 ): Promise<StepMetrics> {
   const judged = groups.map((group) => {
     const rewards = group.map((rollout) => blendedReward(rollout, options));
-    return { group, rewards, ...groupAdvantages(rewards, options.advantage) };
+    const { advantages, deviation, isFlat } = groupAdvantages(rewards, options.advantage);
+    return { group, rewards, deviation, isFlat, examples: isFlat ? [] : examplesOf(group, rewards, advantages, options) };
   });
-  const examples = judged.flatMap(({ group, rewards, advantages, isFlat }) => isFlat ? [] : group.flatMap(({ completion }, index): Example[] => {
-    const isLeftOut = rewards[index] === undefined || completion.tokens.length === 0 || (options.maskTruncated && completion.finishReason === 'length');
-    const { promptTokens, tokens, logprobs } = completion;
-    return isLeftOut ? [] : [{ promptTokens, tokens, samplerLogprobs: logprobs, advantage: advantages[index] as number }];
-  }));
+  const examples = judged.flatMap((one) => one.examples);
   const metrics = {
     ...rolloutMetrics(groups.flat()),
     reward: mean(judged.flatMap(({ rewards }) => rewards.filter((reward) => reward !== undefined))),
     reward_std: mean(judged.map(({ deviation }) => deviation)),
     frac_reward_zero_std: mean(judged.map(({ isFlat }) => Number(isFlat))),
-    ...flatMetrics(judged.filter(({ isFlat }) => isFlat).map(({ group }) => group), options.reward),
+    ...flatMetrics(judged.filter((one) => one.examples.length === 0).map(({ group }) => group), options.reward),
     learning_rate: learningRate,
   };
   if (examples.length === 0) return { ...metrics, loss: 0, grad_norm: 0, examples: 0 };
@@ -66,6 +63,19 @@ export async function grpoStep(
   }
   return { ...metrics, ...meanMetrics(updates), examples: examples.length };
 }
+
+/** What a group teaches: one example for each plan whose reward is known, unless it is left out because it was cut off. */
+function examplesOf(
+  group: readonly JudgedCompletion[], rewards: readonly (number | undefined)[], advantages: readonly number[], { maskTruncated }: Pick<GrpoOptions, 'maskTruncated'>,
+): Example[] {
+  return group.flatMap(({ completion }, index): Example[] => {
+    const isLeftOut = rewards[index] === undefined || completion.tokens.length === 0 || (maskTruncated && isCutOff(completion));
+    const { promptTokens, tokens, logprobs } = completion;
+    return isLeftOut ? [] : [{ promptTokens, tokens, samplerLogprobs: logprobs, advantage: advantages[index] as number }];
+  });
+}
+
+const isCutOff = ({ finishReason }: SampledCompletion): boolean => finishReason === 'length';
 
 async function withOldLogprobs(
   engine: TrainEngine, examples: readonly Example[], { updates, loss: { temperature } }: GrpoOptions, signal: AbortSignal | undefined,
@@ -99,7 +109,7 @@ function rolloutMetrics(rollouts: readonly JudgedCompletion[]): StepMetrics {
     'completions/mean_length': mean(lengths),
     'completions/min_length': Math.min(...lengths),
     'completions/max_length': Math.max(...lengths),
-    'completions/clipped_ratio': share(({ completion }) => completion.finishReason === 'length'),
+    'completions/clipped_ratio': share(({ completion }) => isCutOff(completion)),
     format_rate: share(({ outcome }) => outcome.kind !== 'unparseable'),
     verified_rate: share(({ outcome }) => outcome.kind === 'judged' && outcome.verified),
     cost_usd: rollouts.reduce((sum, { outcome }) => sum + (outcome.kind === 'judged' ? outcome.costUsd : 0), 0),
@@ -107,17 +117,18 @@ function rolloutMetrics(rollouts: readonly JudgedCompletion[]): StepMetrics {
   };
 }
 
-/** The number of flat groups by what their plans have in common. It tells why a step teaches nothing. */
+/** The number of groups that teach nothing, by what their plans have in common. It tells why a step teaches nothing. */
 function flatMetrics(groups: readonly (readonly JudgedCompletion[])[], { passes }: RewardOptions): StepMetrics {
   const count = (cause: FlatCause): number => groups.filter((group) => causeOf(group, passes) === cause).length;
   return Object.fromEntries(FLAT_CAUSES.map((cause) => [flatMetric(cause), count(cause)]));
 }
 
 function causeOf(group: readonly JudgedCompletion[], passes: RewardOptions['passes']): FlatCause {
-  const known = group.map(({ outcome }) => outcome).filter(({ kind }) => kind !== 'infrastructure');
+  const known = group.filter(({ outcome }) => outcome.kind !== 'infrastructure');
   if (known.length === 0) return 'unknown';
-  if (known.every(({ kind }) => kind === 'unparseable')) return 'invalid';
-  const isRight = (outcome: RolloutOutcome): boolean => outcome.kind === 'judged' && (outcome.verified || (passes === 'right' && outcome.passes === true));
+  if (known.every(({ completion }) => isCutOff(completion))) return 'cut-off';
+  if (known.every(({ outcome }) => outcome.kind === 'unparseable')) return 'invalid';
+  const isRight = ({ outcome }: JudgedCompletion): boolean => outcome.kind === 'judged' && (outcome.verified || (passes === 'right' && outcome.passes === true));
   return known.every(isRight) ? 'solved' : 'unsolved';
 }
 
