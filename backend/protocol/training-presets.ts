@@ -1,6 +1,7 @@
 /**
  * Defaults for a whole training, by name. What a person sets wins over them. `paper`: arXiv 2512.04388 §4.1 and A.1. Its rate is for all
- * weights, and is small for an adapter; its tasks are those of a file, since it made none of a project.
+ * weights, and is small for an adapter; its tasks are those of files, since it made none of a project. Workers
+ * answered in up to 4,096 tokens while it trained.
  */
 export const TRAINING_PRESETS = {
   paper: {
@@ -16,6 +17,7 @@ export const TRAINING_PRESETS = {
     updates: 1,
     maskTruncated: false,
     reward: { judgedBy: 'verified', costWeight: 0 },
+    workers: { '*': { maxOutputTokens: 4_096 } },
     rounds: 1,
   },
 } as const;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { TRAINING_ABLATIONS } from './ablations.ts';
 import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
 import { TRAINING_PRESET_NAMES, withPreset } from './training-presets.ts';
-import { budgetOverrideSchema, stopLimitSchema } from './worker-config.ts';
+import { budgetOverrideSchema, requestSettingsSchema, stopLimitSchema } from './worker-config.ts';
 
 /*
  * A training of the Conductor on this machine: its configuration and its state. Defaults are those of the paper (arXiv 2512.04388 §4.1 and
@@ -33,6 +33,10 @@ export type ProjectTaskKind = z.infer<typeof projectTaskKindSchema>;
 /** What can sample from and train the Conductor. `local`: this machine. */
 export const TRAINING_ENGINES = ['local'] as const;
 
+/** How workers are asked, in place of what workers.json says: by id, or `*` for each that is not named. */
+const workerSettingsSchema = z.record(z.string().regex(/^(?:\*|[\w.-]{1,64})$/, 'name a worker by its id, or all with *'), requestSettingsSchema);
+export type WorkerSettings = z.infer<typeof workerSettingsSchema>;
+
 /** What a file of settings may have. */
 export const trainingSettingsSchema = z.strictObject({
   /** Other defaults for all of it. */
@@ -47,6 +51,16 @@ export const trainingSettingsSchema = z.strictObject({
     file: z.string().min(1).max(4_096).optional(),
     /** A file whose tasks are never trained on. With it, all tasks of `file` are trained on. */
     heldOutFile: z.string().min(1).max(4_096).optional(),
+    /** The same number of tasks of each of several files, in place of `file`. */
+    mix: z.strictObject({
+      files: z.array(z.string().min(1).max(4_096)).min(1).max(32),
+      /** Tasks of each file that are trained on. The paper's 960 are 240 of each of its four data sets. */
+      each: count.max(100_000).default(240),
+      /** Tasks of each file that are held out. */
+      heldOut: count.max(100_000).default(60),
+      /** The `results.json` of an evaluation: only tasks that it saw solved at some tries and not at others are drawn. */
+      tried: z.string().min(1).max(4_096).optional(),
+    }).optional(),
     /** Whether tasks are made from the project's functions, tests and history. */
     project: z.boolean().default(true),
     /** How to run the project's tests. Missing values are detected from its files. */
@@ -108,6 +122,8 @@ export const trainingSettingsSchema = z.strictObject({
     /** TRL's value for rank 16. */
     alpha: positive.default(32),
   }).prefault({}),
+  /** How workers are asked while plans are sampled to learn from. Absent: as in workers.json. */
+  workers: workerSettingsSchema.optional(),
   /** Pool sizes, used in turn: for each task that many workers are drawn from the pool. Absent: all workers. */
   poolSizes: z.array(count.max(32)).min(1).max(32).optional(),
   /** With 2, half of a group's plans revise the other half after those have run (the paper's recursion). */
@@ -122,6 +138,8 @@ export const trainingSettingsSchema = z.strictObject({
     /** What a try of a task of the project may take, as when a question is asked: plans that revise each other (clients fill in theirs; 1 if absent), or independent ones. */
     rounds: count.max(5).optional(),
     attempts: count.max(5).default(1),
+    /** How workers are asked in the comparison. Absent: as in workers.json. */
+    workers: workerSettingsSchema.optional(),
   }).prefault({}),
   /** Hard limits: no call starts that could exceed them. Unpriced workers are limited by tokens, see `unpricedTokensFor`. */
   budget: z.strictObject({ ...limits, usd: positive.default(10), tokens: count.default(20_000_000) }).prefault({}),

@@ -67,6 +67,35 @@ export type AgentConfig = z.infer<typeof agentSchema>;
 /** The `model` of an agent that chooses its model itself. */
 export const AGENTS_OWN_MODEL = 'default';
 
+/** Fields of a request that Conductor sets itself, or that would change what it costs. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'model', 'messages', 'input', 'instructions', 'system', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature', 'top_p', 'seed',
+  'reasoning_effort', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'output_config', 'text', 'store', 'background', 'n', 'best_of', 'service_tier',
+]);
+
+const MAX_EXTRA_BODY = 16_384;
+
+const extraBodySchema = z.record(z.string(), z.unknown())
+  .refine((body) => !Object.keys(body).some((name) => OWN_FIELDS.has(name)), {
+    error: ({ input }) => `extraBody may not set ${Object.keys(input as object).find((name) => OWN_FIELDS.has(name)) ?? 'this'}: Conductor sets it itself, or it would change what a call costs`,
+  })
+  .refine((body) => JSON.stringify(body).length <= MAX_EXTRA_BODY, { error: `extraBody may have ${MAX_EXTRA_BODY} characters at most` });
+
+/** How a worker is asked. */
+const requestSettings = {
+  maxOutputTokens: z.number().int().min(1).max(200_000),
+  /** Sent only if set: some models reject it. */
+  temperature: z.number().min(0).max(2),
+  topP: z.number().gt(0).max(1),
+  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),
+  /** Further fields of each request, as the worker's server documents them: top-k, penalties, a budget or a switch of thinking. */
+  extraBody: extraBodySchema,
+};
+
+/** Settings in place of those of a worker. */
+export const requestSettingsSchema = z.strictObject(requestSettings).partial();
+export type RequestSettings = z.infer<typeof requestSettingsSchema>;
+
 const workerFields = z.strictObject({
   /** Short name, unique in the pool. People see it; the Conductor sees ordinals. */
   id: z.string().regex(/^[\w.-]{1,64}$/, 'a worker id is 1 to 64 letters, digits, dots, dashes or underscores'),
@@ -81,11 +110,8 @@ const workerFields = z.strictObject({
   key: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'a key name looks like an environment variable, such as OPENAI_API_KEY').optional(),
   /** What the worker is good at. The Conductor chooses by it. */
   description: z.string().max(400).optional(),
-  maxOutputTokens: z.number().int().min(1).max(200_000).default(8_192),
-  /** Sent only if set: some models reject it. */
-  temperature: z.number().min(0).max(2).optional(),
-  topP: z.number().gt(0).max(1).optional(),
-  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+  ...requestSettingsSchema.shape,
+  maxOutputTokens: requestSettings.maxOutputTokens.default(8_192),
   /** Without hands, the worker only answers. */
   hands: handsSchema.optional(),
   /** Whether the model takes pictures, as a try showed; a worker without it is sent none (see `seesPictures`). */
@@ -117,6 +143,10 @@ export const workerConfigSchema = workerFields
   .refine(({ provider, pictures }) => factsOf(provider).reach === 'server' || pictures !== true, {
     path: ['pictures'],
     error: 'only a worker at a server can be sent pictures',
+  })
+  .refine(({ provider, extraBody }) => factsOf(provider).reach === 'server' || extraBody === undefined, {
+    path: ['extraBody'],
+    error: 'only a worker at a server can have "extraBody"',
   })
   .refine(({ provider, agent }) => (factsOf(provider).reach === 'agent') === (agent !== undefined), {
     path: ['agent'],

@@ -242,6 +242,7 @@ export function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelR
     ...(topP !== undefined && { topP }),
     ...(request.seed !== undefined && { seed: request.seed }),
     ...(reasoningEffort !== undefined && { reasoningEffort }),
+    ...(worker.extraBody !== undefined && { extraBody: worker.extraBody }),
   };
 }
 

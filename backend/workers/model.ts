@@ -142,6 +142,8 @@ export interface ModelRequest {
   readonly topP?: number;
   readonly seed?: number;
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+  /** Further fields of the request to a server, as the person set them. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
 export type FinishReason = 'stop' | 'length' | 'content-filter';

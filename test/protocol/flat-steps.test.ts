@@ -17,6 +17,10 @@ describe('the steps that taught nothing', () => {
     expect(flatStepsOf({ metrics, pool: [{}] })).toEqual({ flat: 2, of: 3, cause: 'unsolved', hasOneWorker: true });
   });
 
+  it('of which no text is a plan are told as such', () => {
+    expect(flatMessage(flatStepsOf({ metrics: [flat('invalid')] })!)).toMatch(/^The only step taught nothing: all plans of a task had the same reward\. No text of the Conductor was a valid plan\./);
+  });
+
   it('whose plans were all left out because they were cut off are not said to have had the same reward', () => {
     expect(flatMessage(flatStepsOf({ metrics: [flat('cut-off'), taught] })!))
       .toBe('1 of 2 steps taught nothing: plans were cut off. The Conductor wrote more than maxTokens allows. Raise maxTokens, or train another Conductor.');

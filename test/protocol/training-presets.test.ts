@@ -7,7 +7,7 @@ describe('the preset of the paper', () => {
     const usual = trainingConfigSchema.parse({});
     expect(preset).toBe('paper');
     expect(config).toMatchObject({
-      steps: 200, tasksPerStep: 4, groupSize: 64, maxTokens: 1_024, temperature: 1, learningRate: { peak: 1e-6 }, loss: { divergence: 0, importanceLimit: 0 },
+      steps: 200, tasksPerStep: 4, groupSize: 64, maxTokens: 1_024, temperature: 1, learningRate: { peak: 1e-6 }, loss: { divergence: 0, importanceLimit: 0 }, workers: { '*': { maxOutputTokens: 4_096 } },
     });
     expect(config.tasks).toEqual({ ...usual.tasks, project: false });
     expect(config.adapter).toEqual(usual.adapter);

@@ -288,7 +288,7 @@ describe('a training', { timeout: 120_000 }, () => {
     manager.listen(({ message }) => told.add(message));
     const { trainingId } = await manager.start({ workspace, config: CONFIG });
     const training = await over(manager, trainingId);
-    const reason = 'taught nothing: all plans of a task had the same reward. No text of the Conductor was a valid plan. Raise maxTokens if plans are cut off, or train another Conductor.';
+    const reason = 'taught nothing: plans were cut off. The Conductor wrote more than maxTokens allows. Raise maxTokens, or train another Conductor.';
     expect(told).toContain(`Training. The only step ${reason}`);
     expect(told).toContain(`Training. 2 of 2 steps ${reason}`);
     const message = `Nothing was learned, so there is nothing to adopt. 3 of 3 steps ${reason}`;
@@ -342,6 +342,47 @@ describe('a training', { timeout: 120_000 }, () => {
     await writeFile(path.join(workspace, heldOutFile), task('What is 3?'));
     const shared = await manager.start({ workspace, config });
     expect(await over(manager, shared.trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining('is trained on, too') as string });
+  });
+
+  it('trains on tasks that are drawn from several files', async () => {
+    const answers = (name: string, count: number): Promise<void> => writeFile(
+      path.join(workspace, name),
+      Array.from({ length: count }, (_, index) => JSON.stringify({ id: `${index}`, question: `In ${name}, what is ${index}?`, grader: { kind: 'exact', answer: '3' } })).join('\n'),
+    );
+    await answers('one.jsonl', 6);
+    await answers('two.jsonl', 9);
+    const manager = await begin();
+    const mix = { files: ['one.jsonl', 'two.jsonl'], each: 3, heldOut: 2 };
+    const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, steps: 1, tasks: { ...CONFIG.tasks, mix } } });
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', tasks: { train: 6, heldOut: 4 } });
+    const { tasks } = await manager.tasks(trainingId, { offset: 0, limit: 1 });
+    expect(tasks[0]).toMatchObject({ state: 'train', reason: 'It was drawn from one.jsonl, two.jsonl.' });
+
+    const config = { ...CONFIG, tasks: { ...CONFIG.tasks, file: 'one.jsonl', mix } };
+    const both = await manager.start({ workspace, config });
+    expect(await over(manager, both.trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining('leave out tasks.file') as string });
+    expect(await manager.check({ workspace, config: { ...CONFIG, tasks: { ...CONFIG.tasks, mix: { ...mix, files: ['none.jsonl'] } } } })).toMatchObject({ missing: { what: 'tests' } });
+  });
+
+  it('asks workers by settings of its own, and in the comparison by others', async () => {
+    unequal();
+    const manager = await begin();
+    const config = {
+      ...LEARNS, steps: 1,
+      workers: { '*': { maxOutputTokens: 77, temperature: 0.2 }, 'wrong': { maxOutputTokens: 66, extraBody: { top_k: 20 } } },
+      evaluation: { ...LEARNS.evaluation, workers: { right: { maxOutputTokens: 99 } } },
+    };
+    const { trainingId } = await manager.start({ workspace, config });
+    await until(manager, trainingId, ({ state }) => state === 'evaluating');
+    const sent = (): unknown[] => server.requests.map(({ model, body }) => [model, body['max_tokens'], body['temperature'], body['top_k']]);
+    const trained = sent().length;
+    expect(sent()).toContainEqual(['right', 77, 0.2, undefined]);
+    expect(sent()).toContainEqual(['wrong', 66, undefined, 20]);
+    await over(manager, trainingId);
+    const compared = new Set(sent().slice(trained).map((request) => JSON.stringify(request)));
+    expect([...compared].sort()).toEqual(['["right",99,null,null]', '["wrong",8192,null,null]']);
+
+    await expect(manager.start({ workspace, config: { ...config, workers: { nobody: {} } } })).rejects.toThrow('name the worker "nobody", which takes no part in it; those are right, wrong.');
   });
 
   it('tells each change once, small, and the changes together are the training', async () => {

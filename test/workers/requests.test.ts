@@ -78,6 +78,16 @@ test('sampling parameters and effort are sent only when somebody gave them', asy
   expect(messages).toMatchObject({ temperature: 0.2, top_p: 0.9, output_config: { effort: 'low' } });
 });
 
+test('further fields that a person set are sent on each wire, and cannot be those that Conductor sets', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  const extraBody = { top_k: 20, thinking: { type: 'enabled', budget_tokens: 128 } };
+  for (const worker of workersAt(server.url, { extraBody, temperature: 0.2 })) await caller.call(worker, HELLO, options);
+  expect(server.requests.map(({ body }) => body)).toEqual(Array(3).fill(expect.objectContaining({ ...extraBody, temperature: 0.2 })));
+  expect(() => workersAt(server.url, { extraBody: { top_k: 20, max_tokens: 100_000 } })).toThrow(/extraBody may not set max_tokens/);
+  expect(() => workersAt(server.url, { extraBody: { long: 'x'.repeat(20_000) } })).toThrow(/16384 characters at most/);
+});
+
 test('the choice of tools and the format of the answer are sent as each wire has them', async () => {
   server.script(faults.answer('fine'));
   const { caller, options } = await setUp();

@@ -23,7 +23,7 @@ import { ONE_CALL } from '../../solve/step-work.ts';
 import { workWithHands, type HandsParts } from '../../solve/work-with-hands.ts';
 import { Slots } from '../../common/slots.ts';
 import type { AnswerCache } from '../../workers/answer-cache.ts';
-import type { WorkerCaller } from '../../workers/call-worker.ts';
+import { requestFor, type WorkerCaller } from '../../workers/call-worker.ts';
 import type { ClientModel } from '../../workers/adapters/client-model.ts';
 import { localUsage } from '../../workers/adapters/local-adapter.ts';
 import type { KeySource } from '../../workers/key-source.ts';
@@ -269,10 +269,10 @@ export class RolloutRunner {
         const { reply } = await caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText, onAct: attempts.onAct });
         return reply;
       }, signal);
-      const { messages, maxOutputTokens = worker.maxOutputTokens, place, ...parameters } = request;
       // What an agent did is in its copy, and not in its reply.
-      if (place) return await ask();
-      const question = { worker, request: { messages, maxOutputTokens, ...parameters }, sampleIndex, scope };
+      if (request.place) return await ask();
+      // As it is sent: the comparison may ask a worker with other settings than the training.
+      const question = { worker, request: requestFor(worker, request), sampleIndex, scope };
       const known = answers.get(question);
       if (known) {
         attempts.remembered(known, unpaid(worker, known));

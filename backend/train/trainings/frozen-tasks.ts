@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TrainingConfig } from '../../protocol/training.ts';
@@ -10,6 +11,7 @@ import { makeProjectTasks } from '../tasks/project-tasks.ts';
 import type { Task } from '../tasks/task.ts';
 import { frozenProjectTasks, isThere, keptFiles } from './frozen-project.ts';
 import { noJudge, projectTests, TASKS_FILE } from './judge.ts';
+import { drawMix } from './task-mix.ts';
 import { DecisionKeeper } from './task-notes.ts';
 import { TrainingError } from './training-error.ts';
 import type { FrozenTasks } from './tasks-folder.ts';
@@ -68,7 +70,12 @@ function secondsToPrepare({ tried, candidates, admitted, count, durations }: {
   return (triesLeft * durations.reduce((sum, one) => sum + one, 0)) / durations.length;
 }
 
-async function freezeFile(workspace: string, { tasks: { file: named, heldOutFile, heldOut }, seed }: TrainingConfig, folder: TrainingFolder): Promise<FrozenTasks['file']> {
+async function freezeFile(workspace: string, { tasks: { file: named, heldOutFile, heldOut, mix }, seed }: TrainingConfig, folder: TrainingFolder): Promise<FrozenTasks['file']> {
+  if (mix) {
+    if (named !== undefined || heldOutFile !== undefined) throw new TrainingError('tasks.mix draws all tasks from its files: leave out tasks.file and tasks.heldOutFile.');
+    const { train, heldOut: rest } = await drawMix(mix, { workspace, seed, kept: folder.taskFile });
+    return { path: mix.files.join(', '), sha256: await hashOf(folder.taskFile), train: [...train], heldOut: [...rest], isDrawn: true };
+  }
   const file = path.resolve(workspace, named ?? TASKS_FILE);
   if (named === undefined && heldOutFile === undefined && !(await isThere(file))) return undefined;
   const kept = folder.taskFile;
@@ -93,7 +100,11 @@ async function questionsOf(file: string): Promise<{ readonly id: string; readonl
   return found;
 }
 
-const hashOf = async (file: string): Promise<string> => createHash('sha256').update(await readFile(file)).digest('hex');
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
 
 /** @throws TrainingError where what they are made of is gone */
 export async function tasksOf(

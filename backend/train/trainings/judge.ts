@@ -15,11 +15,14 @@ export type JudgeParts = Pick<Checker, 'sandboxAvailability' | 'findTestCommands
 /** @throws TrainingError where nothing can judge answers: there is no sandbox, or there are neither tests nor tasks. */
 export async function requireJudge(parts: JudgeParts, { workspace, config }: Pick<Training, 'workspace' | 'config'>): Promise<void> {
   await requireSandbox(parts, config);
-  const { tasks: { file } } = config;
-  const hasFile = await access(path.resolve(workspace, file ?? TASKS_FILE)).then(() => true, () => false);
-  if (!hasFile && file !== undefined) throw new TrainingError(`The file of tasks ${file} is not in ${workspace}: name another, or none.`, 'tests');
+  const { tasks: { file, mix } } = config;
+  const named = mix?.files ?? (file === undefined ? [] : [file]);
+  const isHere = (name: string): Promise<boolean> => access(path.resolve(workspace, name)).then(() => true, () => false);
+  for (const name of named) {
+    if (!(await isHere(name))) throw new TrainingError(`The file of tasks ${name} is not in ${workspace}: name another, or none.`, 'tests');
+  }
   const test = await projectTests(parts, { workspace, config });
-  if (!test && !hasFile) throw noJudge();
+  if (!test && named.length === 0 && !(await isHere(TASKS_FILE))) throw noJudge();
   if (test?.runner === EXIT_CODE_RUNNER && config.reward.passes === 'wrong') throw provesNothing(test.command);
 }
 

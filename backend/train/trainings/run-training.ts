@@ -20,6 +20,7 @@ import { requireSandbox } from './judge.ts';
 import { TrainingError } from './training-error.ts';
 import type { FrozenTasks } from './tasks-folder.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
+import { poolWith } from './worker-settings.ts';
 
 /** The runs of a training's comparison have the training's id with this suffix as their parent. */
 export const EVALUATION = '.evaluation';
@@ -85,10 +86,10 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     const { usd, tokens, unpricedTokens } = rollouts.spent;
     return { spentUsd: usd, spentTokens: tokens, unpricedTokens };
   };
-  const shared = { pool, profile: profileOf(conductor), seed: config.seed };
-  const gatherer = tellingPlans(new RolloutGatherer({ ...shared, rollouts, poolSizes: config.poolSizes }));
+  const shared = { profile: profileOf(conductor), seed: config.seed };
+  const gatherer = tellingPlans(new RolloutGatherer({ ...shared, pool: poolWith(pool, config.workers), rollouts, poolSizes: config.poolSizes }));
   // With the whole pool on offer; no prompt of the training is longer.
-  const wholePool = new RolloutGatherer({ ...shared, rollouts: runnerFor('evaluation', parts, options, () => COMPARING) });
+  const wholePool = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.evaluation.workers), rollouts: runnerFor('evaluation', parts, options, () => COMPARING) });
 
   const room = Math.min(config.maxTokens, ROOM_FOR_A_PLAN);
   const readable = async (tasks: readonly Task[]): Promise<Task[]> => {

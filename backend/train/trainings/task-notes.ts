@@ -34,7 +34,7 @@ function projectNotes(frozen: FrozenTasks | undefined, decisions: Decisions | un
 function fileNotes(frozen: FrozenTasks | undefined): TaskNote[] {
   const { file } = frozen ?? {};
   if (!file) return [];
-  const reason = `It is in ${path.basename(file.path)}, whose tasks are used as they are.`;
+  const reason = file.isDrawn ? `It was drawn from ${file.path}.` : `It is in ${path.basename(file.path)}, whose tasks are used as they are.`;
   const noteOf = (state: 'train' | 'held-out') => (about: string): TaskNote => ({ about, source: 'file', state, reason });
   return [...file.train.map(noteOf('train')), ...file.heldOut.map(noteOf('held-out'))];
 }

@@ -12,8 +12,11 @@ export const frozenTasksSchema = z.object({
   /** The command that judges tasks of the project. */
   test: testCommandSchema.optional(),
   project: z.array(projectTaskSchema),
-  /** The person's file of tasks, of which `TrainingFolder.taskFile` is a copy: SHA-256 of its contents, and the ids of its tasks. */
-  file: z.object({ path: z.string(), sha256: z.string(), train: z.array(z.string()), heldOut: z.array(z.string()) }).optional(),
+  /**
+   * The person's file of tasks, which `TrainingFolder.taskFile` keeps: SHA-256 of its contents, and the ids of its tasks. `isDrawn`: the path
+   * names several files, and what is kept was drawn from them.
+   */
+  file: z.object({ path: z.string(), sha256: z.string(), train: z.array(z.string()), heldOut: z.array(z.string()), isDrawn: z.boolean().optional() }).optional(),
 });
 export type FrozenTasks = z.infer<typeof frozenTasksSchema>;
 

@@ -13,6 +13,7 @@ import { Cancelled, Interrupted, Paused, TrainingDriver } from './training-drive
 import { TrainingError, TrainingRefusedError } from './training-error.ts';
 import type { TrainingRunParts } from './training-parts.ts';
 import { TrainingRegistry, type RemovalListener, type TrainingListener } from './training-registry.ts';
+import { poolWith } from './worker-settings.ts';
 
 export interface TrainingManagerOptions extends TrainingCastSources {
   /** The folders (absolute) that hold one folder per training, and the adopted adapters. */
@@ -82,6 +83,8 @@ export class TrainingManager {
   /** @throws TrainingRefusedError, TrainingError */
   async start(request: TrainingRequest): Promise<Training> {
     const cast = await castToBegin(this.#options);
+    const { config: { workers, evaluation } } = request;
+    for (const settings of [workers, evaluation.workers]) poolWith(cast.pool, settings);
     const base = await this.#options.parts.baseOf?.(cast.conductor);
     const training = newTraining(request, cast, { base, now: this.#options.parts.now() });
     return this.#commands.run(async () => {

@@ -93,7 +93,7 @@ export class AnthropicAdapter implements ModelAdapter {
   /** The SDK for one attempt, without retries, logging, telemetry, or reading environment variables and credential files. */
   #client(request: ModelRequest, onActivity: () => void): Anthropic {
     const compatible = this.#worker.baseUrl !== undefined;
-    const sampled = request.temperature !== undefined || request.topP !== undefined;
+    const sampled = request.temperature !== undefined || request.topP !== undefined || request.extraBody?.['top_k'] !== undefined;
     return new Anthropic({
       baseURL: baseUrlOf(this.#worker),
       // Always set, so that the SDK does not search for credentials.
@@ -119,6 +119,7 @@ type Parameters = MessageCreateParamsStreaming & { temperature?: number; top_p?:
 function parameters(worker: WorkerConfig, request: ModelRequest): Parameters {
   const { maxOutputTokens, temperature, topP } = request;
   return {
+    ...request.extraBody,
     model: worker.model,
     max_tokens: maxOutputTokens,
     stream: true,

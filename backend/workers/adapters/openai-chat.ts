@@ -95,6 +95,7 @@ function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDi
   const { messages, tools, toolChoice, parallelCalls, format, maxOutputTokens, temperature, topP, seed, reasoningEffort } = request;
   const by = dialect.takesThoughts ? modelKey(worker) : undefined;
   return {
+    ...request.extraBody,
     model: worker.model,
     messages: chatMessages(messages, by),
     ...(tools && tools.length > 0 && {

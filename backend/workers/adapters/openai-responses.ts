@@ -92,6 +92,7 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
 function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreateParamsStreaming {
   const { messages, tools, toolChoice, parallelCalls, format, maxOutputTokens, temperature, topP, reasoningEffort } = request;
   return {
+    ...request.extraBody,
     model: worker.model,
     input: messages.flatMap((message) => responsesInput(message, modelKey(worker))),
     ...(tools && tools.length > 0 && {
