@@ -13,7 +13,7 @@ import { failingText } from './failing-text.ts';
 import { both, learnedFromBase, learnedFromEarlier, learnedFromRound, redTests, type Learned } from './learned.ts';
 import type { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import { judgingCommand } from './test-command.ts';
+import { commandOfRun, pathsOf } from './test-command.ts';
 
 /** Tokens of workspace context that a question is sent with. */
 export const CONTEXT_TOKENS = 12_000;
@@ -73,6 +73,11 @@ export class RunContexts {
     this.#record(0, first, known, projectFacts(first, testCommand));
   }
 
+  /** Files that the question is about, the surest first. */
+  async about(): Promise<readonly string[]> {
+    return pathsOf(this.#run.context ?? (await this.#gather(learnedFromEarlier(this.#run), '')));
+  }
+
   /** The position of the context for the round's next call. It is gathered first if more is known than the last one shows. */
   current(round: number): Promise<number> {
     return this.#queue.run(async () => {
@@ -104,7 +109,7 @@ export class RunContexts {
     const { checker, files, signal } = this.#options;
     const { request } = this.#run;
     const ids = redTests(round).map(({ id }) => id);
-    const test = ids.length > 0 && checker.placesOf ? await judgingCommand(request, checker) : undefined;
+    const test = ids.length > 0 && checker.placesOf ? await commandOfRun(this.#run, checker) : undefined;
     if (!test || request.workspace === undefined || !checker.placesOf) return new Map();
     try {
       return await checker.placesOf(ids, { ...test, ...files.base(request.workspace), signal });

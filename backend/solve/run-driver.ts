@@ -106,7 +106,7 @@ export class RunDriver {
   async #prepare(): Promise<void> {
     const { request, context, rounds, kind } = this.#run;
     // A test command that cannot be read fails here, before a worker is paid.
-    const test = await judgingCommand(request, this.#options.checker);
+    const test = await judgingCommand(request, this.#options.checker, { before: this.#run.base?.command, about: () => this.#contexts.about() });
     this.#test = test;
     const isJudged = context !== undefined && rounds.at(-1)?.verdict !== undefined;
     if (test && request.workspace !== undefined && kind === 'solve' && concernsTests(this.#run)) {

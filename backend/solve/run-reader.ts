@@ -27,7 +27,7 @@ import { RunFiles } from './run-files.ts';
 import type { Cast } from './run-pool.ts';
 import type { ContextPreview, RunQuestions } from './run-service.ts';
 import { promptOf } from './step-prompt.ts';
-import { judgingCommand } from './test-command.ts';
+import { judgingCommand, pathsOf } from './test-command.ts';
 import { workerRecords } from './worker-records.ts';
 
 /** How long the files of a project are read for a diff to show. */
@@ -108,7 +108,7 @@ export class RunReader implements RunQuestions {
     const { snapshot, checker } = this.#options;
     const earlier = request.continues === undefined ? undefined : await readEarlier(snapshot(request.continues), request);
     const { pieces, leftOut, tokens, text } = await this.#gather(request, earlier, signal);
-    const test = await judgingCommand(request, checker);
+    const test = await judgingCommand(request, checker, { about: async () => pathsOf({ pieces }) });
     const likelyTests = test ? [] : [...(await this.likelyTests(request.workspace))];
     return { pieces, leftOut, tokens, text, testCommand: test?.command ?? null, testRunner: test?.runner, ...(!test && { likelyTests }), ...(earlier && { earlier }) };
   }

@@ -1,5 +1,6 @@
 import type { RunRequest } from '../protocol/run-request.ts';
-import type { TestCommand } from '../protocol/test-command.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import { CUSTOM_RUNNER } from '../protocol/test-runners.ts';
 import type { Checker } from './checker.ts';
 import { RunError } from './failure.ts';
@@ -8,15 +9,31 @@ type Asked = Pick<RunRequest, 'workspace' | 'testCommand' | 'testRunner' | 'test
 /** `runner` reads the report. */
 export type JudgingCommand = TestCommand & { readonly runner: string };
 
+/** What chooses between the tests of several packages. */
+export interface Place {
+  /** The command that ran before in the same run. */
+  readonly before?: string | undefined;
+  /** Files that the question is about (relative to the workspace), the surest first. Asked only if the workspace has tests in its packages alone. */
+  readonly about?: () => Promise<readonly string[]>;
+}
+
+/** The test command of a run that has begun, which stays the same. @throws as `judgingCommand` */
+export const commandOfRun = ({ request, base, context }: Pick<RunSnapshot, 'request' | 'base' | 'context'>, checker: Parameters<typeof judgingCommand>[1]): Promise<JudgingCommand | undefined> =>
+  judgingCommand(request, checker, { before: base?.command, about: async () => pathsOf(context) });
+
+/** The files of a context, each once. */
+export const pathsOf = (context: { readonly pieces: readonly { readonly path: string }[] } | undefined): readonly string[] => [...new Set(context?.pieces.map(({ path }) => path))];
+
 /**
- * The test command that judges an answer: the request's, otherwise the most likely one by the workspace's files.
+ * The test command that judges an answer: the request's, otherwise the most likely one by the workspace's files. Where only packages of the
+ * workspace have tests, those of the package that the question is about.
  * @returns undefined if no test is to be run, or none was found
  * @throws RunError if no runner can read the results of the request's command
  */
-export async function judgingCommand(request: Asked, checker: Pick<Checker, 'findTestCommands' | 'runnerOf'>): Promise<JudgingCommand | undefined> {
+export async function judgingCommand(request: Asked, checker: Pick<Checker, 'findTestCommands' | 'runnerOf'>, place: Place = {}): Promise<JudgingCommand | undefined> {
   const { workspace, testCommand } = request;
   if (workspace === undefined || testCommand === null) return undefined;
-  const wanted = testCommand === undefined ? await found(workspace, request, checker) : named(testCommand, request);
+  const wanted = testCommand === undefined ? await found(workspace, request, checker, place) : named(testCommand, request);
   if (!wanted) return undefined;
   const test = { ...wanted, ...(request.testImage !== undefined && { image: request.testImage }) };
   const runner = await checker.runnerOf(test, workspace);
@@ -30,14 +47,26 @@ const named = (command: string, { testRunner, testReports }: Asked): TestCommand
   ...(testReports !== undefined && { reports: testReports }),
 });
 
-async function found(workspace: string, { testRunner, testReports }: Asked, checker: Pick<Checker, 'findTestCommands'>): Promise<TestCommand | undefined> {
+async function found(workspace: string, { testRunner, testReports }: Asked, checker: Pick<Checker, 'findTestCommands'>, place: Place): Promise<TestCommand | undefined> {
   const candidates = await checker.findTestCommands(workspace);
-  const first = candidates.find(({ runner }) => testRunner === undefined || runner === testRunner);
+  const first = await chosen(candidates.filter(({ runner }) => testRunner === undefined || runner === testRunner), place);
   if (first) return { command: first.command, runner: first.runner, ...(testReports !== undefined && { reports: testReports }) };
   if (testRunner === undefined) return undefined;
   throw new RunError(
     'test-command', `No tests that ${testRunner} runs were found in the workspace: name the command that runs them.`,
   );
+}
+
+async function chosen(candidates: readonly FoundTests[], { before, about }: Place): Promise<FoundTests | undefined> {
+  const [first] = candidates;
+  if (!first || first.folder === '' || candidates.every(({ folder }) => folder === first.folder)) return first;
+  const same = candidates.find(({ command }) => command === before);
+  if (same) return same;
+  for (const path of (await about?.()) ?? []) {
+    const around = candidates.filter(({ folder }) => path.startsWith(`${folder}/`)).sort((a, b) => b.folder.length - a.folder.length);
+    if (around[0]) return around[0];
+  }
+  return first;
 }
 
 function unreadable({ command, runner }: TestCommand): string {

@@ -28,7 +28,7 @@ import { mayAddTests } from './round.ts';
 import { shownFiles } from './shown-files.ts';
 import { handsOf } from './step-prompt.ts';
 import { conversation, type Beginning, type Observation, type StepWork, type Turn, type WorkPlace } from './step-work.ts';
-import { judgingCommand } from './test-command.ts';
+import { commandOfRun } from './test-command.ts';
 
 export interface HandsParts {
   readonly copies: StepCopies;
@@ -196,7 +196,7 @@ class WorkWithHands implements StepWork {
   async #opened(turns: readonly Turn[], signal: AbortSignal): Promise<StepCopy> {
     if (this.#copy) return this.#copy;
     const { run } = this.#place;
-    const test = await judgingCommand(run.request, this.#parts.checker);
+    const test = await commandOfRun(run, this.#parts.checker);
     const copy = await this.#parts.copies.open({ of: this.#place.files.base(this.#workspace), test, newTests: mayAddTests(run) }, signal);
     this.#copy = copy;
     this.#lost = await copy.redo(latest([this.#begun?.changes ?? [], ...turns.map(({ changes = [] }) => changes)]));
