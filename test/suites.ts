@@ -34,7 +34,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   {
     reason: 'They start the command line, the backend or the process of the local model, again and again.',
     files: [
-      'test/cli/{acp-command,command-line,generate-command,grad-command,hook-command,logprobs-command,mcp-command,mcp-keys,model-command,plan-review,run-again,run-model,serve-command}.test.ts',
+      'test/cli/{acp-command,command-line,generate-command,grad-command,hook-command,logprobs-command,mcp-command,mcp-keys,model-command,plan-review,run-again,run-model,serve-command,simulate-command}.test.ts',
       'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
       'test/eval/evaluation/killed.test.ts',
       'test/server/backend-process.test.ts',

@@ -64,8 +64,10 @@ const start: Action = async (client, _trainingId, values, context) => {
   }
   const { usd, tokens } = config.budget;
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
+  const simulated = workers.filter((worker) => worker.simulated).length;
+  const whose = simulated === 0 ? 'your' : simulated === workers.length ? 'simulated' : 'your own and simulated';
   const cost =
-    `Training "${conductor}" runs up to ${rolloutsOf(config)} plans with your workers (${workers.map(({ id }) => id).join(', ')}), plus ` +
+    `Training "${conductor}" runs up to ${rolloutsOf(config)} plans with ${whose} workers (${workers.map(({ id }) => id).join(', ')}), plus ` +
     `up to ${mostComparedPlans(config)} for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
     (unpriced.length === 0 ? '' : ` Unpriced workers (${unpriced.join(', ')}) may use up to ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
   terminal.say(printable(cost));
@@ -107,10 +109,10 @@ const list: Action = async (client, _trainingId, { json, workspace }, { terminal
   if (json) terminal.result(jsonText(trainings, 2));
   else if (trainings.length === 0) terminal.say('No training yet: conductor train');
   for (const training of json ? [] : trainings) {
-    const { trainingId, state, step, steps, startedAt, adopted } = training;
+    const { trainingId, state, step, steps, startedAt, adopted, simulated } = training;
     const when = formatWhen(startedAt, Date.now());
     const figures = `step ${step} of ${steps}  ${formatUsd(training.spentUsd)}  ${when}`;
-    terminal.result(`${trainingId}  ${state}${adopted ? ', adopted' : ''}  ${figures}  ${oneLine(training.workspace, 100)}`);
+    terminal.result(`${trainingId}  ${state}${adopted ? ', adopted' : ''}${simulated ? ', simulated' : ''}  ${figures}  ${oneLine(training.workspace, 100)}`);
   }
   return EXIT.ok;
 };

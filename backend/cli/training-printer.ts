@@ -37,6 +37,7 @@ export class TrainingPrinter {
   readonly #progress: ProgressPrinter;
   #step = 0;
   #message = '';
+  #isLabelled = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -45,6 +46,7 @@ export class TrainingPrinter {
 
   take(training: Training): void {
     const { metrics, message, state, step, config, progress, making, secondsPerStep, spentUsd } = training;
+    this.#label(training);
     for (; this.#step < metrics.length; this.#step += 1) this.#sayStep(training, this.#step);
     if (message !== this.#message && (state === 'preparing' || state === 'waiting' || state === 'evaluating')) {
       if (state !== 'preparing' || !progress) this.#terminal.say(printable(message));
@@ -59,6 +61,13 @@ export class TrainingPrinter {
     // What is said of a training under way, such as flat steps, is said once, above.
     const label = state === 'training' ? 'Training' : message.replace(/\.$/, '');
     this.#progress.tell({ label, ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });
+  }
+
+  #label({ simulated }: Training): void {
+    if (simulated && !this.#isLabelled) {
+      this.#terminal.say(this.#terminal.style('yellow', 'SIMULATED: the workers of this training are a simulation on this machine; its figures show nothing about real models.'));
+    }
+    this.#isLabelled = true;
   }
 
   /** Of flat steps in a row, the first one is explained. */
@@ -81,6 +90,7 @@ export class TrainingPrinter {
 
   whole(training: Training, notes: TaskNotes): void {
     const { trainingId, workspace, conductor, model } = training;
+    this.#label(training);
     this.#terminal.say(printable(`Training ${trainingId} of "${conductor}" (${model}) on ${workspace}.`));
     this.#terminal.say(`${taskCounts(notes)} Which, and why: conductor train show ${trainingId} --tasks`);
     for (let index = 0; index < training.metrics.length; index += 1) this.#sayStep(training, index);

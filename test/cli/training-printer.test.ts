@@ -30,3 +30,14 @@ it('offers what was learned, and nothing where nothing was', () => {
   expect(offered(flatCompletedTraining())).toMatch(/^Nothing was learned, so there is nothing to adopt\. 50 of 50 steps/);
   expect(offered(flatCompletedTraining())).not.toContain('conductor train adopt');
 });
+
+it('says at its beginning, once, that the workers of a training are simulated', () => {
+  const labels = (simulated: boolean): readonly string[] => {
+    const { said, training } = printer();
+    training.take({ ...completedTraining(), simulated });
+    training.take({ ...completedTraining(), simulated });
+    return said.filter((line) => line.startsWith('SIMULATED'));
+  };
+  expect(labels(true)).toEqual([expect.stringContaining('show nothing about real models')]);
+  expect(labels(false)).toEqual([]);
+});
