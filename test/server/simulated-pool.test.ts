@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulation } from '../../backend/protocol/simulation.ts';
 import { BUNDLED_MODEL, workerConfigSchema, workersFileSchema } from '../../backend/protocol/worker-config.ts';
 import { SimulatedPool } from '../../backend/server/simulated-pool.ts';
+import type { Task } from '../../backend/verify/graders/tasks/grader-spec.ts';
 import { readTasks } from '../../backend/verify/graders/tasks/task-file.ts';
 import { startSimulation } from '../../backend/wiring/simulation.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -85,7 +86,8 @@ describe('a simulation', () => {
 
   it('has a folder with tasks whose grader and settings a training reads, and answers at the address of the one before', async () => {
     const first = await pool.begin(REQUEST);
-    const tasks = await Array.fromAsync(readTasks(path.join(first.folder, 'conductor.tasks.jsonl')));
+    const tasks: Task[] = [];
+    for await (const task of readTasks(path.join(first.folder, 'conductor.tasks.jsonl'))) tasks.push(task);
     expect(tasks.length).toBe(40);
     expect(new Set(tasks.map(({ grader }) => grader.kind))).toEqual(new Set(['cases']));
     expect(JSON.parse(await readFile(path.join(first.folder, 'conductor.train.json'), 'utf8'))).toMatchObject({ tasks: { project: false } });

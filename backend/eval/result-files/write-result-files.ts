@@ -5,6 +5,7 @@ import { EVALPLUS_SETS, evalPlusSamples } from './evalplus-samples.ts';
 import { fileNameOf } from './file-names.ts';
 import type { Finished } from './finished.ts';
 import { INSPECT_LOG_NAME, inspectLog, inspectLogName } from './inspect-log.ts';
+import { costPlotFile } from './page/cost-plot-file.ts';
 import { resultsPage } from './page/page.ts';
 
 /** Writes what an evaluation ends with into its folder: our own files, a page, and files of other tools' forms. */
@@ -18,6 +19,7 @@ export async function writeResultFiles(folder: string, finished: Finished): Prom
   await write('results.json', `${JSON.stringify(results, null, 2)}\n`);
   await write('samples.jsonl', jsonLines(samples));
   await write('results.html', resultsPage(finished));
+  await write('plot.svg', costPlotFile(results));
   await removeEarlierLogs(path.join(folder, 'inspect'));
   for (const [index, { name }] of results.contestants.entries()) {
     const fileName = fileNameOf(name, index);

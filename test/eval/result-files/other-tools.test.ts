@@ -22,7 +22,7 @@ describe('the folder of results', () => {
       'evalplus', 'evalplus/humaneval', 'evalplus/humaneval/01-one-alone.jsonl', 'evalplus/humaneval/02-conductor-two.jsonl',
       'evalplus/mbpp', 'evalplus/mbpp/01-one-alone.jsonl', 'evalplus/mbpp/02-conductor-two.jsonl',
       'inspect', expect.stringMatching(/^inspect\/2026-03-01T10-00-00_01-one-alone_\w{22}\.json$/), expect.stringMatching(/^inspect\/2026-03-01T10-00-00_02-conductor-two_\w{22}\.json$/),
-      'results.html', 'results.json', 'samples.jsonl',
+      'plot.svg', 'results.html', 'results.json', 'samples.jsonl',
     ]);
   });
 

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
+import { percent } from '../../../backend/eval/evaluation/results.ts';
+import { costPlotFile } from '../../../backend/eval/result-files/page/cost-plot-file.ts';
 import { costPlot } from '../../../backend/eval/result-files/page/cost-plot.ts';
 import { html } from '../../../backend/eval/result-files/page/html.ts';
 import { resultsPage } from '../../../backend/eval/result-files/page/page.ts';
@@ -94,6 +97,23 @@ describe('the plot of score against cost', () => {
     const svg = costPlot([{ ...row('none', 0, 0.01), right: { mean: 0, low: 0, high: 0 } }, { ...row('all', 1, 0.02), right: { mean: 1, low: 1, high: 1 } }]).source;
     expect(centres(svg).map(([, y]) => y)).toEqual([384, 16]);
     expect(svg).toContain('>100 %</text>');
+  });
+});
+
+describe('the plot as a file', () => {
+  const { results } = finished();
+  const file = (simulated: boolean): string => costPlotFile({ ...results, contestants: results.contestants.map((row) => ({ ...row, name: `${row.name} <&>` })), simulated });
+
+  it('is one XML document with its own style, and a legend that names each contestant with its share', () => {
+    const svg = file(false);
+    expect(XMLValidator.validate(svg)).toBe(true);
+    for (const [index, { name, right }] of results.contestants.entries()) expect(svg).toContain(`>${index + 1} ${name} &lt;&amp;&gt;, ${percent(right.mean)}</text>`);
+    expect(svg).toContain('prefers-color-scheme:dark');
+  });
+
+  it('says in the picture that workers are simulated', () => {
+    expect(file(true)).toContain('>Simulated workers, which show nothing about real models: ');
+    expect(file(false)).not.toContain('Simulated');
   });
 });
 

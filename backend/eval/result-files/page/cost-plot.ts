@@ -4,8 +4,8 @@ import { html, type Markup } from './html.ts';
 
 /* Score against cost: a point with its interval for each contestant, and the frontier. Points have the numbers of the table's rows. */
 
-const WIDTH = 880;
-const HEIGHT = 440;
+export const PLOT_WIDTH = 880;
+export const PLOT_HEIGHT = 440;
 const AREA = { left: 62, right: 856, top: 16, bottom: 384 };
 /** Free contestants stand in a column of their own: a logarithmic axis has no 0. */
 const FREE_COLUMN = 56;
@@ -41,7 +41,7 @@ export function costPlot(rows: Rows): Markup {
   const high = Math.min(1, Math.max(low + 0.1, Math.ceil(Math.max(...rows.map(({ right }) => right.high)) * 10) / 10));
   const yOf = (share: number): number => AREA.bottom - ((AREA.bottom - AREA.top) * (share - low)) / Math.max(0.1, high - low);
   const points = rows.map((row, index): Point => ({ row: row as ResultRow, number: index + 1, x: xOf(1_000 * row.costUsd), y: yOf(row.right.mean) }));
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Share of right answers against dollars for 1,000 tasks, of ${rows.length} contestants. The table has the figures.">
+  return html`<svg viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" width="${PLOT_WIDTH}" height="${PLOT_HEIGHT}" role="img" aria-label="Share of right answers against dollars for 1,000 tasks, of ${rows.length} contestants. The table has the figures.">
 ${shareAxis(low, high, yOf)}${costAxis(costs.length === 0 ? [] : ticks(least, most), hasFree, xOf)}
 ${frontier(points)}
 ${points.map(({ row, x }) => html`<path class="interval" d="M${round(x)} ${round(yOf(row.right.low))}V${round(yOf(row.right.high))}M${round(x - 3)} ${round(yOf(row.right.low))}h6M${round(x - 3)} ${round(yOf(row.right.high))}h6"/>`)}
@@ -62,7 +62,7 @@ function costAxis(values: readonly number[], hasFree: boolean, xOf: (cost: numbe
   const tick = (x: number, text: string): Markup =>
     html`<path class="tick" d="M${round(x)} ${AREA.bottom}v5"/><text x="${round(x)}" y="${AREA.bottom + 20}" text-anchor="middle">${text}</text>`;
   return html`<path class="axis" d="M${AREA.left} ${AREA.bottom}H${AREA.right}"/>${hasFree ? tick(xOf(0), '$0') : undefined}${values.map((cost) => tick(xOf(cost), `$${cost >= 1 ? cost : Number(cost.toPrecision(1))}`))}
-<text x="${(AREA.left + AREA.right) / 2}" y="${HEIGHT - 10}" text-anchor="middle">dollars for 1,000 tasks, logarithmic</text>`;
+<text x="${(AREA.left + AREA.right) / 2}" y="${PLOT_HEIGHT - 10}" text-anchor="middle">dollars for 1,000 tasks, logarithmic</text>`;
 }
 
 /** 1, 2, 5, 10, 20 and so on; powers of ten alone over many of them. */
@@ -106,6 +106,6 @@ const overlap = (one: Box, other: Box): number =>
 
 /** Much more than an overlap: a label that is cut off is worse than one that covers another. */
 const outside = ({ left, right, top, bottom }: Box): number =>
-  1_000 * (Math.max(0, AREA.left - left) + Math.max(0, right - WIDTH) + Math.max(0, -top) + Math.max(0, bottom - AREA.bottom));
+  1_000 * (Math.max(0, AREA.left - left) + Math.max(0, right - PLOT_WIDTH) + Math.max(0, -top) + Math.max(0, bottom - AREA.bottom));
 
 const round = (value: number): number => Math.round(10 * value) / 10;
