@@ -24,14 +24,16 @@ export const simulateCommand: Command = async (args, { terminal, connect, curren
   const client = await connect();
   const ended = Promise.withResolvers<number>();
   let begun = false;
+  let isOver = false;
   const lost = (): void => {
+    if (isOver) return;
     terminal.say('The backend has ended, and the simulation with it.');
     ended.resolve(EXIT.failed);
   };
   const unsubscribe = client.on('pool/changed', () => {
-    if (!begun) return;
+    if (!begun || isOver) return;
     client.request('simulation/get', {}).then(({ simulation }) => {
-      if (simulation) return;
+      if (simulation || isOver) return;
       terminal.say('The simulation was ended from elsewhere.');
       ended.resolve(EXIT.ok);
     }).catch(lost);
@@ -49,6 +51,7 @@ export const simulateCommand: Command = async (args, { terminal, connect, curren
     if (interrupted.aborted) leave();
     client.closed.then(lost, lost);
     const code = await ended.promise;
+    isOver = true;
     if (interrupted.aborted) {
       await client.request('simulation/end', {});
       terminal.say('The simulation has ended: its workers are out of the pool, and what was adopted from it is taken back.');

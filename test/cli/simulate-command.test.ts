@@ -47,7 +47,7 @@ it('lets simulated workers be the pool until Ctrl+C, and an evaluation and a que
 
   child.kill('SIGINT');
   const { code, stderr } = await result;
-  expect([code, stderr]).toEqual([0, expect.stringContaining('The simulation has ended')]);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/The simulation has ended: its workers are out of the pool, and what was adopted from it is taken back\.\n$/)]);
   expect(await poolOf()).toEqual([{ id: 'mine', enabled: true, simulated: false }]);
 });
 
