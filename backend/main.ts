@@ -215,6 +215,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     pool,
     trainings,
     simulations,
+    judged: journal,
     suggestions,
     conversations: new Converser({ runs, tools: clientTools, loadWorkers }),
     models: models.access,

@@ -100,6 +100,15 @@ conductor worker plan ID|conductor-mini|auto [--json]
                          choose who plans: a worker; conductor-mini, which costs nothing; or auto, the worker that
                          plans best for its price
 conductor worker remove ID [--json]`,
+  records: `conductor records [list] [OPTION]...
+                         show what tests said of each worker: verified answers, their cost and time
+  -w, --workspace DIR    only answers in this project; default: all projects
+      --details          also by role and kind of question
+      --json             print one JSON object
+conductor records forget [-w DIR] [-y, --yes]
+                         forget what tests said of workers, in a project or in all; the runs stay
+conductor records on     choose workers by their records, and tell a prompted Conductor of them; this is the default
+conductor records off    use them for nothing; they are still kept and shown`,
   backend: `conductor backend [status] [--json]
                          show the state of the backend process
 conductor backend stop   stop it; unfinished runs resume when it starts again`,

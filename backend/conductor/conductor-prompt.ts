@@ -4,7 +4,7 @@ import { MAX_STEPS } from '../workflow/plan.ts';
 import { barePrompt } from './bare-prompt.ts';
 import { paperPrompt } from './paper-prompt.ts';
 import type { PlanExample } from './plan-examples.ts';
-import { projectLines, recordLines, shownLine } from './prompt-facts.ts';
+import { projectLines, recordLines, recordTitle, shownLine } from './prompt-facts.ts';
 import type { PastRound, PoolEntry, PromptInput } from './prompt-input.ts';
 import type { ConductorPrompt, PromptProfile } from './prompt-profile.ts';
 import { renderPlan } from './render-plan.ts';
@@ -98,7 +98,7 @@ function sharedParts({ pool, project = {} }: PromptInput, profile: PromptProfile
 
 function ownParts({ question, pictures, earlier, context, shown = [], failing = '', pool }: PromptInput, { contextCharacters, answerCharacters }: PromptProfile): string[] {
   return [
-    titled('RECORDS of these workers in this project, by its own tests; a run counts for everybody who worked on it', recordLines(pool)),
+    titled(recordTitle(pool), recordLines(pool)),
     titled('FILES that every worker is shown, whole or in part', shownLine(shown)),
     titled('PROJECT CONTEXT', clipped(context, contextCharacters)),
     titled('TESTS THAT FAIL NOW', clipped(failing, answerCharacters)),

@@ -10,7 +10,7 @@ export interface PoolEntry {
   readonly hasHands?: boolean | undefined;
   /** It is shown the pictures that came with the question. */
   readonly seesPictures?: boolean | undefined;
-  /** What it did in this project; absent if it did nothing yet, and in trainings. */
+  /** What tests said of it before; absent if they said nothing yet, and in trainings. */
   readonly record?: WorkerRecord | undefined;
 }
 

@@ -1,13 +1,14 @@
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
-import type { RunSummary } from '../protocol/methods.ts';
+import type { JudgedStep } from '../protocol/judged-step.ts';
 import type { LocalRecord } from '../protocol/local-first.ts';
+import type { RunSummary } from '../protocol/methods.ts';
 import { runEventSchema, type RunEvent, type RunEventOf, type RunKind, type StoredEvent, type VerifiedCost } from '../protocol/run-events.ts';
-import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { Budget, type Settlement } from './budget.ts';
 import { LeaseLostError, RunIdentityError, UnreadableRunError } from './errors.ts';
 import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
 import { JournalFile } from './journal-file.ts';
-import { repliesIn, type JudgedReply, type JudgedRow } from './judged-replies.ts';
+import { JudgedStepsTable } from './judged-steps-table.ts';
 import { Leases } from './leases.ts';
 import { localRecordOf, type TriedRow } from './local-tries.ts';
 import { paidStepsIn, type PaidRow, type PaidStep } from './paid-steps.ts';
@@ -73,6 +74,7 @@ export class Journal {
   readonly #now: () => number;
   /** By run: what is once written of a run stays as it is. */
   #firstPlans: ReadonlyMap<string, FirstPlan | 'not counted'> = new Map();
+  readonly #judged: JudgedStepsTable;
   readonly #statements;
 
   private constructor(file: JournalFile, { now = Date.now, isAlive = isProcessAlive }: JournalOptions) {
@@ -80,6 +82,7 @@ export class Journal {
     this.#now = now;
     this.leases = new Leases(file, { now, isAlive });
     this.budget = new Budget(file, now);
+    this.#judged = new JudgedStepsTable((sql) => file.prepare(sql));
     file.defineFunction('has_part', (text, part) => Number(String(text).toLowerCase().includes(String(part).toLowerCase())));
     this.#statements = {
       insertRun: file.prepare(
@@ -93,7 +96,7 @@ export class Journal {
       ),
       findRun: file.prepare('SELECT * FROM runs WHERE run_id = ?'),
       findProgress: file.prepare(
-        `SELECT state, outcome, updated_at, usd, unpriced_tokens, (SELECT coalesce(max(seq), 0) FROM events WHERE run_id = $run_id) AS seq
+        `SELECT state, outcome, updated_at, usd, unpriced_tokens, simulated, (SELECT coalesce(max(seq), 0) FROM events WHERE run_id = $run_id) AS seq
          FROM runs WHERE run_id = $run_id`,
       ),
       listRuns: file.prepare(
@@ -113,16 +116,6 @@ export class Journal {
            -- A plan that nobody was asked for has no attempt.
            AND json_extract(plan.body, '$.event.attemptId') <> ''
          ORDER BY plan.seq LIMIT 1`,
-      ),
-      // Verdicts can be long: that there is one is read from the type alone.
-      judgedRuns: file.prepare(
-        `SELECT recent.run_id AS run_id, recent.outcome AS outcome, events.body AS body
-         FROM (SELECT run_id, outcome FROM runs
-               WHERE kind = 'solve' AND simulated = 0 AND workspace = ? AND state = 'completed' AND outcome IN ('verified', 'not-verified')
-                 AND EXISTS (SELECT 1 FROM events WHERE run_id = runs.run_id AND type = 'verify.completed')
-               ORDER BY accepted_at DESC LIMIT ?) AS recent
-         JOIN events ON events.run_id = recent.run_id AND events.type IN ('run.accepted', 'run.completed', 'try.begun', 'plan.proposed', 'plan.edited', 'step.reassigned', 'step.turned', 'step.completed')
-         ORDER BY recent.run_id, events.seq`,
       ),
       paidSteps: file.prepare(
         `SELECT recent.run_id AS run_id, events.body AS body
@@ -215,7 +208,9 @@ export class Journal {
   append(runId: string, events: readonly RunEvent[], effects: AppendEffects = {}): StoredEvent[] {
     const checked = events.map((event) => runEventSchema.parse(event));
     return this.#file.transaction(() => {
-      const before = this.#statements.findProgress.get({ run_id: runId }) as (RunProgress & { readonly seq: number }) | undefined;
+      const before = this.#statements.findProgress.get({ run_id: runId }) as
+        | (RunProgress & Pick<RunRow, 'simulated'> & { readonly seq: number })
+        | undefined;
       if (!before) throw new RunIdentityError(runId, `The journal holds no run "${runId}".`);
       let row: RunProgress = before;
       let { seq } = before;
@@ -227,6 +222,7 @@ export class Journal {
         return this.#insertEvent(runId, seq, at, event);
       });
       this.#statements.updateRun.run(row.state, row.outcome, row.updated_at, row.usd, row.unpriced_tokens, runId);
+      if (isOver(row.state) && before.simulated === 0) this.#judged.write(runId);
       this.#applyEffects(runId, effects);
       return stored;
     });
@@ -278,10 +274,17 @@ export class Journal {
     });
   }
 
-  /** What workers replied in the latest runs about a workspace whose answers tests judged. Simulated workers do not count. @param limit of runs */
-  judgedReplies(workspace: string, limit: number): JudgedReply[] {
-    const rows = this.#file.reading(() => this.#statements.judgedRuns.all(workspace, limit)) as unknown as JudgedRow[];
-    return repliesIn(rows);
+  /** What the tests said of steps in runs that are over, newest first. Simulated workers do not count. */
+  judgedSteps(limit: number): JudgedStep[] {
+    return this.#file.reading(() => this.#judged.newest(limit));
+  }
+
+  /**
+   * Forgets what the tests said of steps; the runs stay as they are. @param project absolute path; undefined: of all projects
+   * @returns the number of steps that were forgotten
+   */
+  forgetJudgedSteps(project: string | undefined): number {
+    return this.#file.transaction(() => this.#judged.forget(project));
   }
 
   /** The steps that were finished in the latest runs about a workspace, or without one. @param limit of runs */
@@ -356,6 +359,7 @@ export class Journal {
     }
     const hashes = this.#statements.blobsOf.all(runId).map(({ hash }) => String(hash));
     for (const statement of this.#statements.removal) statement.run(runId);
+    this.#judged.remove(runId);
     for (const hash of hashes) this.#statements.removeUnusedBlob.run({ hash });
     this.#statements.forgetSpending.run(`run:${runId}`);
   }

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { fillJudgedSteps } from './judged-steps-table.ts';
 
 /** Stands in `PRAGMA user_version`. A change to the tables raises it and adds a migration. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Stands in `PRAGMA application_id`, so that another program's database is never taken for a journal: "Cndr" in ASCII. */
 export const APPLICATION_ID = 0x43_6e_64_72;
@@ -10,7 +11,31 @@ export const APPLICATION_ID = 0x43_6e_64_72;
  * `events` is the truth. `runs` holds what the list of runs shows, kept in the transaction that appends the event it comes from.
  * `reservation_scopes` has rows only for open reservations, so that adding up a scope stays quick however many calls it has seen.
  * `run_blobs` says which runs have a long text, which goes when the last of them is removed.
+ * `judged_steps` holds what the tests said of each step of a run that is over, written in the transaction that ends it: all runs are read for each
+ * question, and their events would take seconds.
  */
+const JUDGED_STEPS = `
+  CREATE TABLE judged_steps (
+    run_id TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    steps INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    project TEXT,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    judgement TEXT NOT NULL,
+    worker TEXT NOT NULL,
+    model TEXT NOT NULL,
+    role TEXT NOT NULL,
+    usd REAL,
+    tokens INTEGER NOT NULL,
+    duration_ms REAL,
+    PRIMARY KEY (run_id, round, step)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX judged_steps_newest ON judged_steps(at DESC);
+`;
+
 const RUN_BLOBS = `
   CREATE TABLE run_blobs (
     hash TEXT NOT NULL,
@@ -74,6 +99,7 @@ const TABLES = `
 
   CREATE TABLE spending (scope TEXT PRIMARY KEY, usd REAL NOT NULL, tokens INTEGER NOT NULL) STRICT;
   ${RUN_BLOBS}
+  ${JUDGED_STEPS}
 `;
 
 /** By the version that they start from. */
@@ -85,6 +111,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
       WHERE json_valid(events.body);
   `,
   2: 'ALTER TABLE runs ADD COLUMN thread TEXT;',
+  3: JUDGED_STEPS,
 };
 
 export type FileKind = { kind: 'empty' } | { kind: 'foreign' } | { kind: 'journal'; version: number };
@@ -108,6 +135,7 @@ export function createTables(database: DatabaseSync): void {
 /** Brings the tables of an earlier version to this one. To be called inside a transaction. */
 export function migrate(database: DatabaseSync, from: number): void {
   for (let version = from; version < SCHEMA_VERSION; version += 1) database.exec(MIGRATIONS[version] ?? '');
+  if (from < 4) fillJudgedSteps(database);
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -10,6 +10,7 @@ import { editedPlanSchema } from './plan.ts';
 import { localFirstSchema } from './local-first.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { priceOriginSchema } from './price-origin.ts';
+import { recordsSchema } from './records.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
@@ -247,6 +248,12 @@ export const clientRequests = {
   },
   /** Who would try first at no cost, and how such tries turned out in the project. */
   'localFirst/get': { params: z.object({ workspace: z.string().max(4_096).optional() }), result: localFirstSchema },
+  /** What tests said of each worker, in a project or in all. Nothing leaves the machine. */
+  'records/get': { params: z.object({ workspace: z.string().max(4_096).optional() }), result: recordsSchema },
+  /** Forgets what tests said of workers, in a project or in all; the runs stay. Returns the number of steps that were forgotten. */
+  'records/forget': { params: z.object({ workspace: z.string().max(4_096).optional() }), result: z.object({ steps: z.number().int().nonnegative() }) },
+  /** Whether workers are chosen by records, and Conductors told of them. */
+  'records/use': { params: z.object({ used: z.boolean() }), result: nothing },
   /** Detects the ways to run a workspace's tests, the likeliest first. Runs nothing. */
   'tests/find': {
     params: z.object({ workspace: z.string().min(1).max(4_096) }),

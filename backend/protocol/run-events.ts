@@ -169,6 +169,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     retried: z.object({ round, step }).optional(),
     taskId: z.string().optional(),
     seed: z.number().int().optional(),
+    /** What a run of a training counts as: the project (absolute path) of whose files its workspace is a copy, and the kind of its question. */
+    countsAs: z.object({ project: z.string(), kind: z.string().max(40) }).optional(),
     request: runRequestSchema,
     /** What it continues from; absent if it continues from nothing. */
     earlier: earlierSchema.optional(),
@@ -180,8 +182,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
     pool: z.array(workerConfigSchema),
     policy: policySnapshotSchema,
     budget: budgetSchema,
-    /** What its workers did in this project before, as its Conductor is told; absent if it is told nothing. */
+    /** What tests said of its workers before, as its Conductor is told; absent if it is told nothing. */
     records: z.array(workerRecordSchema).optional(),
+    /** Nobody is chosen by records in this run. */
+    recordsOff: z.literal(true).optional(),
   }),
   z.object({
     type: z.literal('run.resumed'),

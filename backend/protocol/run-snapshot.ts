@@ -212,6 +212,8 @@ export interface RunSnapshot {
   readonly retried?: { readonly round: number; readonly step: number };
   readonly taskId?: string;
   readonly seed?: number;
+  /** The project and the kind of question that a run of a training counts as. */
+  readonly countsAs?: { readonly project: string; readonly kind: string };
   readonly request: RunRequest;
   /** What it continues from, if it continues from anything. */
   readonly earlier?: Earlier;
@@ -222,8 +224,10 @@ export interface RunSnapshot {
   readonly pool: readonly WorkerConfig[];
   readonly policy: PolicySnapshot;
   readonly budget: Budget;
-  /** What its workers did in this project before, as its Conductor is told. */
+  /** What tests said of its workers before, as its Conductor is told. */
   readonly records?: readonly WorkerRecord[];
+  /** Nobody is chosen by records. */
+  readonly recordsOff?: true;
   readonly state: RunState;
   readonly acceptedAt: number;
   readonly updatedAt: number;
@@ -283,7 +287,7 @@ export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
 }
 
 function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
-  const { kind, parentId, retried, taskId, seed, request, earlier, conversation, asks, pool, policy, budget, records } = event;
+  const { kind, parentId, retried, taskId, seed, countsAs, request, earlier, conversation, asks, pool, policy, budget, records, recordsOff } = event;
   return {
     runId, seq, kind, request, pool, policy, budget,
     ...(parentId !== undefined && { parentId }),
@@ -292,8 +296,10 @@ function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'
     ...(conversation && { conversation }),
     ...(asks && { asks }),
     ...(records && { records }),
+    ...(recordsOff && { recordsOff }),
     ...(taskId !== undefined && { taskId }),
     ...(seed !== undefined && { seed }),
+    ...(countsAs && { countsAs }),
     state: 'running',
     acceptedAt: at,
     updatedAt: at,

@@ -216,6 +216,8 @@ export const workersFileSchema = z
     conductor: z.string().optional(),
     budget: budgetSchema.prefault({}),
     local: localSettingsSchema.prefault({}),
+    /** False: nobody is chosen by what tests said of workers before, and the Conductor is not told of it. */
+    useRecords: z.boolean().optional(),
     workers: z.array(workerConfigSchema).max(32),
   })
   .superRefine((file, context) => {

@@ -12,6 +12,7 @@ import { backendHandlers } from './handlers/backend-handlers.ts';
 import { contextHandlers } from './handlers/context-handlers.ts';
 import { converseHandlers } from './handlers/converse-handlers.ts';
 import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
+import { recordsHandlers, type JudgedSteps } from './handlers/records-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
 import { ClientSimulation, type SimulationService } from './handlers/simulation-handlers.ts';
 import { suggestHandlers } from './handlers/suggest-handlers.ts';
@@ -46,6 +47,8 @@ export interface SessionDependencies {
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
   readonly simulations: SimulationService;
+  /** What tests said of workers. */
+  readonly judged: JudgedSteps;
   readonly clients: ClientRegistry;
   readonly health: HealthSource;
   readonly stop: () => void;
@@ -119,7 +122,7 @@ export class ClientSession {
       const message = 'This connection is already initialized.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, models, trainings, suggestions, conversations, simulations, clients, health, log } = this.#dependencies;
+    const { runs, pool, models, trainings, suggestions, conversations, simulations, judged, clients, health, log } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -138,6 +141,7 @@ export class ClientSession {
       ...contextHandlers(runs.questions),
       ...trainingHandlers(trainings, trainingFeed),
       ...workersHandlers(pool),
+      ...recordsHandlers(judged, pool),
       ...simulation.handlers(),
       ...converseHandlers(conversations, (text) => connection.notify('converse/text', text)),
       ...suggestHandlers(suggestions, (text) => connection.notify('suggest/text', text)),

@@ -10,6 +10,7 @@ import { ClientRegistry } from './client-registry.ts';
 import type { HealthSource, SessionLimits } from './client-session.ts';
 import type { PoolEditor } from './handlers/workers-handlers.ts';
 import type { ModelsAccess } from './handlers/models-handlers.ts';
+import type { JudgedSteps } from './handlers/records-handlers.ts';
 import type { SimulationService } from './handlers/simulation-handlers.ts';
 import type { TrainingService } from './handlers/training-handlers.ts';
 import { IdleExit } from './idle-exit.ts';
@@ -24,6 +25,7 @@ export interface BackendParts {
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
   readonly simulations: SimulationService;
+  readonly judged: JudgedSteps;
   readonly health: HealthSource;
   /** Resumes unfinished work of the previous backend. Called when clients can connect. */
   resume?(): void;
@@ -65,7 +67,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, pool, models, trainings, suggestions, conversations, simulations, health } = parts;
+  const { runs, pool, models, trainings, suggestions, conversations, simulations, judged, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
@@ -79,7 +81,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool, models, trainings, suggestions, conversations, simulations, clients, health, token, stop, log,
+    runs, pool, models, trainings, suggestions, conversations, simulations, judged, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });

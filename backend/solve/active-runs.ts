@@ -5,6 +5,7 @@ import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-ev
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
+import { ALL_ALIKE, expectation, recordBook, type Expectation } from '../records/worker-records.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import type { Plan } from '../workflow/plan.ts';
 import { askClients } from './ask-clients.ts';
@@ -26,7 +27,6 @@ import { handsOf } from './step-prompt.ts';
 import { ONE_CALL, type StepWork, type WorkPlace } from './step-work.ts';
 import { workWithHands, type HandsParts } from './work-with-hands.ts';
 import { workWithNeeds, type Supply } from './work-with-needs.ts';
-import { workerRecords } from './worker-records.ts';
 
 export interface ActiveRunsOptions {
   readonly journal: Journal;
@@ -257,7 +257,10 @@ export class ActiveRuns {
       });
       return reply;
     };
-    const records = () => (workspace === undefined ? [] : workerRecords(journal, workspace, recorder.snapshot.pool));
+    const expected = (): Expectation => {
+      const { asks, recordsOff } = recorder.snapshot;
+      return recordsOff ? ALL_ALIKE : expectation(recordBook(journal), { project: workspace, kind: asks?.kind });
+    };
     return new RunDriver({
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#options.now }),
@@ -270,10 +273,10 @@ export class ActiveRuns {
       }),
       ...(conversation && { workOf: (_worker, place) => (spoken && isLastStep(place) ? spoken(place) : ONE_CALL) }),
       triesBy: () => ({
-        records: records(),
+        expected: expected(),
         tries: workspace === undefined ? NO_LOCAL_RECORD : journal.localTries(workspace, runId),
       }),
-      standInsBy: records,
+      standInsBy: expected,
       checker,
       failureOf: (error) => this.failureOf(error),
       baseWaitMs,

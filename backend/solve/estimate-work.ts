@@ -1,4 +1,4 @@
-import { roleOfStep } from '../conductor/plan/step-role.ts';
+import { roleOfStep } from '../protocol/step-role.ts';
 import { HANDS_LIMITS } from '../hands/limits.ts';
 import type { PaidStep } from '../journal/paid-steps.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';

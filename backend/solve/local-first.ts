@@ -5,13 +5,12 @@ import type { RunEvent } from '../protocol/run-events.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { WorkerRecord } from '../protocol/worker-record.ts';
+import type { Expectation } from '../records/worker-records.ts';
 import { isFree } from '../workers/limits/is-free.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { isBase, weightsOf } from './choose-planner.ts';
 import { plannedSteps } from './plan-review.ts';
 import { asksForTests, wantedOf } from './round.ts';
-import { shareOf } from './stand-in.ts';
 
 /*
  * A worker that costs nothing may try before anybody is paid. docs/decisions/0027 has the reasons.
@@ -21,15 +20,15 @@ import { shareOf } from './stand-in.ts';
 export interface TryFacts {
   /** Whether tests judge the answer. */
   readonly hasTests: boolean;
-  /** The records of the pool in this project. */
-  readonly records: readonly WorkerRecord[];
+  /** What is expected of workers by what tests said of them. */
+  readonly expected: Expectation;
   /** How tries turned out in this project before. */
   readonly tries: LocalRecord;
 }
 
 /** The events with which a run that asked for a try begins: the try, with its plan of one step, or why there is none. */
-export function beginTry(run: RunSnapshot, { hasTests, records, tries }: TryFacts): RunEvent[] {
-  const worker = chosen(run, { hasTests, records });
+export function beginTry(run: RunSnapshot, { hasTests, expected, tries }: TryFacts): RunEvent[] {
+  const worker = chosen(run, { hasTests, expected });
   if (typeof worker === 'string') return [{ type: 'try.omitted', because: worker }];
   const question = readQuestion(askedQuestion(run.request), { inProject: isInProject(run) });
   const plan = wordedPlan([{ role: 'write', worker, reads: [], readsAll: false }], question, 0);
@@ -40,14 +39,14 @@ export function beginTry(run: RunSnapshot, { hasTests, records, tries }: TryFact
   ];
 }
 
-function chosen(run: RunSnapshot, { hasTests, records }: Omit<TryFacts, 'tries'>): number | NoTry {
+function chosen(run: RunSnapshot, { hasTests, expected }: Omit<TryFacts, 'tries'>): number | NoTry {
   const { base, pool, policy: { worker: planner } } = run;
   const wants = wantedOf(run);
   if (wants === 'words' || wants === 'code') return 'no-change';
   if (!hasTests) return 'no-tests';
   if (base?.result?.problem !== undefined) return 'no-result';
   if (base?.result?.failed === 0 && !asksForTests(run)) return 'nothing-red';
-  return whoTries(pool, planner, records);
+  return whoTries(pool, planner, expected);
 }
 
 /**
@@ -55,8 +54,8 @@ function chosen(run: RunSnapshot, { hasTests, records }: Omit<TryFacts, 'tries'>
  * workers that are all free, a Conductor that is not makes a try worth it.
  * @param pool with prices
  */
-export function whoTries(pool: readonly WorkerConfig[], planner: WorkerConfig | undefined, records: readonly WorkerRecord[]): number | 'nobody-free' | 'nobody-paid' {
-  const first = firstToTry(pool, records);
+export function whoTries(pool: readonly WorkerConfig[], planner: WorkerConfig | undefined, expected: Expectation): number | 'nobody-free' | 'nobody-paid' {
+  const first = firstToTry(pool, expected);
   if (first === undefined) return 'nobody-free';
   return [...pool, ...(planner ? [planner] : [])].every(isFree) ? 'nobody-paid' : first;
 }
@@ -66,9 +65,9 @@ export function whoTries(pool: readonly WorkerConfig[], planner: WorkerConfig | 
  * model, then the first; undefined if all cost something.
  * @param pool with prices
  */
-export function firstToTry(pool: readonly WorkerConfig[], records: readonly WorkerRecord[]): number | undefined {
+export function firstToTry(pool: readonly WorkerConfig[], expected: Expectation): number | undefined {
   const candidates = pool.flatMap((worker, ordinal) => (isFree(worker) && !isBase(worker)
-    ? [{ ordinal, share: shareOf(records.find((record) => record.worker === worker.id)), hasHands: worker.hands !== undefined, weights: weightsOf(worker) ?? 0 }]
+    ? [{ ordinal, share: expected(worker, 'write'), hasHands: worker.hands !== undefined, weights: weightsOf(worker) ?? 0 }]
     : []));
   const [best] = candidates.toSorted((a, b) => b.share - a.share || Number(b.hasHands) - Number(a.hasHands) || b.weights - a.weights);
   return best?.ordinal;

@@ -3,6 +3,7 @@ import { planRequest } from '../conductor/plan-request.ts';
 import { readPlan } from '../conductor/plan/read-plan.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
+import type { Expectation } from '../records/worker-records.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import { answerText, roundsBefore } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -12,7 +13,6 @@ import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts'
 import { isFree } from '../workers/limits/is-free.ts';
 import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { WorkerRecord } from '../protocol/worker-record.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
@@ -63,10 +63,10 @@ export interface RoundDriverOptions {
   /** How a worker does a step; by default with one call. */
   readonly workOf?: ((worker: WorkerConfig, place: WorkPlace) => StepWork) | undefined;
   /**
-   * The records of the pool in this project. By them a step is given to another worker when its own fails; without it no step is: in a
+   * What is expected of workers by their records. By it a step is given to another worker when its own fails; without it no step is: in a
    * training, what a plan is worth follows from the workers that it names.
    */
-  readonly standInsBy?: (() => readonly WorkerRecord[]) | undefined;
+  readonly standInsBy?: (() => Expectation) | undefined;
   /** What a plan is expected to take. Without it no plan waits for a person, as in a training. */
   readonly estimateOf?: ((run: RunSnapshot, round: number, plan: Plan) => WorkEstimate) | undefined;
   readonly checker: Checker;

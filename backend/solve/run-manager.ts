@@ -14,6 +14,8 @@ import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.t
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
+import { recordBook, workerRecords } from '../records/worker-records.ts';
+import { usesRecords } from '../records/uses-records.ts';
 import type { RawPlan } from '../workflow/validate-plan.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { ActiveRuns, LEASE_TTL_MS, type ActiveRunsOptions } from './active-runs.ts';
@@ -30,7 +32,6 @@ import { approval, checkedPlan, plannedSteps, waitingPlan, type PlanDecision } f
 import { planningRecords } from './planning-records.ts';
 import { RunReader } from './run-reader.ts';
 import type { Supply } from './work-with-needs.ts';
-import { workerRecords } from './worker-records.ts';
 import type { AgainRequest, PlanApproval, PlanRefusal, RunListener, RunQuestions, RunService } from './run-service.ts';
 
 export interface RunManagerOptions {
@@ -135,14 +136,14 @@ export class RunManager implements RunService {
   }
 
   async retry(runId: string, place: StepPlace, raised: RunRequest['budget'] = {}): Promise<string> {
-    const { budget } = await this.#options.loadWorkers();
+    const file = await this.#options.loadWorkers();
     const run = this.#ended(runId);
     if (!run.rounds[place.round]?.steps[place.step]) {
       throw new RunRefusedError(`Run "${runId}" has no step ${place.step + 1} in round ${place.round + 1}.`);
     }
     const { pool, policy, records, earlier } = run;
     const request = { ...run.request, budget: { ...run.request.budget, ...raised } };
-    const cast: Cast = { pool, policy, budget: { ...budget, ...request.budget } };
+    const cast: Cast = { pool, policy, budget: { ...file.budget, ...request.budget }, ...(!usesRecords(file) && { recordsOff: true }) };
     const refusal = await admit(request).then(() => undefined, (error: unknown) => error);
     return this.#begin(request, { cast, refusal }, {
       parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place), ...(records && { records: [...records] }), ...(earlier && { earlier }),
@@ -182,8 +183,8 @@ export class RunManager implements RunService {
     const { kind, wants } = readQuestion(request.question, { inProject: isInProject({ kind: 'solve', request }) });
     const stored = journal.transaction(() => {
       const accepted = journal.accept(runId, {
-        type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast), ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy,
-        budget: cast.budget,
+        type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast, kind), ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy,
+        budget: cast.budget, ...(cast.recordsOff && { recordsOff: true }),
       });
       const rest: RunEvent[] = refusal ? [{ type: 'run.failed', failure: this.#active.failureOf(refusal) }] : [...kept];
       if (!refusal) journal.leases.acquire(runId, holder, LEASE_TTL_MS);
@@ -195,12 +196,12 @@ export class RunManager implements RunService {
   }
 
   /**
-   * What the Conductor is told of the workers' work in this project. They are journalled, so that the prompt of a run stays what it was. A
+   * What the Conductor is told of what tests said of the workers. They are journalled, so that the prompt of a run stays what it was. A
    * Conductor that was trained is told nothing: its trainings' prompts have no records (`train/rollouts/rollout-gatherer.ts`).
    */
-  #toldRecords({ workspace }: RunRequest, { pool, policy: { worker: planner } }: Cast): { records?: WorkerRecord[] } {
-    if (workspace === undefined || !planner || planner.adapter !== undefined || !profileOf(planner).isInstructed) return {};
-    const records = workerRecords(this.#options.journal, workspace, pool);
+  #toldRecords({ workspace }: RunRequest, { pool, policy: { worker: planner }, recordsOff }: Cast, kind: string): { records?: WorkerRecord[] } {
+    if (recordsOff || workspace === undefined || !planner || planner.adapter !== undefined || !profileOf(planner).isInstructed) return {};
+    const records = workerRecords(recordBook(this.#options.journal), { project: workspace, kind }, pool);
     return records.length > 0 ? { records } : {};
   }
 

@@ -4,6 +4,7 @@ import type { PolicySnapshot } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { isBundled } from '../protocol/bundled-conductor.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
+import { usesRecords } from '../records/uses-records.ts';
 import { bestPlanner, choiceOf, type ChosenPlanner, type RecordOf } from './choose-planner.ts';
 import { RunError } from './failure.ts';
 
@@ -13,6 +14,8 @@ export interface Cast {
   readonly pool: readonly WorkerConfig[];
   readonly policy: PolicySnapshot;
   readonly budget: Budget;
+  /** Records choose nobody. */
+  readonly recordsOff?: true | undefined;
 }
 
 export interface CastSources {
@@ -66,6 +69,7 @@ export async function castFor(request: RunRequest, sources: CastSources): Promis
       choice: choiceOf(priced(planner), why, pool.length, sources.recordOf),
     },
     budget: { ...file.budget, ...request.budget },
+    ...(!usesRecords(file) && { recordsOff: true as const }),
   };
 }
 

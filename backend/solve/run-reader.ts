@@ -7,6 +7,7 @@ import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
+import { ALL_ALIKE, expectation, recordBook } from '../records/worker-records.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { admit } from './admit.ts';
 import { answerPatch, wholeStepPatch } from './answer-patch.ts';
@@ -28,7 +29,6 @@ import type { Cast } from './run-pool.ts';
 import type { ContextPreview, RunQuestions } from './run-service.ts';
 import { promptOf } from './step-prompt.ts';
 import { judgingCommand, pathsOf } from './test-command.ts';
-import { workerRecords } from './worker-records.ts';
 
 /** How long the files of a project are read for a diff to show. */
 const READ_MS = 60_000;
@@ -37,7 +37,7 @@ export interface RunReaderOptions {
   readonly snapshot: (runId: string) => RunSnapshot;
   readonly clients: Pick<Clients, 'secret'>;
   readonly checker: Checker;
-  readonly journal: Pick<Journal, 'localTries' | 'judgedReplies'>;
+  readonly journal: Pick<Journal, 'localTries' | 'judgedSteps'>;
   /** Who would take part in the next run. */
   readonly castNext: (workspace: string | undefined) => Promise<Cast>;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
@@ -128,8 +128,8 @@ export class RunReader implements RunQuestions {
 
   async localFirst(workspace: string | undefined): Promise<LocalFirst> {
     const { journal, castNext } = this.#options;
-    const { pool, policy: { worker: planner } } = await castNext(workspace);
-    const first = whoTries(pool, planner, workspace === undefined ? [] : workerRecords(journal, workspace, pool));
+    const { pool, policy: { worker: planner }, recordsOff } = await castNext(workspace);
+    const first = whoTries(pool, planner, recordsOff ? ALL_ALIKE : expectation(recordBook(journal), { project: workspace }));
     if (typeof first === 'string') return {};
     const worker = pool[first]?.id;
     return { ...(worker !== undefined && { worker }), ...(workspace !== undefined && { record: journal.localTries(workspace) }) };

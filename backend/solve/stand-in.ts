@@ -1,7 +1,8 @@
 import type { Failure } from '../protocol/run-events.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import type { WorkerRecord } from '../protocol/worker-record.ts';
+import type { Expectation } from '../records/worker-records.ts';
+import { roleOfStep } from '../protocol/step-role.ts';
 import { WorkerError, type WorkerErrorKind } from '../workers/errors.ts';
 import { isFree } from '../workers/limits/is-free.ts';
 import type { StepPlace } from './kept-events.ts';
@@ -36,11 +37,11 @@ export function lastingFailure({ failedWorkers = [] }: Pick<RunSnapshot, 'failed
  * The ordinal of the worker that does a step in the place of one that failed; undefined if nobody is left. The plan's own choice comes first
  * where it may be asked again, then workers at another server, then the better record here, then the nearer price.
  * @param failure of the step's worker
- * @param records of the pool in this project
+ * @param expected of workers, by what tests said of them
  * @param may whether a worker may do it at all; by default everybody may
  */
 export function standInFor(
-  run: Pick<RunSnapshot, 'pool' | 'rounds' | 'failedWorkers'>, { round, step }: StepPlace, failure: Failure, records: readonly WorkerRecord[],
+  run: Pick<RunSnapshot, 'pool' | 'rounds' | 'failedWorkers'>, { round, step }: StepPlace, failure: Failure, expected: Expectation,
   may: (worker: WorkerConfig) => boolean = () => true,
 ): number | undefined {
   const { pool, rounds, failedWorkers = [] } = run;
@@ -48,6 +49,7 @@ export function standInFor(
   const failed = view && pool[view.worker];
   if (!failed) return undefined;
   const planned = view.handedOn?.[0]?.worker;
+  const role = roleOfStep(view.subtask);
   const hasFailed = (worker: number): boolean => worker === view.worker || lastingFailure(run, worker) !== undefined
     || failedWorkers.some((one) => one.worker === worker && one.round === round && one.step === step);
   const failsAlike = (worker: WorkerConfig): boolean => OF_THE_MODEL.has(failure.kind) && modelKey(worker) === modelKey(failed);
@@ -58,7 +60,7 @@ export function standInFor(
       ordinal,
       isPlanned: ordinal === planned,
       isElsewhere: serverKey(worker) !== serverKey(failed),
-      share: shareOf(records.find((record) => record.worker === worker.id)),
+      share: expected(worker, role),
       distance: distance(worker, failed),
     }];
   });
@@ -73,11 +75,6 @@ export function noneLeft({ failedWorkers = [] }: Pick<RunSnapshot, 'failedWorker
   const others = failedWorkers.filter((one) => one.round === round && one.step === step).length;
   if (!isHandedOn(error) || others === 0) return error;
   return new WorkerError({ kind: error.kind, message: `Nobody is left for step ${step + 1}: ${others + 1} workers failed, the last one so: ${error.message}`, cause: error });
-}
-
-/** The share of verified runs. One run says little, so it is drawn towards a half, which is also what a worker without a record counts as. */
-export function shareOf(record: WorkerRecord | undefined): number {
-  return ((record?.verified ?? 0) + 1) / ((record?.runs ?? 0) + 2);
 }
 
 /** How far apart two workers are in price, as a ratio. The plan's choice says what strength a step needs and what it may cost. */

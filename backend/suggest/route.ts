@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import type { PoolEntry, PromptInput } from '../conductor/prompt-input.ts';
 import { parsePlan } from '../conductor/parse-plan.ts';
 import { planRequest } from '../conductor/plan-request.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { SuggestRequest } from '../protocol/suggestions.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import type { WorkerRecord } from '../protocol/worker-record.ts';
 import { castFor, type Cast, type CastSources } from '../solve/run-pool.ts';
+import { recordBook, workerRecords } from '../records/worker-records.ts';
 import { unlessAborted } from '../common/unless-aborted.ts';
 import { fillsGaps } from '../workers/adapters/fill-in-templates.ts';
 import { isFree } from '../workers/limits/is-free.ts';
@@ -21,6 +24,8 @@ export interface RoutesOptions {
   readonly file: RoutesFile;
   /** What was accepted so far. */
   readonly outcomes: Pick<OutcomesFile, 'in'>;
+  /** What tests said of workers so far. */
+  readonly journal: Pick<Journal, 'judgedSteps'>;
   readonly hasKey: (name: string) => Promise<boolean>;
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
   readonly adapterVersion: CastSources['adapterVersion'];
@@ -113,7 +118,7 @@ export class Routes {
     const remembered = cast.pool.find(({ id }) => id === known?.worker);
     if (remembered) return { worker: remembered, pool: cast.pool };
     try {
-      const worker = await this.#plan(request.question, cast, call, signal);
+      const worker = await this.#plan(request.question, { cast, records: this.#records(place, cast) }, call, signal);
       await file.add({ ...place, pool, worker: worker.id, plannedBy: cast.policy.model, at: now() });
       return { worker, pool: cast.pool };
     } catch (error) {
@@ -124,13 +129,21 @@ export class Routes {
     }
   }
 
-  async #plan(question: string, cast: Cast, call: RoutingCall, signal: AbortSignal): Promise<WorkerConfig> {
+  /** What tests said of the workers, as a Conductor is told that was not trained without it. */
+  #records({ workspace }: Place, { pool, policy: { worker: planner }, recordsOff }: Cast): readonly WorkerRecord[] {
+    return recordsOff || planner?.adapter !== undefined ? [] : workerRecords(recordBook(this.#options.journal), { project: workspace }, pool);
+  }
+
+  async #plan(
+    question: string, { cast, records }: { readonly cast: Cast; readonly records: readonly WorkerRecord[] }, call: RoutingCall, signal: AbortSignal,
+  ): Promise<WorkerConfig> {
     const { pool, policy: { worker: planner } } = cast;
     // A cast that is not refused has a planner.
     if (!planner) throw new Error('No model plays the Conductor.');
     let rejection: PromptInput['rejection'];
     for (let number = 0; number < TRIES; number += 1) {
-      const input = { question, context: '', pool: pool.map(described), rounds: [], rejection };
+      const told = pool.map((worker) => ({ ...described(worker), record: records.find((record) => record.worker === worker.id) }));
+      const input = { question, context: '', pool: told, rounds: [], rejection };
       const { text, finishReason } = await call(planner, planRequest(planner, input, { maxTokens: MAX_PLAN_TOKENS }), signal);
       const parsed = parsePlan(text, { workerCount: pool.length, round: 0, truncated: finishReason === 'length' });
       const worker = parsed.kind === 'plan' ? pool[parsed.plan.modelIds.at(-1) ?? -1] : undefined;

@@ -2,40 +2,40 @@ import { describe, expect, it } from 'vitest';
 import type { RoundView, RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NOTHING_SPENT } from '../../backend/protocol/run-snapshot.ts';
 import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
-import type { WorkerRecord } from '../../backend/protocol/worker-record.ts';
+import type { Expectation } from '../../backend/records/worker-records.ts';
 import { standInFor } from '../../backend/solve/stand-in.ts';
 
 const priced = (usd: number): Pick<WorkerConfig, 'price'> => ({ price: { inputPerMillion: usd, outputPerMillion: usd } });
 const worker = (id: string, more: object = {}): WorkerConfig => workerConfigSchema.parse({
   id, provider: 'openai-compatible', baseUrl: `https://${id}.example/v1`, model: `model-of-${id}`, ...priced(1), ...more,
 });
-const record = (of: string, verified: number, runs: number): WorkerRecord => ({ worker: of, runs, verified, steps: runs, durationMs: 1_000 });
+/** What is expected of workers, by id; a half of the others. */
+const expecting = (shares: Readonly<Record<string, number>>): Expectation => ({ id }) => shares[id] ?? 0.5;
 
 type Failed = NonNullable<RunSnapshot['failedWorkers']>[number];
 const failed = (of: number, kind: string, step = 0, round = 0): Failed => ({ worker: of, round, step, failure: failure(kind) });
 const failure = (kind: string) => ({ kind, message: `It is ${kind}.`, retryable: false });
 
 /** The id of who stands in for the first worker of the pool at the first step of a round. */
-function chosen(pool: readonly WorkerConfig[], { kind = 'overloaded', records = [], failedWorkers, handedOn }: {
+function chosen(pool: readonly WorkerConfig[], { kind = 'overloaded', expected = expecting({}), failedWorkers, handedOn }: {
   readonly kind?: string;
-  readonly records?: readonly WorkerRecord[];
+  readonly expected?: Expectation;
   readonly failedWorkers?: readonly Failed[];
   readonly handedOn?: RoundView['steps'][number]['handedOn'];
 } = {}): string | undefined {
   const step = { index: 0, worker: 0, subtask: 'Look.', reads: [], readsPreviousRound: false, state: 'running' as const, spent: NOTHING_SPENT, ...(handedOn && { handedOn }) };
   const rounds = [{ index: 0, rejections: [], kept: false, steps: [step] }];
-  const ordinal = standInFor({ pool, rounds, ...(failedWorkers && { failedWorkers }) }, { round: 0, step: 0 }, failure(kind), records);
+  const ordinal = standInFor({ pool, rounds, ...(failedWorkers && { failedWorkers }) }, { round: 0, step: 0 }, failure(kind), expected);
   return ordinal === undefined ? undefined : pool[ordinal]?.id;
 }
 
 describe('who stands in for a worker', () => {
-  it('has the better record in this project, drawn towards a half where it is short', () => {
+  it('is the one of whom most is expected in the role of the step', () => {
     const pool = ['a', 'b', 'c', 'd'].map((id) => worker(id));
-    expect(chosen(pool, { records: [record('b', 1, 4), record('d', 9, 12)] })).toBe('d');
-    // One verified run of one is no better than nine of twelve.
-    expect(chosen(pool, { records: [record('b', 1, 1), record('d', 9, 12)] })).toBe('d');
-    // Nothing known is better than one of four.
-    expect(chosen(pool, { records: [record('b', 1, 4), record('d', 1, 4)] })).toBe('c');
+    expect(chosen(pool, { expected: expecting({ b: 0.3, d: 0.7 }) })).toBe('d');
+    expect(chosen(pool, { expected: expecting({ b: 0.3, d: 0.3 }) })).toBe('c');
+    // "Look." asks for nothing that is known as a plan or a check.
+    expect(chosen(pool, { expected: ({ id }, role) => Number(id === (role === 'write' ? 'b' : 'd')) })).toBe('b');
   });
 
   it('costs about as much where the records are equal: neither the dearest nor the cheapest, and no unknown price', () => {
@@ -46,7 +46,7 @@ describe('who stands in for a worker', () => {
 
   it('is at another server where one can be had, whatever the records say', () => {
     const pool = [worker('a'), worker('b', { baseUrl: 'https://a.example/v1' }), worker('c')];
-    expect(chosen(pool, { records: [record('b', 9, 9)] })).toBe('c');
+    expect(chosen(pool, { expected: expecting({ b: 0.9 }) })).toBe('c');
     expect(chosen(pool.slice(0, 2))).toBe('b');
   });
 
@@ -66,7 +66,7 @@ describe('who stands in for a worker', () => {
 
   it('is the plan\'s own choice where that may be asked again', () => {
     const pool = ['a', 'b', 'c'].map((id) => worker(id));
-    expect(chosen(pool, { records: [record('b', 9, 9)], handedOn: [{ worker: 2, failure: failure('payment') }] })).toBe('c');
+    expect(chosen(pool, { expected: expecting({ b: 0.9 }), handedOn: [{ worker: 2, failure: failure('payment') }] })).toBe('c');
   });
 
   it('is a simulation for a simulation only', () => {

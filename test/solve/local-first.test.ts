@@ -11,7 +11,7 @@ import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import { keptOnRetry } from '../../backend/solve/kept-events.ts';
 import { firstToTry } from '../../backend/solve/local-first.ts';
-import { workerRecords } from '../../backend/solve/worker-records.ts';
+import { ALL_ALIKE, recordBook, workerRecords, type Expectation } from '../../backend/records/worker-records.ts';
 import { WorkerError } from '../../backend/workers/errors.ts';
 import { accepted, usage } from '../journal/sample-events.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -39,14 +39,14 @@ const judge: Checker = {
   parsePatch: async (text) => ({ edits: text.startsWith('[') ? [{ path: 'src/a.js', kind: 'create', before: null, after: text }] : [], refused: [] }),
   verify: async ({ patch }) => verdictOf(patch.edits[0]?.after ?? ''),
 };
-const triesBy = () => ({ records: [], tries: NO_LOCAL_RECORD });
+const triesBy = () => ({ expected: ALL_ALIKE, tries: NO_LOCAL_RECORD });
 const request = { workspace: '/', localFirst: true, pool: [paid, free] };
 const options = { checker: judge, triesBy };
 const types = (events: readonly { event: RunEvent }[]) => events.map(({ event }) => event.type);
 
 it('ends with a verified try: nobody is asked for a plan, and nobody is paid', async () => {
   const { asked, drive, events } = await drivenRun([answer('verified')], request);
-  const run = await drive({ checker: judge, triesBy: () => ({ records: [], tries: { tried: 3, verified: 2 } }) });
+  const run = await drive({ checker: judge, triesBy: () => ({ expected: ALL_ALIKE, tries: { tried: 3, verified: 2 } }) });
   expect(run).toMatchObject({ state: 'completed', outcome: 'verified', answerRound: 0, spent: { usd: 0 }, rounds: [{ localTry: { record: { tried: 3, verified: 2 } }, steps: [{ worker: 1 }] }] });
   expect(asked).toHaveLength(1);
   expect(asked[0]?.at(-1)).toContain('Your subtask');
@@ -102,9 +102,9 @@ it.each([
 it('gives the try of a worker that fails to another one that costs nothing, and to nobody else', async () => {
   const refused = (): Promise<string> => Promise.reject(new WorkerError({ kind: 'network', message: 'Nothing listens there.' }));
   const two = await drivenRun([refused, answer('verified')], { ...request, pool: [paid, free, other] });
-  expect(await two.drive({ ...options, standInsBy: () => [] })).toMatchObject({ outcome: 'verified', answerRound: 0, spent: { usd: 0 }, rounds: [{ steps: [{ worker: 2, handedOn: [{ worker: 1 }] }] }] });
+  expect(await two.drive({ ...options, standInsBy: () => ALL_ALIKE })).toMatchObject({ outcome: 'verified', answerRound: 0, spent: { usd: 0 }, rounds: [{ steps: [{ worker: 2, handedOn: [{ worker: 1 }] }] }] });
   const one = await drivenRun([refused, plan, answer('verified')], request);
-  expect(await one.drive({ ...options, standInsBy: () => [] })).toMatchObject({ outcome: 'verified', answerRound: 1, rounds: [{ failure: { kind: 'network' } }, {}] });
+  expect(await one.drive({ ...options, standInsBy: () => ALL_ALIKE })).toMatchObject({ outcome: 'verified', answerRound: 1, rounds: [{ failure: { kind: 'network' } }, {}] });
 });
 
 it('tries where its workers cost nothing and the plan is paid for', async () => {
@@ -193,19 +193,19 @@ it('keeps the try when a later step is asked again, and counts it once', async (
 });
 
 describe('the worker that tries', () => {
-  const record = (id: string, runs: number, verified: number) => ({ worker: id, runs, verified, steps: runs, durationMs: 1 });
+  const expecting = (shares: Readonly<Record<string, number>>): Expectation => ({ id }) => shares[id] ?? 0.5;
 
   it('is the one with the best record of those that cost nothing', () => {
-    expect(firstToTry([paid, free, other], [])).toBe(1);
-    expect(firstToTry([paid, free, other], [record('other', 1, 1)])).toBe(2);
-    expect(firstToTry([paid, free, other], [record('w', 9, 9), record('llama', 4, 3), record('other', 4, 1)])).toBe(1);
-    expect(firstToTry([paid], [])).toBeUndefined();
+    expect(firstToTry([paid, free, other], ALL_ALIKE)).toBe(1);
+    expect(firstToTry([paid, free, other], expecting({ other: 0.6 }))).toBe(2);
+    expect(firstToTry([paid, free, other], expecting({ w: 0.9, llama: 0.7, other: 0.4 }))).toBe(1);
+    expect(firstToTry([paid], ALL_ALIKE)).toBeUndefined();
   });
 
   it('has hands, or is the larger one, where records do not tell them apart', () => {
-    expect(firstToTry([free, { ...other, hands: 'fenced' }], [])).toBe(1);
-    expect(firstToTry([{ ...free, model: 'qwen3:4b' }, { ...other, model: 'qwen3:32b' }], [])).toBe(1);
-    expect(firstToTry([{ ...free, model: 'qwen3-base' }], [])).toBeUndefined();
+    expect(firstToTry([free, { ...other, hands: 'fenced' }], ALL_ALIKE)).toBe(1);
+    expect(firstToTry([{ ...free, model: 'qwen3:4b' }, { ...other, model: 'qwen3:32b' }], ALL_ALIKE)).toBe(1);
+    expect(firstToTry([{ ...free, model: 'qwen3-base' }], ALL_ALIKE)).toBeUndefined();
   });
 });
 
@@ -258,7 +258,7 @@ describe('the record in a project', () => {
     const { journal, run } = await opened();
     run('red', redTry);
     run('verified', verifiedTry);
-    expect(workerRecords(journal, '/projects/sample', [paid, free])).toMatchObject([
+    expect(workerRecords(recordBook(journal), { project: '/projects/sample' }, [paid, free])).toMatchObject([
       { worker: 'w', runs: 1, verified: 1 }, { worker: 'llama', runs: 2, verified: 1 },
     ]);
   });

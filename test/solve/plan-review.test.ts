@@ -9,7 +9,7 @@ import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/r
 import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
-import { workerRecords } from '../../backend/solve/worker-records.ts';
+import { recordBook, workerRecords } from '../../backend/records/worker-records.ts';
 import type { RawPlan } from '../../backend/workflow/validate-plan.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
@@ -325,10 +325,10 @@ describe('what Conductor learns from a changed plan', () => {
   }
 
   it('nothing, unless the person says so', async () => {
-    expect(workerRecords(await judged(false), folder, workers.workers)).toEqual([]);
+    expect(workerRecords(recordBook(await judged(false)), { project: folder }, workers.workers)).toEqual([]);
   });
 
   it('whom it was given to, where the person says so', async () => {
-    expect(workerRecords(await judged(true), folder, workers.workers)).toMatchObject([{ worker: 'second', runs: 1, verified: 1 }]);
+    expect(workerRecords(recordBook(await judged(true)), { project: folder }, workers.workers)).toMatchObject([{ worker: 'second', runs: 1, verified: 1 }]);
   });
 });

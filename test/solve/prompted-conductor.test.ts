@@ -211,7 +211,7 @@ describe('what the Conductor is told', () => {
     expect(third).toContain('Written mainly in Python');
   });
 
-  it('of its workers is their record in this project once tests have judged them, and is shown later as it was', async () => {
+  it('of its workers is what tests said of them, once they have judged them, and is shown later as it was', async () => {
     const { ask, server, workspace, runs } = await solver((asked) => GOOD[asked] as Plan);
     const judged = await ask(BUG);
     await ask(EXPLAIN);
@@ -224,11 +224,12 @@ describe('what the Conductor is told', () => {
       undefined,
       // An explanation that no test judged adds nothing.
       ...[1, 1, 2].map((count) => [
-        expect.stringMatching(new RegExp(`^Worker 0: ${count} of ${count} runs? verified \\(too few to judge by\\); a step takes [\\d.]+ s, \\$0\\.0001\\d?$`, 'm')),
+        expect.stringMatching(new RegExp(`^Worker 0: about \\d\\d % verified, from ${count} of ${count} answers? here \\(too few to judge by\\); a step takes [\\d.]+ s, \\$0\\.0001\\d?$`, 'm')),
       ]).flat(),
-      undefined,
+      // In another project, what was known here is known of elsewhere.
+      expect.stringMatching(/^Worker 0: about \d\d % verified, from 2 of 2 answers elsewhere/),
     ]);
-    expect(records[3]).toMatch(/^Worker 1: 2 of 2 runs verified/m);
+    expect(records[3]).toMatch(/^Worker 1: about \d\d % verified, from 2 of 2 answers here/m);
     expect(before(texts[3] ?? '', '\n\nRECORDS')).toBe(before(texts[0] ?? '', '\n\nFILES'));
     expect(judged.records).toBeUndefined();
     expect(last.records).toMatchObject([{ worker: 'coder', runs: 2, verified: 2, steps: 2 }, { worker: 'reader', runs: 2, verified: 2, steps: 3 }]);

@@ -276,7 +276,7 @@ it('what another one said is told of it, not of the worker that failed', async (
   const done = { usage: { uncachedInput: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0, estimated: false }, cost: { usd: 0, estimated: false }, durationMs: 1 };
   fault = { ann: { status: 402 } };
   const run = await solve();
-  const records = (): string[] => journal.judgedReplies(folder, 10).map(({ worker }) => worker.id);
+  const records = (): string[] => journal.judgedSteps(10).map(({ worker }) => worker);
   expect(records()).toEqual([]);
   journal.accept('judged', eventsOf(run, 'run.accepted')[0] as RunEventOf<'run.accepted'>);
   journal.append('judged', [

@@ -27,6 +27,7 @@ async function newRoutes(hasKey: (name: string) => Promise<boolean>): Promise<Ro
   const log = (line: string): never => expect.fail(line);
   return new Routes({
     file: new RoutesFile(path.join(folder, 'routes.json'), log), hasKey, priced: (worker) => worker, adapterVersion: NO_ADAPTER,
+    journal: { judgedSteps: () => [] },
     outcomes: new OutcomesFile({ path: path.join(folder, 'outcomes.json'), log }), now: () => 0, log,
   });
 }

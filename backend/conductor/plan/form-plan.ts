@@ -3,7 +3,7 @@ import type { ReadQuestion } from '../question/read-question.ts';
 import { formOf } from './forms.ts';
 import { nearestShape } from './nearest-shape.ts';
 import { accessOf, shapeOf, type ShapeStep } from './shape.ts';
-import { roleOfStep } from './step-role.ts';
+import { roleOfStep } from '../../protocol/step-role.ts';
 
 /** A plan of conductor-mini in the words of its question: who, in which role, reading whom is the model's; the words are forms. */
 export function formedPlan(plan: Plan, question: ReadQuestion, { round, steps: most }: { readonly round: number; readonly steps: number }): Plan {

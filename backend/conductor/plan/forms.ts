@@ -1,5 +1,5 @@
 import type { QuestionKind, ReadQuestion } from '../question/read-question.ts';
-import type { StepRole } from './step-role.ts';
+import type { StepRole } from '../../protocol/step-role.ts';
 
 /*
  * The words of conductor-mini's steps. Two million weights can learn who should do what, and cannot write an instruction for a question: so

@@ -4,7 +4,7 @@ import { wordedPlan } from './form-plan.ts';
 import { nearestShape } from './nearest-shape.ts';
 import { nonsenseIn, type Nonsense, type SenseOptions } from './plan-sense.ts';
 import { accessOf, earlier, shapeOf, withoutStep, type ShapeStep } from './shape.ts';
-import { roleOfStep } from './step-role.ts';
+import { roleOfStep } from '../../protocol/step-role.ts';
 
 /** A step with the words that the Conductor gave it; undefined where a form has to take their place. */
 interface WordedStep {

@@ -1,5 +1,5 @@
 import type { Access, Plan } from '../../workflow/plan.ts';
-import type { StepRole } from './step-role.ts';
+import type { StepRole } from '../../protocol/step-role.ts';
 
 /** A plan without words: who does what in which role, and what of the earlier steps each is shown. */
 export interface ShapeStep {

@@ -1,4 +1,4 @@
-import { STEP_ROLES, roleOfStep, type StepRole } from '../../conductor/plan/step-role.ts';
+import { STEP_ROLES, roleOfStep, type StepRole } from '../../protocol/step-role.ts';
 import { PLAN_SHAPES, planMetric, type PlanShape } from '../../protocol/plan-metrics.ts';
 import { MAX_STEPS, stepsOf, type Plan } from '../../workflow/plan.ts';
 import { mean } from '../statistics/statistics.ts';

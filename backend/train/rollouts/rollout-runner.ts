@@ -1,6 +1,7 @@
 import { ablation } from '../../conductor/plan/ablations.ts';
 import type { PastRound } from '../../conductor/prompt-input.ts';
 import type { BudgetScope } from '../../journal/budget.ts';
+import { readQuestion } from '../../conductor/question/read-question.ts';
 import type { AppendEffects, Journal } from '../../journal/journal.ts';
 import type { AblationName } from '../../protocol/ablations.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../../protocol/run-events.ts';
@@ -192,6 +193,7 @@ export class RolloutRunner {
       taskId: task.id,
       parentId: this.#options.name,
       seed: sample,
+      ...('base' in task && { countsAs: { project: task.installed, kind: readQuestion(task.question).kind } }),
       request: runRequestSchema.parse({
         question: task.question,
         rounds: 1 + (revises?.length ?? 0),

@@ -28,6 +28,7 @@ import { snapshotOf, type RunSnapshot } from '../../../backend/protocol/run-snap
 import type { ToolCall } from '../../../backend/protocol/tool-calls.ts';
 import { isVerified } from '../../../backend/protocol/verdict-facts.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../../backend/protocol/worker-config.ts';
+import { ALL_ALIKE } from '../../../backend/records/worker-records.ts';
 import { countTokens } from '../../../backend/simulator/simulated-model.ts';
 import type { Checker } from '../../../backend/solve/checker.ts';
 import { estimateWork } from '../../../backend/solve/estimate-work.ts';
@@ -257,7 +258,7 @@ async function solve(mined: MinedTask, { hands, attempts, localFirst }: Variant,
     taskBase: { installed: workspace, baseEdits: task.baseEdits },
     workOf: (_worker, place) => (handsOf(place.run, place.step.worker) ? workWithHands({ copies: stepCopies, checker }, place) : ONE_CALL),
     estimateOf: (run, round, of) => estimateWork(run, round, of, [], { usd: 100, tokens: 1e9 }),
-    triesBy: () => ({ records: [], tries: NO_LOCAL_RECORD }),
+    triesBy: () => ({ expected: ALL_ALIKE, tries: NO_LOCAL_RECORD }),
     confirmUnsandboxed: () => Promise.resolve(false),
   }).drive();
   return outcomeOf(recorder.snapshot, mined, simulated.seconds);

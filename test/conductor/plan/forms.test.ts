@@ -6,7 +6,7 @@ import { formOf, type FormStep } from '../../../backend/conductor/plan/forms.ts'
 import { wordedPlan } from '../../../backend/conductor/plan/form-plan.ts';
 import { nonsenseIn } from '../../../backend/conductor/plan/plan-sense.ts';
 import type { ShapeStep } from '../../../backend/conductor/plan/shape.ts';
-import { roleOfStep, STEP_ROLES } from '../../../backend/conductor/plan/step-role.ts';
+import { roleOfStep, STEP_ROLES } from '../../../backend/protocol/step-role.ts';
 import { readQuestion } from '../../../backend/conductor/question/read-question.ts';
 import { readRole } from '../../../backend/simulator/roles.ts';
 

@@ -1,6 +1,7 @@
 // A whole backend process with runs that a test steers: `run/start` with the question "keep" begins a run that goes on for ever,
 // "wait" one that waits for a person. Configured by the environment, as nothing else is passed on.
 import path from 'node:path';
+import { Journal } from '../../../backend/journal/journal.ts';
 import { conductorHome } from '../../../backend/protocol/client/discovery.ts';
 import { BackendHealth, nodeProblem } from '../../../backend/server/health.ts';
 import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
@@ -33,22 +34,26 @@ const ended = await hostBackend({
   version: TEST_VERSION,
   idleMs: Number(TEST_IDLE_MS),
   log: (line) => console.log(line),
-  compose: (clients) => Promise.resolve({
-    runs: new SteeredRuns(),
-    pool: new PoolEditor({
-      file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), priceOf: () => undefined,
-      whyNoModel: () => Promise.resolve(undefined), findServers: () => Promise.resolve({ servers: [], looked: [] }), findAgents: () => Promise.resolve([]),
-      listModels: () => Promise.reject(new Error('not here')), nextPlanner: () => undefined,
-    }, clients),
-    models: NO_MODELS,
-    trainings: NO_TRAININGS,
-    suggestions: NO_SUGGESTIONS,
-    conversations: NO_CONVERSATIONS,
-    simulations: NO_SIMULATIONS,
-    health: new BackendHealth({
-      backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }), look: () => Promise.reject(new Error('not here')),
-    }),
-    close: () => Promise.resolve(),
-  }),
+  compose: async (clients) => {
+    const journal = Journal.open(path.join(home, 'journal.sqlite'));
+    return {
+      runs: new SteeredRuns(),
+      pool: new PoolEditor({
+        file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), priceOf: () => undefined,
+        whyNoModel: () => Promise.resolve(undefined), findServers: () => Promise.resolve({ servers: [], looked: [] }), findAgents: () => Promise.resolve([]),
+        listModels: () => Promise.reject(new Error('not here')), nextPlanner: () => undefined,
+      }, clients),
+      models: NO_MODELS,
+      trainings: NO_TRAININGS,
+      suggestions: NO_SUGGESTIONS,
+      conversations: NO_CONVERSATIONS,
+      simulations: NO_SIMULATIONS,
+      judged: journal,
+      health: new BackendHealth({
+        backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }), look: () => Promise.reject(new Error('not here')),
+      }),
+      close: async () => journal.close(),
+    };
+  },
 });
 console.log(`ended: ${ended}`);

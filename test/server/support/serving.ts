@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Journal } from '../../../backend/journal/journal.ts';
 import type { Health } from '../../../backend/protocol/methods.ts';
 import { openClient, type ClientOptions } from '../../../backend/protocol/client/open-client.ts';
 import { PROTOCOL_VERSION } from '../../../backend/protocol/version.ts';
@@ -27,6 +28,8 @@ export interface Serving {
   readonly clients: ClientRegistry;
   /** The pool's file, in a folder of this test. */
   readonly workersFile: string;
+  /** Its runs are none of the server's. */
+  readonly journal: Journal;
   readonly log: string[];
   readonly server: BackendServer;
   /** Resolves when a client asked the backend to stop. */
@@ -45,6 +48,7 @@ export async function serve(
   const clients = new ClientRegistry(secretTimeoutMs === undefined ? {} : { secretTimeoutMs });
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-server-'));
   const workersFile = path.join(folder, 'workers.json');
+  const journal = Journal.open(path.join(folder, 'journal.sqlite'), { isDurable: false });
   const log: string[] = [];
   const stopped = Promise.withResolvers<void>();
   const server = new BackendServer({
@@ -67,6 +71,7 @@ export async function serve(
     suggestions: NO_SUGGESTIONS,
     conversations: NO_CONVERSATIONS,
     simulations: NO_SIMULATIONS,
+    judged: journal,
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH), details: () => Promise.reject(new Error('not here')) },
     stop: () => stopped.resolve(),
     explain: () => undefined,
@@ -75,7 +80,7 @@ export async function serve(
   });
   const { port } = await server.listen();
   return {
-    port, runs, clients, workersFile, log, server, stopped: stopped.promise,
+    port, runs, clients, workersFile, journal, log, server, stopped: stopped.promise,
     open: (more = {}) => openClient(
       { port, token: TOKEN, pid: process.pid, version: '1.0.0', protocol: PROTOCOL_VERSION, startedAt: 0 },
       { client: { kind: 'test', version: '1.0.0' }, capabilities: [], workspaces: [], handlers: {}, ...more },
@@ -83,6 +88,7 @@ export async function serve(
     raw: (headers = { authorization: `Bearer ${TOKEN}` }) => RawClient.open(port, headers),
     close: async () => {
       await server.close();
+      journal.close();
       await rm(folder, { recursive: true });
     },
   };
