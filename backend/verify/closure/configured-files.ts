@@ -1,6 +1,7 @@
 import { filesImported } from '../../common/imports/resolve-import.ts';
 import { protectedReason } from '../files/protected-paths.ts';
 import { simpleCommands } from '../runners/shell-words.ts';
+import { scriptsInRecipes } from './recipes.ts';
 import { fileNamed, folderOf, isConftest, stemOf, type ProjectImports } from './project.ts';
 
 /** How the tests are run. */
@@ -33,6 +34,8 @@ export function configuredFiles(imports: ProjectImports, { command, configuratio
   let folder = '';
   for (const { words } of simpleCommands(command)) {
     if (words[0]?.text === 'cd') folder = words[1]?.text ?? '';
+    const [program, ...options] = words.map(({ text }) => text);
+    for (const { script, by } of scriptsInRecipes(program ?? '', options, folder, files)) take(script, folder, by);
     for (const [index, { text }] of words.entries()) {
       const value = text.replace(/^-{1,2}[\w-]+=/, '');
       const option = words[index - 1]?.text ?? '';

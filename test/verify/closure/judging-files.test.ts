@@ -39,6 +39,26 @@ const JS = {
   ].join('\n'),
 } satisfies Texts;
 
+describe('by make', () => {
+  const texts = {
+    'Makefile': 'PROGRAM := tool\nall: build\n\nbuild:\n\tcc -o tool src/tool.c\n\ntest check: build\n\t@sh scripts/ci.sh && ./run-checks --all\n\ndeploy:\n\tsh scripts/deploy.sh\n',
+    'scripts/ci.sh': '. ./scripts/lib.sh\n./tool.sh --self-test\n', 'scripts/lib.sh': 'true\n', 'scripts/deploy.sh': 'true\n',
+    'run-checks': '#!/bin/sh\n', 'tool.sh': 'true\n', 'src/tool.c': 'int main(void) { return 0; }\n',
+  } satisfies Texts;
+  it.each([
+    ['a script of the recipe', 'make test', 'scripts/ci.sh', /Makefile loads it/],
+    ['a program of the recipe', 'CI=1 make -s test', 'run-checks', /Makefile loads it/],
+    ['a script of a recipe with two names', 'make check', 'scripts/ci.sh', /Makefile loads it/],
+    ['the recipe', 'make test', 'Makefile', /how the tests are run/],
+  ])('%s judges', async (_, command, file, reason) => {
+    expect(await why(texts, command, file)).toMatch(reason);
+  });
+
+  it.each([['a script of another target', 'scripts/deploy.sh'], ['what a script runs', 'tool.sh'], ['a source', 'src/tool.c']])('%s does not', async (_, file) => {
+    expect(await why(texts, 'make test', file)).toBeUndefined();
+  });
+});
+
 describe('in JavaScript', () => {
   const command = 'node --require ./scripts/register.js node_modules/.bin/vitest run';
   it.each([
