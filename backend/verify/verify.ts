@@ -339,7 +339,7 @@ class Attempt {
       const changed = await change?.(copy);
       await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), patched);
       return changed;
-    }, stage.some);
+    }, { ...stage.some, written });
     return { ...run, exitCode: await this.#exitCodeOf(run, stage) };
   }
 

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { redactText } from '../../common/secrets/secrets.ts';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
@@ -75,11 +76,11 @@ export class TestRuns {
    * `UnusableRunError` if the tests exceed a limit or leave no readable report, what `change` throws, an error of the machine, or the signal's
    * reason.
    */
-  async run<Changed>(change: (copy: string) => Promise<Changed>, { command = this.#setup.chosen.command, timeoutMs = this.#setup.timeoutMs, only, isCovered = false }: RunOptions = {}): Promise<TestRun & { readonly changed: Changed }> {
+  async run<Changed>(change: (copy: string) => Promise<Changed>, { command = this.#setup.chosen.command, timeoutMs = this.#setup.timeoutMs, only, isCovered = false, written = [] }: RunOptions = {}): Promise<TestRun & { readonly changed: Changed }> {
     const { snapshot, signal } = this.#setup;
     const layer = await this.#layer();
     try {
-      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), { layer: layer?.folder, command, timeoutMs: Math.min(timeoutMs, this.#setup.timeoutMs), only, isCovered }, change);
+      return await this.#runOn(await this.#parts.copies.lease(snapshot, signal), { layer: layer?.folder, command, timeoutMs: Math.min(timeoutMs, this.#setup.timeoutMs), only, isCovered, written }, change);
     } finally {
       layer?.release();
     }
@@ -180,7 +181,7 @@ export class TestRuns {
     return sandboxed && image === undefined && process.platform === 'linux' ? shown : folder;
   }
 
-  async #runIn(copy: PlacedCopy, { layer, command, timeoutMs, only, isCovered }: HowToRun): Promise<TestRun> {
+  async #runIn(copy: PlacedCopy, { layer, command, timeoutMs, only, isCovered, written }: HowToRun): Promise<TestRun> {
     const { chosen, installed, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
@@ -196,7 +197,9 @@ export class TestRuns {
         ...(only && { only }),
         ...(isCovered && { isCovered }),
       });
-      const { stayed, ...outcome } = await this.#runToEnd(prepared, { ...this.#inCopy(copy, folder, over(layer, prepared)), timeoutMs });
+      const inCopy = this.#inCopy(copy, folder, over(layer, prepared));
+      const unseen = layer === undefined ? [] : (chosen.runner.compiledTests?.(written) ?? []).map((part) => path.join(layer, part));
+      const { stayed, ...outcome } = await this.#runToEnd(prepared, { ...inCopy, hidden: [...(inCopy.hidden ?? []), ...new Set(unseen)], hasLayer: layer !== undefined, timeoutMs });
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       const said = lastWords(outcome);
       const report = await prepared.readReport({ exitCode: outcome.exitCode, said }).catch((error: unknown) => {
@@ -238,6 +241,8 @@ export interface RunOptions extends Pick<RunToPrepare, 'only' | 'isCovered'> {
   readonly command?: string | undefined;
   /** If that is less than every run has. */
   readonly timeoutMs?: number | undefined;
+  /** Ids of the tests whose files `change` writes, altered or not. What the base compiled of them stays out of sight. */
+  readonly written?: readonly string[];
 }
 
 type PlacedCopy = Pick<LeasedCopy, 'folder' | 'shown' | 'sharedFolders'>;
@@ -248,6 +253,7 @@ interface HowToRun {
   readonly timeoutMs: number;
   readonly only: RunToPrepare['only'];
   readonly isCovered: boolean;
+  readonly written: readonly string[];
 }
 
 /** With a layer to read. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/sandbox.ts';
-import { ReportError, type TestReport } from './test-report.ts';
-import { GO_BUILD_CACHE, MEMORY } from '../sandbox/toolchains.ts';
+import { ID_SEPARATOR, ReportError, type TestReport } from './test-report.ts';
+import { buildAhead, GO_ENVIRONMENT, layerOfPackage, linkedCache } from './go-layer.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
 import { programUses, withEdits, type Edit, type ProgramUse } from './shell-words.ts';
@@ -45,8 +45,8 @@ export const goTest: TestRunner<'go'> = {
       edits.push({ start: end, end, text: ` >>${shellQuote(destination)}` });
     }
     return {
-      command: `${linkedCache(run.layer, `"$${MEMORY}"`)}\n${withEdits(run.command, edits)}`,
-      environment: ENVIRONMENT,
+      command: `${linkedCache(run.layer)}\n${withEdits(run.command, edits)}`,
+      environment: GO_ENVIRONMENT,
       readReport: async () => {
         await checkTestFiles();
         return parseGoEvents(await readReportFile(destination), run.shown);
@@ -55,16 +55,15 @@ export const goTest: TestRunner<'go'> = {
   },
 
   /** `-exec true` links the test programs and does not start them. */
-  async build({ command, keep, layer }) {
-    const uses = testUses(command);
-    if (uses.some((use) => use.arguments.some(({ text }) => /^--?exec(?:=|$)/.test(text)))) return undefined;
+  build: (run) => {
+    const uses = testUses(run.command);
+    if (uses.some((use) => use.arguments.some(({ text }) => /^--?exec(?:=|$)/.test(text)))) return Promise.resolve(undefined);
     const edits = uses.flatMap(({ arguments: [verb] }) => (verb ? [{ start: verb.end, end: verb.end, text: ' -count=1 -exec true' }] : []));
-    const cache = layer === undefined ? linkedCache(undefined, shellQuote(keep)) : copiedCache(layer, keep);
-    return { command: `${cache}\n${withEdits(command, edits)}`, environment: ENVIRONMENT };
+    return Promise.resolve(buildAhead(run, edits));
   },
-};
 
-const ENVIRONMENT = { GOPROXY: 'off', GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local', GOTELEMETRY: 'off' };
+  compiledTests: (ids) => ids.map((id) => layerOfPackage(id.split(ID_SEPARATOR)[0] ?? id)),
+};
 
 /** `./...` means the packages of the module in this folder. A workspace must name the packages of each module. */
 async function packagesOf(folder: ProjectFolder): Promise<readonly string[]> {
@@ -74,23 +73,6 @@ async function packagesOf(folder: ProjectFolder): Promise<readonly string[]> {
   const own = (await folder.has('go.mod')) ? ['./...'] : [];
   return [...own, ...inside.map((name) => `./${name.replace(/\/$/, '')}/...`)];
 }
-
-/**
- * Compiling the standard library takes half a minute, so go starts with links to what was compiled before: by the base, or else by the user. Both are
- * read-only here. New packages go to a cache of this run, because a shared cache could be poisoned.
- */
-function linkedCache(layer: string | undefined, within: string): string {
-  const from = layer === undefined ? `"$${GO_BUILD_CACHE}"` : shellQuote(path.join(layer, CACHE));
-  return [
-    `if [ -d ${from} ]; then cp -rs ${from} ${within}/${CACHE} 2>/dev/null; fi`,
-    `export GOCACHE=${within}/${CACHE}; unset ${GO_BUILD_CACHE} ${MEMORY}`,
-  ].join('; ');
-}
-
-const copiedCache = (layer: string, keep: string): string =>
-  `cp -a ${shellQuote(path.join(layer, CACHE))} ${shellQuote(keep)}; export GOCACHE=${shellQuote(path.join(keep, CACHE))}`;
-
-const CACHE = 'go-build';
 
 const testUses = (command: string): readonly ProgramUse[] =>
   programUses(command, ['go']).filter((use) => use.arguments[0]?.text === 'test');

@@ -31,6 +31,11 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
    * the command leaves nothing to build ahead. Absent where building takes no time to speak of.
    */
   build?(run: RunToBuild): Promise<PreparedBuild | undefined>;
+  /**
+   * The folders of a layer, relative to it, with what was compiled of these tests, by their ids. Compiled tests hold what they expect, so a run whose tests may
+   * be altered does not see them.
+   */
+  compiledTests?(ids: readonly string[]): readonly string[];
 }
 
 /** With `no source`, the runner has no negative control. */

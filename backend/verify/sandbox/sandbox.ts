@@ -57,6 +57,8 @@ export interface SandboxedCommand {
   readonly hidden?: readonly string[];
   /** Folders inside hidden ones that stay readable. */
   readonly readable?: readonly string[];
+  /** Whether what was compiled of the base is among them. Then the user's caches of compiled code, which hold tests as well, are hidden. */
+  readonly hasLayer?: boolean;
   /** Variables in addition to PATH, HOME, LANG, TMPDIR and those of toolchains. None of our own environment is passed on. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -189,7 +191,7 @@ export class Sandbox {
     const toolchains = await this.#readableToolchains();
     const writable = [cwd, temporary, ...(command.writable ?? [])];
     const hidden = this.#hidden(command, toolchains);
-    const readable = [...SYSTEM_FOLDERS, ...READABLE_IN_VAR, ...(this.#options.readableFolders ?? []), ...toolchains.allowed, ...(command.readable ?? []), ...(reach ? [reach.program] : [])];
+    const readable = [...SYSTEM_FOLDERS, ...READABLE_IN_VAR, ...(this.#options.readableFolders ?? []), ...toolchains.allowed, ...buildCacheOf(command, toolchains), ...(command.readable ?? []), ...(reach ? [reach.program] : [])];
     const around = shown === undefined ? { hidden, readable, writable } : {
       hidden, readable, writable: writable.filter((folder) => folder !== cwd), shown: { folder: cwd, at: shown },
     };
@@ -283,13 +285,18 @@ export class Sandbox {
   }
 }
 
+/** Go's cache of the user. Tests do not need it, so only a command that names it gets it. */
+function buildCacheOf({ command, hasLayer = false }: SandboxedCommand, { environment: { [GO_BUILD_CACHE]: folder } }: ReadableToolchains): readonly string[] {
+  return folder !== undefined && !hasLayer && command.includes(GO_BUILD_CACHE) ? [folder] : [];
+}
+
 /** The script that runs inside the sandbox. */
 function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, limits: Limits, reach: Reach | undefined): string {
-  const { [GO_BUILD_CACHE]: goBuildCache, ...environment } = toolchains.environment;
+  const { [GO_BUILD_CACHE]: _, ...environment } = toolchains.environment;
+  const [goBuildCache] = buildCacheOf(command, toolchains);
   const variables = {
     ...environment,
-    // Tests do not need it, so only a command that names it gets it.
-    ...(goBuildCache !== undefined && command.command.includes(GO_BUILD_CACHE) && { [GO_BUILD_CACHE]: goBuildCache }),
+    ...(goBuildCache !== undefined && { [GO_BUILD_CACHE]: goBuildCache }),
     PATH: toolchains.searchPath,
     ...variablesOf(command),
     ...reach?.environment,

@@ -26,7 +26,8 @@ const NODE: Toolchain = { managers: ['.nvm', '.fnm', '.local/share/fnm', '.volta
 const PYTHON: Toolchain = { managers: ['.pyenv'], dependencies: ['.local/share/uv/python'], variables: { PYENV_ROOT: '.pyenv' } };
 
 const GO: Toolchain = {
-  dependencies: ['go/pkg/mod', '.cache/go-build'],
+  // The build cache is readable for commands that name its variable alone: it holds compiled tests.
+  dependencies: ['go/pkg/mod'],
   variables: { [GO_BUILD_CACHE]: '.cache/go-build', GOMODCACHE: 'go/pkg/mod' },
 };
 

@@ -160,10 +160,10 @@ describe.skipIf(!available || !go.isHere)(`what a run compiles (${note}; ${go.no
   });
 });
 
-/** The small files below the folder that begin with this text, without the copies, which are reset. */
+/** The files of layers below the folder that begin with this text; copies are reset. */
 async function filesWith(text: string, folder: string): Promise<readonly string[]> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = found.filter((entry) => entry.isFile() && entry.parentPath.includes('go-build')).map(({ parentPath, name }) => path.join(parentPath, name));
+  const files = found.filter((entry) => entry.isFile() && /\/(?:shared|packages)\//.test(entry.parentPath)).map(({ parentPath, name }) => path.join(parentPath, name));
   expect(files.length).toBeGreaterThan(0);
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(file, 'latin1')] as const));
   return texts.filter(([, content]) => content.startsWith(text)).map(([file]) => file);

@@ -273,6 +273,27 @@ export const WITH_CLOCK: Files = {
 	}`, 'time'),
 };
 
+const labelOf = (lines = '', imports = ''): string => `package list
+
+${imports}
+func Label(first, last string) string {
+	${lines}
+	return first + " and " + first
+}
+`;
+
+/** `lines` stand in front of what a function with a bug does, whose test expects a text. */
+export const inLabel = (lines: string, ...imports: string[]): string => labelOf(lines, importsOf(imports));
+
+/** What is expected is a text, which stands in what the tests are compiled to. */
+export const WITH_TEXT: Files = {
+  'go.mod': MODULE,
+  'label.go': labelOf(),
+  'label_test.go': testOf(`	if got, want := Label("lemon", "walnut"), "lemon and walnut"; got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}`),
+};
+
 /** The sources without their bugs. */
 export const FIXED: Readonly<Record<string, string>> = {
   'list.go': listOf().replace('len(items)/2', 'len(items)-1'),
@@ -280,4 +301,5 @@ export const FIXED: Readonly<Record<string, string>> = {
   'limit.go': FAULTY.replace('LimitError{9}', 'LimitError{10}'),
   'each.go': EACH.replace('index/2', 'index'),
   'work.go': 'package list\n\nfunc Work() {}\n',
+  'label.go': labelOf().replace('first + " and " + first', 'first + " and " + last'),
 };
