@@ -52,6 +52,7 @@ const PARTS = {
     health: ['common', 'workers'],
     panel: ['common', 'workers', 'training', 'runs'],
     chat: ['common', 'runs', 'tests'],
+    serve: ['common'],
     'model-provider': ['common', 'workers'],
   },
   'backend/lm': {

@@ -44,6 +44,7 @@ import { RunSubscriptions } from './runs/run-subscriptions.ts';
 import { readSettings, setLocalFirst } from './common/settings.ts';
 import { StepCommands } from './runs/step-commands.ts';
 import { SolveCommand } from './runs/solve-command.ts';
+import type { ServeCommands } from './serve/serve-commands.ts';
 import { StatusBar } from './runs/status-bar.ts';
 import { AnswerGhost } from './suggest/answer-ghost.ts';
 import { SolveHere } from './suggest/solve-here.ts';
@@ -229,6 +230,12 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     keysChanged: keys.changed,
     runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
   });
+  let serving: Promise<ServeCommands> | undefined;
+  const serveCommands = (): Promise<ServeCommands> => (serving ??= import('./serve/serve-commands.ts').then((part) => {
+    const commands = new part.ServeCommands({ connection, extensionFolder: context.extensionUri });
+    context.subscriptions.push(commands);
+    return commands;
+  }));
   const statusBar = new StatusBar();
   const trainingStatusBar = new TrainingStatusBar();
   const pageMessageOptions: PageMessageOptions = {
@@ -373,6 +380,8 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       walkthrough.did('didSeeHealth');
     },
     'conductor.showLogs': () => log.show(),
+    'conductor.serve': async () => (await serveCommands()).serve(),
+    'conductor.addServeKey': async () => (await serveCommands()).addKey(),
     'conductor.stopBackend': () => connection.stopBackend(),
   };
 

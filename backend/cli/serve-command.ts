@@ -8,7 +8,7 @@ import { openEndpoint } from './serve/endpoint.ts';
 import { printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-const OPTIONS = { port: { type: 'string' }, 'max-usd': { type: 'string' }, json: { type: 'boolean' } } as const;
+const OPTIONS = { 'port': { type: 'string' }, 'until-input-ends': { type: 'boolean' }, 'max-usd': { type: 'string' }, 'json': { type: 'boolean' } } as const;
 const DEFAULT_PORT = 4100;
 
 /** `conductor serve`: OpenAI's Chat Completions and Responses and Anthropic's Messages on this machine, for programs that hold conversations themselves. */
@@ -17,14 +17,19 @@ export const serveCommand: Command = async (args, context) => {
   const [what, ...rest] = positionals;
   const keys = new ClientKeys(context.conductorFolder);
   if (what === 'key') return await keyCommand(rest, values, keys, context);
-  if (what !== undefined) throw new UsageError('"serve" takes --port N, or: key add NAME, key list, key remove NAME.');
-  const { terminal, connect, interrupted, interruptMeans } = context;
+  if (what !== undefined) throw new UsageError('"serve" takes --port N and --until-input-ends, or: key add NAME, key list, key remove NAME.');
+  const { terminal, connect, interrupted, interruptMeans, standardInput } = context;
   const port = values.port === undefined ? DEFAULT_PORT : whole(values.port, '--port', { from: 0, to: 65_535 });
   interruptMeans('Ending');
   const endpoint = await openEndpoint({ keys, connect: () => connect(), port, log: (line) => terminal.say(printable(line)) });
   terminal.result(`http://127.0.0.1:${endpoint.port}/v1`);
   if ((await keys.list()).length === 0) terminal.say('No program has a key yet: conductor serve key add NAME');
-  await new Promise<void>((resolve) => (interrupted.aborted ? resolve() : interrupted.addEventListener('abort', () => resolve(), { once: true })));
+  await new Promise<void>((resolve) => {
+    if (interrupted.aborted) resolve();
+    interrupted.addEventListener('abort', () => resolve(), { once: true });
+    // Whoever started it is gone, however it ended.
+    if (values['until-input-ends']) standardInput().once('end', resolve).once('error', () => resolve()).resume();
+  });
   await endpoint.close();
   return EXIT.ok;
 };

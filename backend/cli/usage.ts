@@ -153,10 +153,11 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --review-above N   only a plan that may cost more than N dollars, or whose cost is not known
       --max-usd N        limit of each run in dollars, instead of the one in workers.json; not for unpriced workers
       --worker ID        use only this worker; repeatable`,
-  serve: `conductor serve [--port N]
+  serve: `conductor serve [--port N] [--until-input-ends]
                          serve OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1, for programs
                          that hold conversations; default port 4100. The model "conductor" plans; every other model is a
-                         worker's id
+                         worker's id. With --until-input-ends it ends when its standard input does, for programs
+                         that start it
 conductor serve key add NAME [--max-usd N]
                          make a key for a program, with a limit of what it may cost in all; it is shown once
 conductor serve key list [--json]

@@ -144,4 +144,9 @@ describe('conductor serve', { timeout: 120_000 }, () => {
     await run(['serve', 'key', 'remove', 'small']);
     expect(await problem(client(small).models.list())).toMatchObject({ status: 401 });
   });
+
+  it('ends with its input for whoever started it, however that ended', async () => {
+    // The input of this one ends at once; that of the one before has ended, too.
+    expect(await run(['serve', '--port', '0', '--until-input-ends'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^http:.*\n/) });
+  });
 });
