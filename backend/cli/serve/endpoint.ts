@@ -167,7 +167,7 @@ async function accountOf({ headers }: IncomingMessage, { keys }: Parts): Promise
 
 async function modelList(backend: Backend): Promise<ModelList> {
   const { workers } = await (await backend.client()).request('pool/get', {});
-  return new ModelList(workers.filter(({ worker }) => worker.enabled).map(({ worker }) => worker.id));
+  return new ModelList(workers.filter(({ worker }) => worker.enabled).map(({ worker }) => worker));
 }
 
 async function turn({ request, response, backend, account, keepAliveMs }: Exchange, wire: Wire): Promise<void> {
