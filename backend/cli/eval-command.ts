@@ -36,6 +36,9 @@ const OPTIONS = {
   'max-tokens': { type: 'string' },
   'parallel': { type: 'string' },
   'out': { type: 'string', short: 'o' },
+  'complete': { type: 'boolean' },
+  'start-date': { type: 'string' },
+  'end-date': { type: 'string' },
   'check': { type: 'boolean' },
   'json': { type: 'boolean' },
   'yes': { type: 'boolean', short: 'y' },
@@ -62,17 +65,22 @@ async function check(files: readonly string[], { json }: Values, { terminal, cur
   const checked = [];
   for (const name of files) {
     const file = await existing(path.resolve(currentFolder, name));
-    const { forms, problems, unreadable } = await checkTaskFile(file);
-    checked.push({ file, forms: Object.fromEntries(forms), unreadable, problems });
+    const { forms, elsewhere, problems, unreadable } = await checkTaskFile(file);
+    checked.push({ file, forms: Object.fromEntries(forms), elsewhere: Object.fromEntries(elsewhere), unreadable, problems });
   }
   if (json) terminal.result(jsonText(checked, 2));
-  for (const { file, forms, unreadable, problems } of json ? [] : checked) {
-    const read = Object.entries(forms).map(([form, count]) => `${counted(count, 'task')} of ${form === 'conductor' ? 'our own form' : form}`).join(', ');
+  for (const { file, forms, elsewhere, unreadable, problems } of json ? [] : checked) {
+    const read = [
+      ...Object.entries(forms).map(([form, count]) => `${counted(count, 'task')} of ${form === 'conductor' ? 'our own form' : form}`),
+      ...Object.entries(elsewhere).map(([form, { rows }]) => `${counted(rows, 'task')} of ${form}, not for eval`),
+    ].join(', ');
     terminal.result(printable(`${file}: ${read === '' ? 'no tasks' : read}${unreadable > 0 ? `, ${counted(unreadable, 'row')} that cannot be read:` : ''}`));
+    for (const { message } of Object.values(elsewhere)) terminal.result(`  ${message}`);
     for (const problem of problems) terminal.result(printable(`  ${problem}`));
     if (unreadable > problems.length) terminal.result(`  … and ${unreadable - problems.length} more.`);
   }
-  return checked.some(({ unreadable, forms }) => unreadable > 0 || Object.keys(forms).length === 0) ? EXIT.failed : EXIT.ok;
+  const isUnusable = checked.some(({ unreadable, forms, elsewhere }) => unreadable > 0 || Object.keys(elsewhere).length > 0 || Object.keys(forms).length === 0);
+  return isUnusable ? EXIT.failed : EXIT.ok;
 }
 
 async function run(tasks: readonly string[], values: Values, context: CommandContext): Promise<number> {
@@ -155,8 +163,10 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
   if (practice.includes(PROJECT) && !project) throw new UsageError('--practice project practises on other files than those of the tasks "project": name these tasks, too.');
   const seed = count(values.seed, '--seed', 1);
   const limit = values.limit === undefined ? undefined : count(values.limit, '--limit', 1);
+  const [start, end] = [dateOf(values, 'start-date'), dateOf(values, 'end-date')];
+  const narrowed = { ...(start !== undefined && { start }), ...(end !== undefined && { end }), ...(values.complete && { complete: true }) };
   // Answers are kept by question, so other contestants and more seeds use the same folder.
-  const name = createHash('sha256').update(JSON.stringify([sources, isSimulated ? seed : null, limit, ...(project ? [project.workspace] : [])])).digest('hex').slice(0, 12);
+  const name = createHash('sha256').update(JSON.stringify([sources, isSimulated ? seed : null, limit, ...(project ? [project.workspace] : []), ...(Object.keys(narrowed).length > 0 ? [narrowed] : [])])).digest('hex').slice(0, 12);
   return {
     sources, practice, contestants, planners, seed, limit, project,
     pool: pool.length === 0 || isSimulated ? undefined : pool,
@@ -165,6 +175,8 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
     attempts: count(values.attempts, '--attempts', 1, 5),
     ...(values.examples !== undefined && { examples: await existing(path.resolve(currentFolder, values.examples)) }),
     best: values.best,
+    ...(values.complete && { bigCodeBench: 'complete' as const }),
+    dates: { start, end },
     seeds: count(values.seeds, '--seeds', 1, 100),
     budget: {
       usd: values['max-usd'] === undefined ? 10 : positive(values['max-usd'], '--max-usd'),
@@ -185,6 +197,13 @@ function projectOf(sources: readonly string[], { workspace, 'test-command': comm
   checkImage(image);
   const test = { ...(command !== undefined && { command }), ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }) };
   return { workspace: path.resolve(currentFolder, workspace ?? '.'), ...(Object.keys(test).length > 0 && { test }), ...(image !== undefined && { image }) };
+}
+
+/** @throws UsageError */
+function dateOf(values: Values, name: 'start-date' | 'end-date'): string | undefined {
+  const text = values[name];
+  if (text !== undefined && !(/^\d{4}-\d\d-\d\d$/.test(text) && Number.isFinite(Date.parse(text)))) throw new UsageError(`--${name} is a day such as 2025-04-30, not "${text}".`);
+  return text;
 }
 
 function contestantOf(name: string): ContestantName {

@@ -249,6 +249,9 @@ conductor train curves TRAINING
                          conductor:WORKER+SWITCH... changes one thing of a Conductor, such as +rounds=2, +vague or +pool=3
       --rounds N         plans of each Conductor in turn, as long as the tests do not verify its answer; default 1
       --attempts N       independent plans of each Conductor; the first verified answer ends them; default 1
+      --complete         BigCodeBench's programs to complete, instead of its instructions
+      --start-date DAY   of data sets with dates (LiveCodeBench), tasks from this day on, such as 2024-08-01
+      --end-date DAY     of data sets with dates, tasks up to this day
       --examples FILE    your own examples for the prompt of conductor:WORKER+examples=own
       --pool LIST        these workers, or "simulated" for workers that need no key
       --best ID          the worker of contestants with one worker; default: the best in practice, or the most expensive

@@ -106,10 +106,11 @@ export function withAll(chosen: PlanAnswer, all: readonly PlanAnswer[], how: 'at
 }
 
 /** @throws PlanNotRunError if the machine is at fault; the signal's reason */
-export async function gradeAnswer({ id, grader }: EvalTask, answered: PlanAnswer, signal: AbortSignal): Promise<PlanOutcome & Pick<Grade, 'reason'>> {
+export async function gradeAnswer({ id, grader }: EvalTask, answered: PlanAnswer, signal: AbortSignal): Promise<PlanOutcome & Pick<Grade, 'reason' | 'change'>> {
   const grade = await grader.grade({ answer: answered.answer, signal });
   if (grade.outcome === 'infrastructure') throw new PlanNotRunError(id, answered.costUsd, grade.reason);
-  return { ...answered, verified: grade.verified, score: grade.score, reason: grade.reason };
+  const { verified, score, reason, change } = grade;
+  return { ...answered, verified, score, reason, ...(change !== undefined && { change }) };
 }
 
 /** The plan could not be graded. Its cost so far is not counted. */

@@ -75,7 +75,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     const grades = new GymGrades(tools.programs);
     const specified = new Map<string, SpecifiedTask>();
     const read = async (file: string): Promise<SpecifiedTask[]> => {
-      const tasks = await readFileTasks(file, { tools, limit: request.limit, seed: request.seed });
+      const tasks = await readFileTasks(file, { tools, limit: request.limit, seed: request.seed, bigCodeBench: request.bigCodeBench, dates: request.dates });
       for (const task of tasks) specified.set(task.id, task);
       return tasks;
     };

@@ -84,8 +84,8 @@ async function judged(contestant: Contestant, task: EvalTask, play: Play, seed: 
   const about = { contestant: contestant.name, task: task.id, seed };
   try {
     const answered = await contestant.answer(task, play, seed);
-    const { verified, score, reason, answer, costUsd, usage, seconds, traces, isPlan } = await gradeAnswer(task, answered, signal);
-    return sampleSchema.parse({ ...about, verified, score, reason, answer, costUsd, usage, seconds, traces, ...(isPlan !== undefined && { isPlan }) });
+    const { verified, score, reason, change, answer, costUsd, usage, seconds, traces, isPlan } = await gradeAnswer(task, answered, signal);
+    return sampleSchema.parse({ ...about, verified, score, reason, change, answer, costUsd, usage, seconds, traces, ...(isPlan !== undefined && { isPlan }) });
   } catch (error) {
     signal.throwIfAborted();
     const cause = error instanceof PlanNotRunError ? error.cause : error;

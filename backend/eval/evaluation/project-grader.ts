@@ -3,6 +3,7 @@ import type { Slots } from '../../common/slots.ts';
 import type { ProjectTask } from '../../train/tasks/task.ts';
 import type { Grade, GradeOptions, Grader } from '../../verify/graders/grader.ts';
 import type { Patch } from '../../verify/patch/patch.ts';
+import { unifiedDiff } from '../../verify/patch/unified-diff.ts';
 
 /**
  * Judges answers to a task of a project as Solve does, by the project's tests and all rules of the judge: what only passes is not right. Equal
@@ -23,7 +24,8 @@ export class ProjectGrader implements Grader {
     const { base, installed, baseEdits, shown, checker } = this.#task;
     const patch = await checker.onBase({ base, installed, baseEdits }, signal, (folder) => checker.parsePatch(answer, folder, shown));
     if (patch.edits.length === 0 && patch.refused.length === 0) return NO_CHANGE;
-    return await this.#verdicts.get(JSON.stringify([patch.edits, patch.refused]), () => this.#verdict(patch, signal));
+    const verdict = await this.#verdicts.get(JSON.stringify([patch.edits, patch.refused]), () => this.#verdict(patch, signal));
+    return { ...verdict, change: patch.edits.map(unifiedDiff).join('') };
   }
 
   async #verdict(patch: Patch, signal: AbortSignal): Promise<Grade> {
@@ -37,4 +39,4 @@ export class ProjectGrader implements Grader {
   }
 }
 
-const NO_CHANGE: Grade = { verified: false, score: 0, outcome: 'failed', reason: 'The question asks for a change, but the answer changes no file.', tests: [] };
+const NO_CHANGE: Grade = { verified: false, score: 0, outcome: 'failed', reason: 'The question asks for a change, but the answer changes no file.', tests: [], change: '' };

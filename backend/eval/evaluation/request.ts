@@ -1,4 +1,5 @@
 import type { EvaluationBudget } from './evaluation-file.ts';
+import type { DateWindow } from './file-tasks.ts';
 import type { ContestantName } from './line-up.ts';
 import type { Simulation } from '../../protocol/simulation.ts';
 import type { Evaluation } from './open-evaluation.ts';
@@ -27,6 +28,10 @@ export interface EvaluationRequest {
   /** The simulation that runs, where its workers are meant. */
   readonly simulation?: Simulation | undefined;
   readonly best?: string | undefined;
+  /** BigCodeBench's questions: in words, or the start of a program. */
+  readonly bigCodeBench?: 'instruct' | 'complete' | undefined;
+  /** Of tasks of files that have dates. */
+  readonly dates?: DateWindow | undefined;
   /** At most this many tasks of each source. */
   readonly limit?: number | undefined;
   readonly seeds: number;

@@ -19,6 +19,8 @@ export const sampleSchema = z.object({
   /** Why it has this grade, in one sentence. */
   reason: z.string(),
   answer: z.string(),
+  /** Of a task of a project: what the answer changes, as a diff. Absent where an earlier version judged it. */
+  change: z.string().optional(),
   costUsd: z.number().nonnegative(),
   usage: usageSchema,
   seconds: z.number().nonnegative(),

@@ -7,6 +7,7 @@ import type { Finished } from './finished.ts';
 import { INSPECT_LOG_NAME, inspectLog, inspectLogName } from './inspect-log.ts';
 import { costPlotFile } from './page/cost-plot-file.ts';
 import { resultsPage } from './page/page.ts';
+import { sweBenchPredictions } from './swe-bench-predictions.ts';
 
 /** Writes what an evaluation ends with into its folder: our own files, a page, and files of other tools' forms. */
 export async function writeResultFiles(folder: string, finished: Finished): Promise<void> {
@@ -27,6 +28,9 @@ export async function writeResultFiles(folder: string, finished: Finished): Prom
     for (const set of EVALPLUS_SETS) {
       const solutions = evalPlusSamples(finished, name, set);
       if (solutions.length > 0) await write(`evalplus/${set.dataset}/${fileName}.jsonl`, jsonLines(solutions));
+    }
+    for (const [seed, predictions] of sweBenchPredictions(finished, name).entries()) {
+      if (predictions.length > 0) await write(`swe-bench/${fileName}${results.seeds > 1 ? `-seed-${seed + 1}` : ''}.jsonl`, jsonLines(predictions));
     }
   }
 }

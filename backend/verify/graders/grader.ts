@@ -4,7 +4,10 @@ import type { TestChange, Verdict } from '../../protocol/verdict.ts';
  * A grader's result, with the fields of a verdict. `infrastructure`: the machine or the task failed. That is neither a pass nor a failure
  * and never becomes a reward.
  */
-export type Grade = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'>;
+export type Grade = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'> & {
+  /** For a task of a project: what the answer changes, as a diff; empty if nothing. */
+  readonly change?: string;
+};
 
 export interface GradeOptions {
   /** The text of the last worker. It is untrusted and may be of any length. */

@@ -53,6 +53,8 @@ it.skipIf(!available)(`answers to a task of a project are judged by all rules of
     return [verified, outcome];
   };
   expect(await graded(right)).toEqual([true, 'verified']);
+  expect((await tests.grade({ answer: right, signal })).change).toContain('--- a/src/last.js\n+++ b/src/last.js\n');
+  expect((await tests.grade({ answer: 'It is right as it is.', signal })).change).toBe('');
   expect(await graded(stillWrong)).toEqual([false, 'failed']);
   expect(await graded('It is right as it is.')).toEqual([false, 'failed']);
   expect(await graded(untests)).toEqual([false, 'refused']);

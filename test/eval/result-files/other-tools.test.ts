@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVALPLUS_SETS, evalPlusSamples } from '../../../backend/eval/result-files/evalplus-samples.ts';
 import { fileNameOf } from '../../../backend/eval/result-files/file-names.ts';
 import { inspectLog } from '../../../backend/eval/result-files/inspect-log.ts';
+import { sweBenchPredictions } from '../../../backend/eval/result-files/swe-bench-predictions.ts';
 import { writeResultFiles } from '../../../backend/eval/result-files/write-result-files.ts';
 import { finished, sampleOf } from './finished.ts';
 
@@ -41,6 +42,32 @@ describe('the folder of results', () => {
     const folder = await newFolder();
     await writeResultFiles(folder, finished({ samples: [sampleOf({ contestant: 'one alone', task: 'letters' })] }));
     expect(await readdir(folder)).not.toContain('evalplus');
+  });
+});
+
+describe('predictions of SWE-bench', () => {
+  const diff = '--- a/src/a.js\n+++ b/src/a.js\n@@ -1,1 +1,1 @@\n-one\n+two\n';
+  const samples = [0, 1].flatMap((seed) => [
+    sampleOf({ contestant: 'one alone', task: 'repair src/a.js', seed, change: diff }),
+    sampleOf({ contestant: 'one alone', task: 'letters', seed }),
+    sampleOf({ contestant: 'Conductor two', task: 'repair src/a.js', seed, change: '' }),
+  ]);
+
+  it('are what a contestant changed, a file for each seed, and not for other tasks', async () => {
+    const folder = await newFolder();
+    await writeResultFiles(folder, finished({ samples }));
+    expect((await readdir(path.join(folder, 'swe-bench'))).sort()).toEqual([
+      '01-one-alone-seed-1.jsonl', '01-one-alone-seed-2.jsonl', '02-conductor-two-seed-1.jsonl', '02-conductor-two-seed-2.jsonl',
+    ]);
+    const lines = (await readFile(path.join(folder, 'swe-bench', '01-one-alone-seed-2.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([{ instance_id: 'repair src/a.js', model_name_or_path: 'conductor/one alone', model_patch: diff }]);
+    expect(sweBenchPredictions(finished({ samples }), 'Conductor two')[0]).toEqual([expect.objectContaining({ model_patch: '' })]);
+  });
+
+  it('are not there where no task is of a project', async () => {
+    const folder = await newFolder();
+    await writeResultFiles(folder, finished());
+    expect(await readdir(folder)).not.toContain('swe-bench');
   });
 });
 

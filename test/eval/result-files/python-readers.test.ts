@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { writeResultFiles } from '../../../backend/eval/result-files/write-result-files.ts';
-import { finished } from './finished.ts';
+import type { FileEdit } from '../../../backend/verify/patch/patch.ts';
+import { unifiedDiff } from '../../../backend/verify/patch/unified-diff.ts';
+import { finished, sampleOf } from './finished.ts';
 
 /* The other tools' own readers read our files. PYTHON names an interpreter that has the packages; without it, python3. */
 
@@ -13,7 +15,7 @@ const run = promisify(execFile);
 const python = process.env['PYTHON'] ?? 'python3';
 const hasModule = (name: string): Promise<boolean> =>
   run(python, ['-c', `import importlib.util, sys; sys.exit(importlib.util.find_spec("${name}") is None)`]).then(() => true, () => false);
-const [hasInspect, hasEvalPlus] = await Promise.all([hasModule('inspect_ai'), hasModule('evalplus')]);
+const [hasInspect, hasEvalPlus, hasSweBench] = await Promise.all([hasModule('inspect_ai'), hasModule('evalplus'), hasModule('swebench')]);
 
 const INSPECT = `
 import json, sys
@@ -33,10 +35,27 @@ from evalplus.data.utils import load_solutions
 print(json.dumps([{ "task_id": s["task_id"], "solution": s["solution"] } for s in load_solutions(sys.argv[1])]))
 `;
 
-async function written(): Promise<string> {
+const SWE_BENCH = `
+import json, sys
+from swebench.harness.utils import get_predictions_from_file
+print(json.dumps(get_predictions_from_file(sys.argv[1], "", "")))
+`;
+
+const CHANGED: readonly FileEdit[] = [
+  { path: 'src/a.txt', kind: 'modify', before: 'one\ntwo\n', after: 'one\n2' },
+  { path: 'b.txt', kind: 'create', before: null, after: 'new\n' },
+  { path: 'c.txt', kind: 'delete', before: 'old', after: null },
+];
+
+async function newFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-python-readers-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await writeResultFiles(folder, finished());
+  return folder;
+}
+
+async function written(change: Parameters<typeof finished>[0] = {}): Promise<string> {
+  const folder = await newFolder();
+  await writeResultFiles(folder, finished(change));
   return folder;
 }
 
@@ -58,3 +77,22 @@ it.skipIf(!hasEvalPlus)(`EvalPlus reads its samples (${tried(hasEvalPlus, 'evalp
   expect(solutions.map((one) => one.task_id)).toEqual(['HumanEval/0', 'HumanEval/0']);
   expect(solutions[0]?.solution).toContain('return 2 * x');
 }, 120_000);
+
+it.skipIf(!hasSweBench)(`SWE-bench reads its predictions (${tried(hasSweBench, 'swebench')})`, async () => {
+  const change = CHANGED.map(unifiedDiff).join('');
+  const folder = await written({ samples: [0, 1].map((seed) => sampleOf({ contestant: 'one alone', task: 'repair src/a.txt', seed, change })) });
+  const { stdout } = await run(python, ['-c', SWE_BENCH, path.join(folder, 'swe-bench', '01-one-alone-seed-1.jsonl')]);
+  expect(JSON.parse(stdout)).toEqual([{ instance_id: 'repair src/a.txt', model_name_or_path: 'conductor/one alone', model_patch: change }]);
+}, 120_000);
+
+it('git applies what a prediction of SWE-bench changes, as its harness has it do', async () => {
+  const folder = await newFolder();
+  for (const { path: file, before } of CHANGED.filter((edit) => edit.before !== null)) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), before ?? '');
+  }
+  await writeFile(path.join(folder, 'patch.diff'), CHANGED.map(unifiedDiff).join(''));
+  await run('git', ['apply', '--verbose', 'patch.diff'], { cwd: folder });
+  expect(await readFile(path.join(folder, 'src/a.txt'), 'utf8')).toBe('one\n2');
+  expect((await readdir(folder)).sort()).toEqual(['b.txt', 'patch.diff', 'src']);
+});

@@ -49,6 +49,57 @@ it('the checks of a program are those of its data set, and what the question sho
   expect((await taskOf(plus)).grader).toMatchObject({ test: 'all of them' });
 });
 
+it('a table of MMLU without a header, as its authors publish it, is read whole', async () => {
+  await using scratch = await makeScratch();
+  const file = path.join(scratch.folder, 'art_test.csv');
+  const rows = ['"Which, of these?",red,blue,green,white,C', 'What is A?,A,B,C,D,A'];
+  for (const count of [1, 2]) {
+    await writeFile(file, rows.slice(0, count).join('\n'));
+    const tasks: Task[] = [];
+    for await (const task of readTasks(file)) tasks.push(task);
+    expect(tasks.map(({ form, grader, line }) => [form, grader, line])).toEqual([
+      ['MMLU', { kind: 'choice', choices: ['red', 'blue', 'green', 'white'], answer: 2 }, 1],
+      ['MMLU', { kind: 'choice', choices: ['A', 'B', 'C', 'D'], answer: 0 }, 2],
+    ].slice(0, count));
+  }
+});
+
+it('BigCodeBench asks in words, or for the rest of a program, and is judged alike', async () => {
+  await using scratch = await makeScratch();
+  const row = {
+    task_id: 'BigCodeBench/0', complete_prompt: 'import itertools\ndef task_func(numbers):\n    """Sums."""\n', instruct_prompt: 'Sum the numbers.', canonical_solution: '    return 0',
+    code_prompt: 'import itertools\ndef task_func(numbers):', test: 'import unittest\nclass TestCases(unittest.TestCase):\n    pass', entry_point: 'task_func', doc_struct: '{}', libs: "['itertools']",
+  };
+  const file = path.join(scratch.folder, 'bcb.jsonl');
+  const read = async (bigCodeBench?: 'complete'): Promise<Task> => {
+    for await (const task of readTasks(file, bigCodeBench && { bigCodeBench })) return task;
+    throw new Error('The file has no task.');
+  };
+  await writeFile(file, JSON.stringify(row));
+  const [instruct, complete] = [await read(), await read('complete')];
+  expect(instruct.question).toMatch(/^Sum the numbers\./);
+  expect(complete.question).toMatch(/^Complete this Python program\.\n\n```python\nimport itertools\ndef task_func\(numbers\):\n {4}"""Sums\."""\n```\n\nEnd with the whole program/);
+  expect(complete.grader).toEqual(instruct.grader);
+  await writeFile(file, JSON.stringify({ ...row, complete_prompt: undefined }));
+  await expect(read('complete')).rejects.toThrow('line 1: it has no "complete_prompt".');
+});
+
+it('tasks of SWE-bench are recognised, and it is said once what runs them', async () => {
+  await using scratch = await makeScratch();
+  const row = {
+    repo: 'a/b', instance_id: 'a__b-1', base_commit: '0123', patch: '', test_patch: '', problem_statement: 'It fails.', hints_text: '', created_at: '', version: '1.0',
+    FAIL_TO_PASS: '["t"]', PASS_TO_PASS: '[]', environment_setup_commit: '0123',
+  };
+  const live = { ...row, test_cmds: ['pytest -rA'], log_parser: 'pytest', FAIL_TO_PASS: ['t'] };
+  const file = path.join(scratch.folder, 'swe.jsonl');
+  await writeFile(file, [row, { ...row, instance_id: 'a__b-2' }, live].map((one) => JSON.stringify(one)).join('\n'));
+  const { forms, elsewhere, problems, unreadable } = await checkTaskFile(file);
+  expect([forms.size, problems, unreadable]).toEqual([0, [], 0]);
+  const message = (form: string): string => `Tasks of ${form} are judged in containers of their own, which eval does not run. Harbor does, and takes Conductor as an agent: packaging/harbor.`;
+  expect(Object.fromEntries(elsewhere)).toEqual({ 'SWE-bench': { rows: 2, message: message('SWE-bench') }, 'SWE-bench-Live': { rows: 1, message: message('SWE-bench-Live') } });
+  await expect(taskOf(row)).rejects.toThrow(message('SWE-bench'));
+});
+
 it('the result of GSM8K is what follows "####", without commas, and the last letter of ten options counts', async () => {
   expect((await taskOf(ROWS.GSM8K)).grader).toEqual({ kind: 'math', answer: '1212' });
   expect((await taskOf(ROWS['MMLU-Pro'])).grader).toMatchObject({ kind: 'choice', answer: 4 });

@@ -76,6 +76,8 @@ export interface Task {
   readonly grader: GraderSpec;
   /** A right answer, where the data set has a program; other answers follow from the grader. */
   readonly reference?: string | undefined;
+  /** When it was published, as `2025-04-30`, where the data set says so. */
+  readonly date?: string | undefined;
   /** The form of its line: our own, or that of a published data set. */
   readonly form: string;
   /** What its line says that it is about; else how it is judged, or its data set. */

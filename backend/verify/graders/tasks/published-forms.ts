@@ -10,7 +10,7 @@ export class RowError extends Error {
   override readonly name = 'RowError';
 }
 
-export type TaskBody = Pick<Task, 'id' | 'question' | 'grader' | 'reference'>;
+export type TaskBody = Pick<Task, 'id' | 'question' | 'grader' | 'reference' | 'date'>;
 
 /** The form in which a data set is published. */
 export interface PublishedForm {
@@ -19,8 +19,29 @@ export interface PublishedForm {
   readonly fields: readonly string[];
   /** If several data sets have these fields: the form of this row. */
   formOf?(row: unknown): Pick<PublishedForm, 'name'>;
-  /** `seed` changes the order of choices if the form does not fix it. Throws a ZodError or a `RowError`. */
-  toTask(row: unknown, seed: number): TaskBody;
+  /** Throws a ZodError, a `RowError` or an `ElsewhereError`. */
+  toTask(row: unknown, options: Required<FormOptions>): TaskBody;
+}
+
+/** What is left open by published forms. */
+export interface FormOptions {
+  /** Changes the order of choices if the form does not fix it. For repeated runs. */
+  readonly seed?: number;
+  /** BigCodeBench's rows have two questions: one in words (`instruct`), and the start of a program (`complete`). */
+  readonly bigCodeBench?: 'instruct' | 'complete';
+}
+
+export const FORM_DEFAULTS: Required<FormOptions> = { seed: 0, bigCodeBench: 'instruct' };
+
+/** A row is of a data set that is known, and whose tasks are judged in containers of their own, which only other programs run. */
+export class ElsewhereError extends Error {
+  override readonly name = 'ElsewhereError';
+  readonly form: string;
+
+  constructor(form: string) {
+    super(`Tasks of ${form} are judged in containers of their own, which eval does not run. Harbor does, and takes Conductor as an agent: packaging/harbor.`);
+    this.form = form;
+  }
 }
 
 const FINAL_RESULT = 'Reason step by step, and put the final result into \\boxed{}.';
@@ -43,6 +64,7 @@ const liveCodeBenchSchema = z.object({
   question_title: z.string().default(''),
   question_content: text,
   platform: z.string().default(''),
+  contest_date: z.string().regex(/^\d{4}-\d\d-\d\d/, 'is no date').nullish(),
   starter_code: z.string().nullish(),
   public_test_cases: text,
   private_test_cases: text,
@@ -80,6 +102,7 @@ const liveCodeBench: PublishedForm = {
         ...(functionName && { function: functionName }),
         visible: publicCases.length,
       },
+      ...(found.contest_date && { date: found.contest_date.slice(0, 10) }),
     };
   },
 };
@@ -104,21 +127,24 @@ function parseJson(json: string, field: string): unknown {
 const bigCodeBenchSchema = z.object({
   task_id: identifier,
   instruct_prompt: text,
+  complete_prompt: z.string().optional(),
   code_prompt: z.string().optional(),
   test: text,
   entry_point: text,
   libs: z.union([z.string(), z.array(z.string())]).nullish(),
 });
 
-/** BigCodeBench v0.1.x in its "instruct" form. The imports of the task come first, as in its calibrated scores. */
+/** BigCodeBench v0.1.x, full and hard. The imports of the task come first, as in its calibrated scores. */
 const bigCodeBench: PublishedForm = {
   name: 'BigCodeBench',
   fields: ['task_id', 'instruct_prompt', 'test', 'entry_point'],
-  toTask(row) {
+  toTask(row, { bigCodeBench: wanted }) {
     const found = bigCodeBenchSchema.parse(row);
+    if (wanted === 'complete' && !found.complete_prompt) throw new RowError('it has no "complete_prompt"');
+    const asked = wanted === 'complete' ? `Complete this Python program.\n\n\`\`\`python\n${found.complete_prompt?.trimEnd()}\n\`\`\`` : found.instruct_prompt;
     return {
       id: found.task_id,
-      question: `${found.instruct_prompt}\n\nEnd with the whole program in one fenced code block.`,
+      question: `${asked}\n\nEnd with the whole program in one fenced code block.`,
       grader: {
         kind: 'unittest',
         test: found.test,
@@ -195,7 +221,7 @@ const gpqaSchema = z.object({
 const gpqa: PublishedForm = {
   name: 'GPQA',
   fields: ['Question', 'Correct Answer', 'Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3'],
-  toTask(row, seed) {
+  toTask(row, { seed }) {
     const found = gpqaSchema.parse(row);
     const question = found.Question.trim();
     const right = found['Correct Answer'].trim();
@@ -366,7 +392,7 @@ const byQuestion: PublishedForm = {
   name: 'GSM8K or AIME',
   fields: ['question', 'answer'],
   formOf: (row) => (gsm8kSchema.safeParse(row).success ? gsm8k : questionAndAnswer),
-  toTask: (row, seed) => (gsm8kSchema.safeParse(row).success ? gsm8k : questionAndAnswer).toTask(row, seed),
+  toTask: (row, options) => (gsm8kSchema.safeParse(row).success ? gsm8k : questionAndAnswer).toTask(row, options),
 };
 
 /** AIME 2024 as a table with capitals (`Maxwell-Jia/AIME_2024`). */
@@ -389,7 +415,20 @@ const deepMath: PublishedForm = {
   },
 };
 
+/**
+ * SWE-bench with its subsets Lite and Verified, and SWE-bench-Live, whose rows say how their tests are run. A row names a commit of a project
+ * and holds neither the project nor what it needs installed: the data set's container images do.
+ */
+const sweBench: PublishedForm = {
+  name: 'SWE-bench',
+  fields: ['instance_id', 'repo', 'base_commit', 'problem_statement', 'test_patch', 'FAIL_TO_PASS'],
+  toTask(row) {
+    const isLive = z.object({ test_cmds: z.union([text, z.array(text)]) }).safeParse(row).success;
+    throw new ElsewhereError(isLive ? 'SWE-bench-Live' : 'SWE-bench');
+  },
+};
+
 /** Forms are tried in this order: those with fewer fields come after those that have the same and more. */
 export const PUBLISHED_FORMS: readonly PublishedForm[] = [
-  liveCodeBench, bigCodeBench, gpqa, mmluTable, mmlu, mmluPro, humanEval, mbpp, rlpr, deepMath, byQuestion, aimeTable, math,
+  sweBench, liveCodeBench, bigCodeBench, gpqa, mmluTable, mmlu, mmluPro, humanEval, mbpp, rlpr, deepMath, byQuestion, aimeTable, math,
 ];

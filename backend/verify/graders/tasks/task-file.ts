@@ -6,7 +6,7 @@ import { parse, CsvError } from 'csv-parse';
 import * as z from 'zod';
 import { graderSpecSchema, type Task } from './grader-spec.ts';
 import { linesOf, LineTooLongError } from './lines.ts';
-import { PUBLISHED_FORMS, RowError, type TaskBody } from './published-forms.ts';
+import { ElsewhereError, FORM_DEFAULTS, PUBLISHED_FORMS, RowError, type FormOptions, type TaskBody } from './published-forms.ts';
 
 /** A task file cannot be used. The message says where, why, and what to do. */
 export class TaskFileError extends Error {
@@ -22,11 +22,6 @@ export class TaskFileError extends Error {
   }
 }
 
-export interface ReadTasksOptions {
-  /** Changes the order of choices if the data set does not fix it. For repeated runs. */
-  readonly seed?: number;
-}
-
 /** Lines with private cases of LiveCodeBench have up to some tens of megabytes. */
 const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
@@ -40,10 +35,10 @@ const MAX_KIND_CHARACTERS = 40;
  * data set, recognised by their fields; both may be mixed. CSV files with a header have rows of a published data set. Empty lines are
  * skipped. The first invalid row ends the reading. Throws `TaskFileError` or an error of the file system.
  */
-export async function* readTasks(file: string, { seed = 0 }: ReadTasksOptions = {}): AsyncGenerator<Task> {
+export async function* readTasks(file: string, options: FormOptions = {}): AsyncGenerator<Task> {
   const lineOfId = new Map<string, number>();
   for await (const { line, row } of rowsOf(file)) {
-    const task = toTask(file, line, row, seed);
+    const task = toTask(file, line, row, options);
     const earlier = lineOfId.get(task.id);
     if (earlier !== undefined && task.form === OWN_FORM) {
       throw new TaskFileError(file, line, `the task "${task.id}" is already on line ${earlier}.`);
@@ -60,6 +55,8 @@ export async function* readTasks(file: string, { seed = 0 }: ReadTasksOptions = 
 export interface TaskFileCheck {
   /** Number of readable tasks by form. */
   readonly forms: ReadonlyMap<string, number>;
+  /** Data sets whose tasks are judged by other programs only: their rows, and a sentence. */
+  readonly elsewhere: ReadonlyMap<string, { readonly rows: number; readonly message: string }>;
   /** Sentences about rows that cannot be read; at most `MAX_PROBLEMS`. */
   readonly problems: readonly string[];
   /** Number of rows that cannot be read. */
@@ -71,17 +68,23 @@ const MAX_PROBLEMS = 20;
 /** Reads all rows of a file and says what each was taken for, and what cannot be read and why. @throws an error of the file system */
 export async function checkTaskFile(file: string): Promise<TaskFileCheck> {
   const forms = new Map<string, number>();
+  const elsewhere = new Map<string, { rows: number; message: string }>();
   const problems: string[] = [];
   let unreadable = 0;
   const note = (error: unknown): void => {
     if (!(error instanceof TaskFileError)) throw error;
+    if (error.cause instanceof ElsewhereError) {
+      const { form, message } = error.cause;
+      elsewhere.set(form, { rows: (elsewhere.get(form)?.rows ?? 0) + 1, message });
+      return;
+    }
     unreadable += 1;
     if (problems.length < MAX_PROBLEMS) problems.push(error.message);
   };
   try {
     for await (const { line, row } of rowsOf(file)) {
       try {
-        const { form } = toTask(file, line, row, 0);
+        const { form } = toTask(file, line, row, {});
         forms.set(form, (forms.get(form) ?? 0) + 1);
       } catch (error) {
         note(error);
@@ -90,7 +93,7 @@ export async function checkTaskFile(file: string): Promise<TaskFileCheck> {
   } catch (error) {
     note(error);
   }
-  return { forms, problems, unreadable };
+  return { forms, elsewhere, problems, unreadable };
 }
 
 interface Row {
@@ -158,14 +161,30 @@ function parseLine(file: string, line: number, text: string): unknown {
   }
 }
 
+/** MMLU as its authors publish it has no header: a question, four choices, and the letter of the right one. */
+const MMLU_COLUMNS = ['Question', 'A', 'B', 'C', 'D', 'Answer'];
+
 async function* csvRows(file: string): AsyncGenerator<Row> {
   const source = contentsOf(file);
-  const parser = parse({ columns: true, bom: true, info: true, skip_empty_lines: true, max_record_size: MAX_LINE_BYTES });
+  let first: readonly string[] | undefined;
+  const columns = (header: string[]): string[] => {
+    if (header.length !== MMLU_COLUMNS.length || !/^[A-D]$/.test(header.at(-1) ?? '')) return header;
+    first = header;
+    return MMLU_COLUMNS;
+  };
+  const firstRow = (): Row[] => {
+    const cells = first;
+    first = undefined;
+    return cells ? [{ line: 1, row: Object.fromEntries(MMLU_COLUMNS.map((name, index) => [name, cells[index]])) }] : [];
+  };
+  const parser = parse({ columns, bom: true, info: true, skip_empty_lines: true, max_record_size: MAX_LINE_BYTES });
   source.once('error', (error) => parser.destroy(error));
   try {
     for await (const { info, record } of source.pipe(parser) as AsyncIterable<{ info: { lines: number }; record: unknown }>) {
+      yield* firstRow();
       yield { line: info.lines, row: record };
     }
+    yield* firstRow();
   } catch (error) {
     if (error instanceof CsvError)
       throw new TaskFileError(file, parser.info.lines, `this is no CSV: ${error.message}.`, { cause: error });
@@ -184,7 +203,7 @@ const ownFormSchema = z.strictObject({
 
 const fieldsSchema = z.record(z.string(), z.unknown());
 
-function toTask(file: string, line: number, row: unknown, seed: number): Task {
+function toTask(file: string, line: number, row: unknown, options: FormOptions): Task {
   const fields = fieldsSchema.safeParse(row);
   if (!fields.success) throw new TaskFileError(file, line, 'every row must be an object.');
   const has = (name: string): boolean => Object.hasOwn(fields.data, name);
@@ -199,8 +218,9 @@ function toTask(file: string, line: number, row: unknown, seed: number): Task {
       throw new RowError(`it has no "grader", and its fields (${known}) are those of no data set that is known here`);
     }
     const name = form.formOf?.(row).name ?? form.name;
-    return { ...checked(form.toTask(row, seed)), form: name, kind: name, line };
+    return { ...checked(form.toTask(row, { ...FORM_DEFAULTS, ...options })), form: name, kind: name, line };
   } catch (error) {
+    if (error instanceof ElsewhereError) throw new TaskFileError(file, line, error.message, { cause: error });
     if (error instanceof RowError) throw new TaskFileError(file, line, `${error.message}.`);
     if (error instanceof z.ZodError) throw new TaskFileError(file, line, firstIssue(error), { cause: error });
     throw error;
