@@ -50,6 +50,7 @@ const PARTS = {
     tests: ['common', 'runs'],
     suggest: ['common', 'runs'],
     health: ['common', 'workers'],
+    records: ['common'],
     panel: ['common', 'workers', 'training', 'runs'],
     chat: ['common', 'runs', 'tests'],
     serve: ['common'],

@@ -17,6 +17,7 @@ import { ContextConfirmation } from './runs/context-confirmation.ts';
 import { ContextKeys } from './common/context-keys.ts';
 import { FineTuneCommand } from './training/fine-tune-command.ts';
 import { HealthPage } from './health/health-page.ts';
+import { RecordsPage } from './records/records-page.ts';
 import { KeyStore } from './workers/keys.ts';
 import { localModelsOf } from './workers/local-models-of.ts';
 import { LookedAt } from './common/looking-at.ts';
@@ -236,6 +237,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     context.subscriptions.push(commands);
     return commands;
   }));
+  const recordsPage = new RecordsPage({ connection, report });
   const statusBar = new StatusBar();
   const trainingStatusBar = new TrainingStatusBar();
   const pageMessageOptions: PageMessageOptions = {
@@ -379,6 +381,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       await healthPage.show();
       walkthrough.did('didSeeHealth');
     },
+    'conductor.showRecords': () => recordsPage.show(),
     'conductor.showLogs': () => log.show(),
     'conductor.serve': async () => (await serveCommands()).serve(),
     'conductor.addServeKey': async () => (await serveCommands()).addKey(),
@@ -400,6 +403,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     stepCommands.watch(),
     modelSettings.watch(),
     healthPage.watch(),
+    recordsPage,
     suggestions.watch(),
     ghost,
     panelView.register(),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
-import { percent, roleWord, tallyCells, whoEarnsTheirPrice } from '../protocol/records-words.ts';
+import { kindWord, percent, roleWord, tallyCells, whoEarnsTheirPrice } from '../protocol/records-words.ts';
 import type { Records, Tally } from '../protocol/records.ts';
 import { counted } from '../common/counted.ts';
 import { checkOptions, readArguments } from './arguments.ts';
@@ -81,7 +81,7 @@ function printTable(records: Records, terminal: Terminal, details: boolean): voi
   }
   const rows = workers.flatMap(({ worker, model, isInPool, expected, total, parts }) => [
     row(`${worker} (${model})${isInPool ? '' : ', not in the pool'}`, percent(expected), total),
-    ...(details ? parts.map((part) => row(`  ${roleWord(part.role)}, ${part.kind}`, '', part)) : []),
+    ...(details ? parts.map((part) => row(`  ${roleWord(part.role)}, ${kindWord(part.kind)}`, '', part)) : []),
   ]);
   const table = [HEAD, ...rows];
   const widths = HEAD.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0)));

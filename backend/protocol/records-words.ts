@@ -60,3 +60,24 @@ export function roleWord(role: StepRole): string {
     case 'check': return l10n.t('checking');
   }
 }
+
+/** The kind of a question, such as `bug`; one that is not known here stands as it is. */
+export function kindWord(kind: string): string {
+  switch (kind) {
+    case 'explain': return l10n.t('explanation');
+    case 'why': return l10n.t('why');
+    case 'how-to': return l10n.t('how-to');
+    case 'feature': return l10n.t('feature');
+    case 'write': return l10n.t('new code');
+    case 'bug': return l10n.t('bug');
+    case 'refactor': return l10n.t('refactoring');
+    case 'tests': return l10n.t('tests');
+    case 'performance': return l10n.t('performance');
+    case 'review': return l10n.t('review');
+    case 'documentation': return l10n.t('documentation');
+    case 'build': return l10n.t('build');
+    case 'small-talk': return l10n.t('small talk');
+    case 'unclear': return l10n.t('other questions');
+    default: return kind;
+  }
+}
