@@ -127,14 +127,36 @@ describe('the last commit in a folder of its own', () => {
     expect(notes).toEqual(['Left out of the last commit: 3 files with a name that cannot be written here.']);
   });
 
-  it('leaves out submodules, and says so', async () => {
+  it('has the files of submodules as the commit names them, and says so', async () => {
+    const innermost = await repositoryOf({ 'y.js': 'y' });
+    const inner = await repositoryOf({ 'x.js': 'x', '.gitignore': '*.txt' });
+    inner.git('submodule', '--quiet', 'add', innermost.folder, 'deep');
+    inner.commit({ 'data.txt': 'kept' });
+    const repository = await repositoryOf({ 'a.js': 'a' });
+    repository.git('submodule', '--quiet', 'add', inner.folder, 'lib/inner');
+    repository.git('submodule', '--quiet', 'update', '--init', '--recursive');
+    repository.commit({});
+    // What is there is not what the commit names.
+    repository.write({ 'lib/inner/x.js': 'later' });
+    repository.gitWith({ cwd: path.join(repository.folder, 'lib/inner') }, 'commit', '--quiet', '--all', '--message=later');
+    const head = await written(repository);
+    const files = await filesIn(head.folder);
+    expect(files).toMatchObject({ 'a.js': 'a', 'lib/inner/x.js': 'x', 'lib/inner/data.txt': 'kept', 'lib/inner/deep/y.js': 'y' });
+    expect(head.notes).toEqual(['lib/inner', 'deep'].map((folder) => `${folder} is a submodule. The tests see it as the last commit names it.`));
+    expect((await uncommittedChange(head, signal)).patch).toEqual({ edits: [], refused: [] });
+  });
+
+  it('lacks the files of a submodule that is not checked out, and says so', async () => {
     const inner = await repositoryOf({ 'x.js': 'x' });
     const repository = await repositoryOf({ 'a.js': 'a' });
     repository.git('submodule', '--quiet', 'add', inner.folder, 'lib/inner');
     repository.commit({});
+    repository.git('submodule', '--quiet', 'deinit', '--force', 'lib/inner');
     const head = await written(repository);
     expect(Object.keys(await filesIn(head.folder)).toSorted()).toEqual(['.gitmodules', 'a.js']);
-    expect(head.notes).toEqual(['lib/inner is a submodule, whose files are left out.']);
+    expect(head.notes).toEqual([
+      'lib/inner is a submodule that is not here as the last commit names it, so its files are left out. Update it with "git submodule update --init".',
+    ]);
     expect((await uncommittedChange(head, signal)).patch).toEqual({ edits: [], refused: [] });
   });
 

@@ -6,6 +6,7 @@ import { copyFile, lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { gitArguments, gitEnvironment, GitError, runGit } from './git-safety.ts';
 import { counted } from '../../common/counted.ts';
+import { PlainFolders } from '../files/plain-folders.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
 
 const MAX_FILES = 200_000;
@@ -38,8 +39,8 @@ export interface GitHead {
   readonly prefix: string;
   /** By path from the workspace, with forward slashes. */
   readonly files: ReadonlyMap<string, HeadFile>;
-  /** Submodules: folders that are repositories of their own. */
-  readonly submodules: ReadonlySet<string>;
+  /** Submodules, which are repositories of their own: the commit of each, by its folder. */
+  readonly submodules: ReadonlyMap<string, string>;
   /** Notes for people, one sentence each. */
   readonly notes: readonly string[];
 }
@@ -89,7 +90,7 @@ export async function prefixOf(workspace: string, signal: AbortSignal): Promise<
 
 function readTree(listed: Buffer): Pick<GitHead, 'files' | 'submodules' | 'notes'> {
   const files = new Map<string, HeadFile>();
-  const submodules = new Set<string>();
+  const submodules = new Map<string, string>();
   let unusable = 0;
   let bytes = 0;
   for (const entry of listed.toString('latin1').split('\0')) {
@@ -99,7 +100,7 @@ function readTree(listed: Buffer): Pick<GitHead, 'files' | 'submodules' | 'notes
     if (file === undefined) {
       unusable += 1;
     } else if (mode === '160000') {
-      submodules.add(file);
+      submodules.set(file, id);
     } else {
       if (!/^\d+$/.test(size))
         throw new GitError(`The contents of ${file} are not in this clone: fetch them with "git checkout HEAD".`);
@@ -112,9 +113,7 @@ function readTree(listed: Buffer): Pick<GitHead, 'files' | 'submodules' | 'notes
     throw new GitError(
       `The last commit is too large to be written out (more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 3} GiB).`,
     );
-  const notes = [...submodules].slice(0, 20).map((folder) => `${folder} is a submodule, whose files are left out.`);
-  if (unusable > 0)
-    notes.push(`Left out of the last commit: ${counted(unusable, 'file')} with a name that cannot be written here.`);
+  const notes = unusable > 0 ? [`Left out of the last commit: ${counted(unusable, 'file')} with a name that cannot be written here.`] : [];
   return { files, submodules, notes };
 }
 
@@ -136,12 +135,54 @@ export interface WrittenHead extends GitHead {
 /**
  * Writes the files into the new folder `folder` (absolute), byte by byte as in the commit, without filters, hooks or conversion of line
  * ends. A Git LFS pointer is replaced by its content if the workspace has that. Symbolic links that lead out are left out. The folder is a
- * repository whose index lists these files, so that none counts as ignored.
+ * repository whose index lists these files, so that none counts as ignored. Files of submodules come from the workspace's clones of them.
  * @throws GitError, an error of the file system, the signal's reason
  */
 export async function writeHead(head: GitHead, folder: string, signal: AbortSignal): Promise<WrittenHead> {
   await mkdir(folder);
-  const notes = [...head.notes];
+  const { fromWorkspace, notes } = await writeFiles(head, folder, signal);
+  const inner = await writeSubmodules(head, folder, signal);
+  await makeRepository(folder, [...head.files.keys(), ...inner.files], signal);
+  return { ...head, folder, fromWorkspace, notes: [...head.notes, ...notes, ...inner.notes] };
+}
+
+const MAX_SUBMODULES = 50;
+
+/** Writes each submodule in the state that its repository has at the commit that `head` names. */
+async function writeSubmodules(head: GitHead, folder: string, signal: AbortSignal): Promise<{ readonly files: readonly string[]; readonly notes: readonly string[] }> {
+  const files: string[] = [];
+  const notes: string[] = [];
+  for (const [at, commit] of [...head.submodules].slice(0, MAX_SUBMODULES)) {
+    const inner = await readSubmodule(head.workspace, at, commit, signal);
+    if (!inner) {
+      notes.push(`${at} is a submodule that is not here as the last commit names it, so its files are left out. Update it with "git submodule update --init".`);
+      continue;
+    }
+    const place = path.join(folder, at);
+    await mkdir(place, { recursive: true });
+    const written = await writeFiles(inner, place, signal);
+    const below = await writeSubmodules(inner, place, signal);
+    files.push(...[...inner.files.keys(), ...below.files].map((file) => `${at}/${file}`));
+    notes.push(`${at} is a submodule. The tests see it as the last commit names it.`, ...inner.notes, ...written.notes, ...below.notes);
+  }
+  return { files, notes };
+}
+
+async function readSubmodule(workspace: string, at: string, commit: string, signal: AbortSignal): Promise<GitHead | undefined> {
+  const folder = path.join(workspace, at);
+  try {
+    // The folder of a submodule that is not checked out belongs to the repository around it.
+    if (!new PlainFolders(workspace).has(at) || (await prefixOf(folder, signal)) !== '') return undefined;
+    return await readHead(folder, signal, commit);
+  } catch (error) {
+    if (error instanceof GitError || error instanceof NoHeadError) return undefined;
+    throw error;
+  }
+}
+
+/** Writes the files of `head` itself. */
+async function writeFiles(head: GitHead, folder: string, signal: AbortSignal): Promise<Pick<WrittenHead, 'fromWorkspace' | 'notes'>> {
+  const notes: string[] = [];
   const fromWorkspace = new Set<string>();
   const links: { readonly file: string; readonly target: string }[] = [];
   let pointers = 0;
@@ -167,8 +208,7 @@ export async function writeHead(head: GitHead, folder: string, signal: AbortSign
     else notes.push(`The symbolic link ${file} leads out of the workspace and is left out.`);
   if (pointers > 0)
     notes.push(`The tests see a pointer in place of ${counted(pointers, 'file')}: what Git LFS held at HEAD is not here.`);
-  await makeRepository(folder, head, signal);
-  return { ...head, folder, fromWorkspace, notes };
+  return { fromWorkspace, notes };
 }
 
 /** In the order of `head.files`. */
@@ -274,9 +314,9 @@ function staysInside(link: string, target: string): boolean {
 /** An index needs no objects, so any id works. */
 const ANY_ID = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
-async function makeRepository(folder: string, { files }: GitHead, signal: AbortSignal): Promise<void> {
+async function makeRepository(folder: string, files: readonly string[], signal: AbortSignal): Promise<void> {
   await runGit(folder, ['init', '--quiet', '--template=', '--object-format=sha1'], { signal });
-  await addToIndex(folder, [...files.keys()], signal);
+  await addToIndex(folder, files, signal);
 }
 
 /** Lists files in the index of a written commit, so that none counts as ignored. @throws GitError, the signal's reason */
