@@ -32,7 +32,7 @@ export function whoEarnsTheirPrice({ workers }: Pick<Records, 'workers'>): strin
   const [cheapest] = judged.filter(hasPrice).toSorted((a, b) => a.total.usdPerVerified - b.total.usdPerVerified);
   return [
     ...(cheapest ? [l10n.t('A verified answer costs least with {0}: {1}.', cheapest.worker, formatUsd(cheapest.total.usdPerVerified))] : []),
-    ...(best.worker === cheapest?.worker ? [l10n.t('It is also expected to be right most often: {0}.', percent(best.expected))] : [mostRight(best)]),
+    ...(percent(best.expected) === percent(next.expected) ? [] : [best.worker === cheapest?.worker ? l10n.t('It is also expected to be right most often: {0}.', percent(best.expected)) : mostRight(best)]),
     ...(overlap(best, next)
       ? [l10n.t('The intervals of {0} and {1} overlap: it is not known yet which of them is right more often.', best.worker, next.worker)]
       : []),

@@ -108,7 +108,7 @@ function words(): RecordsWords {
     notes: [
       vscode.l10n.t('Expected: the share of verified answers to expect. With few answers it is drawn towards what is known of the worker elsewhere, and of all workers.'),
       vscode.l10n.t('A verdict is divided among the steps of its plan, and the newest answers count most.'),
-      vscode.l10n.t('The cost of a verified answer includes what the wrong ones cost.'),
+      vscode.l10n.t('Cost of a verified answer: what the worker did, also in wrong answers, for its part of the verified ones. Where several worked on an answer, that is more than it cost there.'),
     ],
   };
 }

@@ -65,6 +65,15 @@ describe('conductor records', () => {
     expect((await records([])).said).toContain('The intervals of first and second overlap');
   });
 
+  it('calls nobody the best of equals', async () => {
+    answered(0, 2, 1, 0.1);
+    answered(1, 2, 1, 0.01);
+    await inPool();
+    const { said } = await records([]);
+    expect(said).toContain('A verified answer costs least with second');
+    expect(said).not.toContain('most often:');
+  });
+
   it('parts them by role and kind with --details, and prints one object with --json', async () => {
     answered(0, 3, 2, 0.1);
     const { result, said } = await records(['list', '--details', '-w', 'sample']);
