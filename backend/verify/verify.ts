@@ -140,6 +140,8 @@ const without = (outcome: 'failed' | 'refused' | 'infrastructure', reason: strin
 
 const NO_TESTS: BaseRun = { report: { results: [] }, exitCode: null, flaky: new Set() };
 
+const MORE_TIME = ' Name a command that runs fewer of them, or allow a run more time.';
+
 /** The patch may not be applied. The message says why. */
 class RefusedPatch extends Error {}
 
@@ -246,7 +248,7 @@ class Attempt {
       before = await tests.before();
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
-      if (!this.#options.ownTests) return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
+      if (!this.#options.ownTests) return without('infrastructure', `The tests could not be run before the change: ${error.message}${error.exceeded === 'time' ? MORE_TIME : ''}`);
       // Tests of a new function do not compile without it.
       this.notes.push(`The tests could not be run before the change: ${error.message}`);
       before = NO_TESTS;

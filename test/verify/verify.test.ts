@@ -368,6 +368,18 @@ ${BUG}`,
     expect(statuses(verdict)['finds the last']).toBe('failed → missing');
   });
 
+  it('tests that are endless before the change, which is said with what to do', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ ...PROJECT, 'src/list.js': `while (true);\n${BUG}` });
+    const patch = await parsePatch(block('src/list.js', FIX), base);
+    const { signal } = new AbortController();
+    const verdict = await scratch.verifier.verify({ base, patch, command: 'node --test', signal, timeoutMs: 1_000 });
+    expect(verdict).toMatchObject({
+      outcome: 'infrastructure',
+      reason: 'The tests could not be run before the change: The tests did not end within 1 s. Name a command that runs fewer of them, or allow a run more time.',
+    });
+  });
+
   it('a target that is skipped', async () => {
     await using scratch = await makeScratch();
     const files = {
