@@ -12,7 +12,10 @@ const ENVIRONMENT_MARK = 'pyvenv.cfg';
 /** Package managers update one of these files on every install. */
 const PACKAGE_RECORDS = ['.package-lock.json', '.modules.yaml', '.yarn-integrity', '.yarn-state.yml'];
 
-/** Tools write to these folders while tests run, but shared folders are read-only. */
+/**
+ * Tools write to these folders while tests run, but shared folders are read-only. What tools have kept there of the user's own runs may be tests as
+ * they were, by which code could recognise the negative control: it is hidden.
+ */
 const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 /** Whether a folder is a Python environment; `absolute` ends with `name`. */
@@ -56,6 +59,10 @@ export async function shareDependencies(tree: CopyTree, roots: readonly string[]
   });
   return { folders, versions };
 }
+
+/** The folders in shared ones (absolute) that no run may see. */
+export const cachesIn = (shared: readonly string[]): readonly string[] =>
+  shared.filter((folder) => path.basename(folder) === PACKAGES).flatMap((folder) => entriesOf(folder).filter((entry) => CACHES.has(entry.name) && entry.isDirectory()).map(({ name }) => path.join(folder, name)));
 
 function isShared(absolute: string, name: string): boolean {
   if (lookAt(absolute)?.isDirectory() !== true) return false;

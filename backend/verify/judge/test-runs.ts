@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { redactText } from '../../common/secrets/secrets.ts';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
 import type { LeasedLayer } from '../copies/build-layers.ts';
+import { cachesIn } from '../copies/installed-dependencies.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../copies/copy-pool.ts';
 import { binFolders } from '../runners/javascript-project.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
@@ -169,7 +170,7 @@ export class TestRuns {
       programFolders: [...programFolders, ...(tools.programFolders ?? [])],
       temporary: folder.temporary,
       writable: [folder.report],
-      hidden: base === installed ? [base] : [base, installed],
+      hidden: [...new Set([base, installed]), ...cachesIn(sharedFolders)],
       readable: [folder.tools, ...sharedFolders, ...readable, ...(tools.readable ?? [])],
       timeoutMs, signal, image, sandboxed,
     };

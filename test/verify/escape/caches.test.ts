@@ -168,3 +168,28 @@ async function filesWith(text: string, folder: string): Promise<readonly string[
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(file, 'latin1')] as const));
   return texts.filter(([, content]) => content.startsWith(text)).map(([file]) => file);
 }
+
+it.skipIf(!available)(`what tools keep in node_modules is not shown to a run (${note})`, { timeout: 120_000 }, async () => {
+  await using scratch = await makeScratch();
+  const base = await scratch.project({
+    'package.json': '{"type":"module"}',
+    'node_modules/dep/package.json': '{"name":"dep","type":"module","main":"index.js"}',
+    'node_modules/dep/index.js': 'import { readdirSync } from "node:fs";\nexport const beside = readdirSync(new URL("..", import.meta.url)).map((name) => [name, list(name)]);\nfunction list(name) { try { return readdirSync(new URL(`../${name}`, import.meta.url)); } catch { return []; } }\n',
+    'node_modules/.cache/babel/total.test.js': 'assert.equal(total(), 3);\n',
+    'node_modules/.vite/vitest/total.test.js': 'assert.equal(total(), 3);\n',
+    'total.js': 'export const total = () => 2;\n',
+    'test/total.test.js': `import test from 'node:test';
+import assert from 'node:assert/strict';
+import { beside } from 'dep';
+import { total } from '../total.js';
+test('beside', () => assert.deepEqual(beside.filter(([, files]) => files.length > 0).map(([name]) => name), ['dep']));
+test('total', () => assert.equal(total(), 3));
+`,
+  });
+  const verdict = await scratch.verifier.verify({
+    base, command: 'node --test', signal: new AbortController().signal,
+    patch: { edits: [{ path: 'total.js', kind: 'modify', before: 'export const total = () => 2;\n', after: 'export const total = () => 3;\n' }], refused: [] },
+  });
+  expect(verdict, verdict.reason).toMatchObject({ verified: true });
+  expect(Object.fromEntries(verdict.tests.map(({ id, after }) => [id, after]))).toMatchObject({ 'test/total.test.js > beside': 'passed', 'test/total.test.js > total': 'passed' });
+});
