@@ -144,6 +144,9 @@ function sidesOf({ nodes, startIndex, text }: Argument): readonly Argument[] | u
   return at > 0 && left && right ? [right, left] : undefined;
 }
 
+/** Of so many numbers one is smaller, if there is a smaller one with as many digits: 101 has one alone. */
+const DRAWS = 300;
+
 /** The altered number fits the type of the original. */
 function alteredLiteral(node: Node, dice: Dice): readonly Edit[] | undefined {
   switch (node.type) {
@@ -151,7 +154,7 @@ function alteredLiteral(node: Node, dice: Dice): readonly Edit[] | undefined {
     case 'float_literal': {
       const [, digits = '', suffix = ''] = /^((?:0[xob][\da-f_]+?)|[\d_.]+(?:e[+-]?\d+)?)(_?[iuf](?:8|16|32|64|128|size))?$/i.exec(node.text) ?? [];
       const isShort = digits.replaceAll('_', '').length < 3 || node.type === 'float_literal';
-      const others = Array.from({ length: 20 }, () => otherNumber(digits, dice)).filter((other) => other !== undefined);
+      const others = Array.from({ length: isShort ? 1 : DRAWS }, () => otherNumber(digits, dice)).filter((other) => other !== undefined);
       const other = isShort ? others[0] : others.find((each) => Number(each.replaceAll('_', '')) < Number(digits.replaceAll('_', '')));
       return digits === '' || other === undefined ? undefined : [replacement(node, other + suffix)];
     }
