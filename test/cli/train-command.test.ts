@@ -92,7 +92,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     expect(code).toBe(0);
     const [, trainingId = ''] = /conductor train adopt (\S+)/.exec(stderr) ?? [];
 
-    expect((await conductor('train', 'list')).stdout).toContain(`${trainingId}  completed  step 2 of 2`);
+    expect((await conductor('train', 'list')).stdout).toContain(`${trainingId}  completed, simulated  step 2 of 2`);
     const shown = await conductor('train', 'show', trainingId, '--json');
     expect(trainingSchema.parse(JSON.parse(shown.stdout))).toMatchObject({ trainingId, state: 'completed', adopted: false });
     const [first, ...tasks] = (await conductor('train', 'show', trainingId, '--tasks')).stdout.trim().split('\n');
