@@ -6,7 +6,7 @@ const ROOMS = {
   'webview': ['backend/protocol'],
   'backend/common': [],
   'backend/protocol': ['common'],
-  'backend/server': ['protocol', 'records', 'solve', 'suggest', 'converse', 'train', 'context', 'workers', 'journal', 'common'],
+  'backend/server': ['protocol', 'records', 'solve', 'suggest', 'converse', 'train', 'eval', 'context', 'workers', 'journal', 'common'],
   'backend/train': ['solve', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
   'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'simulator', 'protocol', 'common'],
   'backend/hands': ['context', 'workers', 'verify', 'protocol', 'common'],

@@ -163,7 +163,8 @@ const context: CommandContext = {
   openEvaluation: async (request, preparing) => {
     const home = conductorHome();
     await prepareHome(home);
-    return await (await import('./wiring/evaluation.ts')).openEvaluation(request, { home, environment: process.env, ...preparing });
+    const { environmentKeys, openEvaluation } = await import('./wiring/evaluation.ts');
+    return await openEvaluation(request, { home, keys: environmentKeys(process.env), host: 'terminal', ...preparing });
   },
   conductorFolder: conductorHome(),
   deviceProbe: machineProbe(process.env),

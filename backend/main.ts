@@ -11,8 +11,10 @@ import { redactText } from './common/secrets/secrets.ts';
 import { ClientTools } from './converse/client-tools.ts';
 import { Converser } from './converse/converser.ts';
 import { spokenStep } from './converse/spoken-step.ts';
+import { EvaluationManager } from './eval/evaluations/evaluation-manager.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
+import { evaluationKeys, openEvaluation } from './wiring/evaluation.ts';
 import { mathComparer } from './wiring/math-comparer.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
 import { startSimulation } from './wiring/simulation.ts';
@@ -210,10 +212,23 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     }
   };
 
+  const evaluations = new EvaluationManager({
+    home,
+    open: (request, preparing) => openEvaluation(request, {
+      ...preparing, home, host: 'backend',
+      parts: { verification, localModel: models.localModel, caller, clientModel: (call) => clients.model(call) },
+    }),
+    keys: ({ signal, patient, onWaiting }) => evaluationKeys({ clients, signal, patient, onWaiting }),
+    running: () => simulations.current,
+    now: Date.now,
+    log,
+  });
+
   return {
     runs,
     pool,
     trainings,
+    evaluations,
     simulations,
     judged: journal,
     suggestions,
@@ -227,10 +242,11 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     }),
     resume: () => {
       runs.resumeUnfinished();
+      void evaluations.goOn().catch((error: unknown) => log(`Earlier evaluations could not be read: ${String(error)}`));
       void trainings.open().then(forgetSimulated).catch((error: unknown) => log(`Earlier trainings could not be read: ${String(error)}`));
     },
     close: async () => {
-      await Promise.all([runs.close(), trainings.close(), suggestions.close()]);
+      await Promise.all([runs.close(), trainings.close(), evaluations.close(), suggestions.close()]);
       await simulations.close();
       await comparer.close();
       await verification.close();

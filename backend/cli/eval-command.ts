@@ -1,18 +1,20 @@
-import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { counted } from '../common/counted.ts';
 import { EvaluationBudgetError } from '../eval/evaluation/evaluation-file.ts';
-import { CONTESTANTS, type ContestantName } from '../eval/evaluation/line-up.ts';
+import { evaluationFolder } from '../eval/evaluation/evaluation-folder.ts';
 import type { EvaluationRequest } from '../eval/evaluation/request.ts';
+import { EvaluationRequestError } from '../eval/evaluation/request-error.ts';
 import { resultRows, resultsTable, type EvaluationResults } from '../eval/evaluation/results.ts';
+import { CONTESTANTS, PROJECT_TASKS, USUAL_CONTESTANTS, type ContestantName } from '../protocol/contestants.ts';
+import { USUAL_EVALUATION, type AskedEvaluation } from '../protocol/evaluation-request.ts';
 import { formatTokens, formatUsd } from '../protocol/figures.ts';
 import { checkTaskFile } from '../verify/graders/tasks/task-file.ts';
 import { checkImage, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ProgressPrinter } from './progress-printer.ts';
-import { simulationFor } from './simulation-for.ts';
+import { simulationFor } from '../eval/evaluation/simulation-for.ts';
 import { jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -46,11 +48,9 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
-const DEFAULT_CONTESTANTS = 'alone,random,reflection,majority,mixture';
 const SIMULATED = 'simulated';
 const CONDUCTOR = 'conductor:';
-/** Tasks that are made of a workspace. */
-const PROJECT = 'project';
+const PROJECT = PROJECT_TASKS;
 
 /** `conductor eval TASKS…`: compares ways to answer tasks with the workers, by accuracy and cost. */
 export const evalCommand: Command = async (args, context) => {
@@ -86,8 +86,10 @@ async function check(files: readonly string[], { json }: Values, { terminal, cur
 async function run(tasks: readonly string[], values: Values, context: CommandContext): Promise<number> {
   const { terminal, interrupted, interruptMeans } = context;
   const asked = await requestOf(tasks, values, context);
-  const simulation = simulationFor(asked, await context.runningSimulation());
-  const request: EvaluationRequest = simulation ? { ...asked, simulated: true, simulation, folder: values.out === undefined ? `${asked.folder}-simulation-${simulation.seed}` : asked.folder } : asked;
+  const running = await context.runningSimulation();
+  const simulation = orUsageError(() => simulationFor(asked, running));
+  const folder = values.out === undefined ? evaluationFolder(context.conductorFolder, asked, simulation) : path.resolve(context.currentFolder, values.out);
+  const request: EvaluationRequest = { ...asked, ...(simulation && { simulated: true, simulation }), folder };
   const progress = new ProgressPrinter(terminal);
   const { evaluation, pool, tasks: sources, close } = await context.openEvaluation(request, {
     signal: interrupted,
@@ -109,8 +111,8 @@ async function run(tasks: readonly string[], values: Values, context: CommandCon
     }
     interruptMeans('Stopping');
     let shown = 0;
-    const { results } = await evaluation.run(interrupted, ({ done, all, spent, samples }) => {
-      progress.tell({ label: samples.length === 0 ? 'Practising' : 'Evaluating', fraction: done / all, detail: `${done} of ${all}, ${formatUsd(spent.usd)} spent` });
+    const { results } = await evaluation.run(interrupted, ({ done, all, spent, samples, isPractice }) => {
+      progress.tell({ label: isPractice ? 'Practising' : 'Evaluating', fraction: done / all, detail: `${done} of ${all}, ${formatUsd(spent.usd)} spent` });
       // The table as it fills, at each quarter.
       const quarter = Math.floor((4 * done) / all);
       if (samples.length > 0 && quarter > shown && quarter < 4 && !values.json) {
@@ -146,9 +148,9 @@ function printResults(results: EvaluationResults, folder: string, { terminal }: 
 }
 
 /** @throws UsageError */
-async function requestOf(tasks: readonly string[], values: Values, { currentFolder, conductorFolder }: CommandContext): Promise<EvaluationRequest> {
+async function requestOf(tasks: readonly string[], values: Values, { currentFolder }: CommandContext): Promise<AskedEvaluation> {
   const listed = (texts: readonly string[] | undefined): string[] => (texts ?? []).flatMap((text) => text.split(',')).map((text) => text.trim()).filter((text) => text !== '');
-  const named = listed(values.contestants ?? [DEFAULT_CONTESTANTS]);
+  const named = listed(values.contestants ?? USUAL_CONTESTANTS);
   const planners = [...new Set(named.filter((name) => name.startsWith(CONDUCTOR)).map((name) => name.slice(CONDUCTOR.length)))];
   const contestants = [...new Set(named.filter((name) => !name.startsWith(CONDUCTOR)))].map(contestantOf);
   if (named.length === 0) throw new UsageError('--contestants names at least one.');
@@ -164,9 +166,6 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
   const seed = count(values.seed, '--seed', 1);
   const limit = values.limit === undefined ? undefined : count(values.limit, '--limit', 1);
   const [start, end] = [dateOf(values, 'start-date'), dateOf(values, 'end-date')];
-  const narrowed = { ...(start !== undefined && { start }), ...(end !== undefined && { end }), ...(values.complete && { complete: true }) };
-  // Answers are kept by question, so other contestants and more seeds use the same folder.
-  const name = createHash('sha256').update(JSON.stringify([sources, isSimulated ? seed : null, limit, ...(project ? [project.workspace] : []), ...(Object.keys(narrowed).length > 0 ? [narrowed] : [])])).digest('hex').slice(0, 12);
   return {
     sources, practice, contestants, planners, seed, limit, project,
     pool: pool.length === 0 || isSimulated ? undefined : pool,
@@ -179,16 +178,15 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
     dates: { start, end },
     seeds: count(values.seeds, '--seeds', 1, 100),
     budget: {
-      usd: values['max-usd'] === undefined ? 10 : positive(values['max-usd'], '--max-usd'),
-      tokens: count(values['max-tokens'], '--max-tokens', 20_000_000, Number.MAX_SAFE_INTEGER),
+      usd: values['max-usd'] === undefined ? USUAL_EVALUATION.budget.usd : positive(values['max-usd'], '--max-usd'),
+      tokens: count(values['max-tokens'], '--max-tokens', USUAL_EVALUATION.budget.tokens, Number.MAX_SAFE_INTEGER),
     },
-    folder: values.out === undefined ? path.join(conductorFolder, 'evaluations', name) : path.resolve(currentFolder, values.out),
-    concurrency: count(values.parallel, '--parallel', 8, 64),
+    concurrency: count(values.parallel, '--parallel', USUAL_EVALUATION.concurrency, 64),
   };
 }
 
 /** What the tasks `project` are made of. @throws UsageError */
-function projectOf(sources: readonly string[], { workspace, 'test-command': command, runner, reports, image }: Values, currentFolder: string): EvaluationRequest['project'] {
+function projectOf(sources: readonly string[], { workspace, 'test-command': command, runner, reports, image }: Values, currentFolder: string): AskedEvaluation['project'] {
   const given = Object.entries({ workspace, 'test-command': command, runner, reports, image }).find(([, value]) => value !== undefined);
   if (!sources.includes(PROJECT)) {
     if (given) throw new UsageError(`--${given[0]} is for tasks of a project: conductor eval project.`);
@@ -204,6 +202,15 @@ function dateOf(values: Values, name: 'start-date' | 'end-date'): string | undef
   const text = values[name];
   if (text !== undefined && !(/^\d{4}-\d\d-\d\d$/.test(text) && Number.isFinite(Date.parse(text)))) throw new UsageError(`--${name} is a day such as 2025-04-30, not "${text}".`);
   return text;
+}
+
+/** @throws UsageError where a request cannot be met as it stands */
+function orUsageError<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw error instanceof EvaluationRequestError ? new UsageError(error.message) : error;
+  }
 }
 
 function contestantOf(name: string): ContestantName {

@@ -95,3 +95,6 @@ export function formatBytes(bytes: number): string {
   if (bytes < 999_500) return `${Math.ceil(bytes / 1e3)} kB`;
   return bytes < 999.5e6 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
+
+/** A share with one decimal: `62.5 %`. */
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -1,6 +1,10 @@
 import * as z from 'zod';
 import { conversationSchema, converseRequestSchema, converseResultSchema, converseTextSchema } from './conversation.ts';
 import { earlierSchema } from './earlier.ts';
+import { evaluationBudgetSchema, evaluationRequestSchema } from './evaluation-request.ts';
+import {
+  evaluationOfferSchema, evaluationSchema, evaluationSummarySchema, samplesRequestSchema, samplesSchema, wholeSampleSchema,
+} from './evaluations.ts';
 import { foundServersSchema, listedModelsSchema, namedServerSchema } from './found-servers.ts';
 import { AGENT_NAMES } from './known-agents.ts';
 import {
@@ -37,6 +41,7 @@ const runRef = z.object({ runId });
 const place = z.number().int().min(0).max(100);
 const stepRef = runRef.extend({ round: place, step: place });
 const trainingRef = z.object({ trainingId: z.string().min(1).max(64) });
+const evaluationRef = z.object({ folder: z.string().min(1).max(4_096) });
 const nothing = z.object({});
 
 /** The requests of the backend that a client can answer. */
@@ -403,6 +408,20 @@ export const clientRequests = {
   /** Deletes the training and its runs permanently. Refused while it is active or its adapter is in use. */
   'training/remove': { params: trainingRef, result: nothing },
   /** The simulated pool that stands in for that of workers.json; null if there is none. */
+  /** What an evaluation would cost; no worker is called. Tasks of a project are made for it, which takes minutes and is told. */
+  'evaluation/estimate': { params: evaluationRequestSchema, result: evaluationOfferSchema },
+  /** Runs it in the background. One of the same tasks goes on. */
+  'evaluation/start': { params: evaluationRequestSchema, result: evaluationRef },
+  /** Newest first. */
+  'evaluation/list': { params: nothing, result: z.object({ evaluations: z.array(evaluationSummarySchema) }) },
+  /** Of any folder that has one. */
+  'evaluation/get': { params: evaluationRef, result: evaluationSchema },
+  'evaluation/samples': { params: samplesRequestSchema, result: samplesSchema },
+  'evaluation/sample': { params: evaluationRef.extend({ contestant: z.string().max(1_000), task: z.string().max(10_000), seed: z.number().int() }), result: wholeSampleSchema },
+  /** What was paid for is kept. */
+  'evaluation/stop': { params: evaluationRef, result: nothing },
+  /** Goes on with one that is not under way; with another budget, if one is given. */
+  'evaluation/resume': { params: evaluationRef.extend({ budget: evaluationBudgetSchema.optional() }), result: nothing },
   'simulation/get': { params: nothing, result: z.object({ simulation: simulationSchema.nullable() }) },
   /** Starts a simulated pool. It ends with this connection. Refused while another one runs. */
   'simulation/begin': { params: simulationRequestSchema, result: simulationSchema },
@@ -422,6 +441,10 @@ export const backendNotifications = {
   /** A training started, or its list entry changed. */
   'training/changed': trainingSummarySchema,
   'training/removed': trainingRef,
+  /** To all clients. The table and the samples are read with `evaluation/get`. */
+  'evaluation/changed': evaluationSummarySchema,
+  /** To the client that asked for the estimate: candidates for tasks of a project are tried. */
+  'evaluation/preparing': z.object({ tried: z.number().int(), candidates: z.number().int(), admitted: z.number().int() }),
   /** To the client that asked for the suggestion. */
   'suggest/text': suggestTextSchema,
   /** To the client that asked for the turn. */

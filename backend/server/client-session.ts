@@ -11,6 +11,7 @@ import { explainError } from './explain-error.ts';
 import { backendHandlers } from './handlers/backend-handlers.ts';
 import { contextHandlers } from './handlers/context-handlers.ts';
 import { converseHandlers } from './handlers/converse-handlers.ts';
+import { evaluationHandlers, type EvaluationService } from './handlers/evaluation-handlers.ts';
 import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
 import { recordsHandlers, type JudgedSteps } from './handlers/records-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
@@ -44,6 +45,7 @@ export interface SessionDependencies {
   readonly pool: PoolEditor;
   readonly models: ModelsAccess;
   readonly trainings: TrainingService;
+  readonly evaluations: EvaluationService;
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
   readonly simulations: SimulationService;
@@ -122,7 +124,7 @@ export class ClientSession {
       const message = 'This connection is already initialized.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, models, trainings, suggestions, conversations, simulations, judged, clients, health, log } = this.#dependencies;
+    const { runs, pool, models, trainings, evaluations, suggestions, conversations, simulations, judged, clients, health, log } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -134,12 +136,14 @@ export class ClientSession {
     const trainingFeed = new TrainingFeed(trainings, output);
     const simulation = new ClientSimulation(simulations, { onChanged: () => connection.notify('pool/changed', {}), log });
     this.#client = client;
-    this.#feeds = [feed, trainingFeed, simulation];
+    const stopEvaluations = evaluations.listen((evaluation) => connection.notify('evaluation/changed', evaluation));
+    this.#feeds = [feed, trainingFeed, simulation, { close: stopEvaluations }];
     this.#stopListening = models.listen((status) => connection.notify('model/status', status));
     this.#handleAll({
       ...runsHandlers(runs, feed),
       ...contextHandlers(runs.questions),
       ...trainingHandlers(trainings, trainingFeed),
+      ...evaluationHandlers(evaluations, (told) => connection.notify('evaluation/preparing', told)),
       ...workersHandlers(pool),
       ...recordsHandlers(judged, pool),
       ...simulation.handlers(),

@@ -1,4 +1,6 @@
 import { TurnError } from '../converse/turn-error.ts';
+import { EvaluationFileError } from '../eval/evaluation/evaluation-file.ts';
+import { EvaluationRequestError } from '../eval/evaluation/request-error.ts';
 import { JournalUnavailableError, UnreadableRunError } from '../journal/errors.ts';
 import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
@@ -20,6 +22,7 @@ export function explainError(error: unknown): RequestError | undefined {
   if (error instanceof WorkerError) return refusal(error.kind, error);
   if (error instanceof BudgetSpentError) return refusal('budget-spent', error);
   if (error instanceof TrainingRefusedError || error instanceof TrainingError) return refusal('training-refused', error);
+  if (error instanceof EvaluationRequestError || error instanceof EvaluationFileError) return refusal('evaluation-refused', error);
   if (error instanceof ConfigFileError) return refusal('config-file', error);
   if (error instanceof JournalUnavailableError || error instanceof UnreadableRunError) return refusal('journal', error);
   return undefined;

@@ -9,6 +9,7 @@ import { BackendServer } from './backend-server.ts';
 import { ClientRegistry } from './client-registry.ts';
 import type { HealthSource, SessionLimits } from './client-session.ts';
 import type { PoolEditor } from './handlers/workers-handlers.ts';
+import type { EvaluationService } from './handlers/evaluation-handlers.ts';
 import type { ModelsAccess } from './handlers/models-handlers.ts';
 import type { JudgedSteps } from './handlers/records-handlers.ts';
 import type { SimulationService } from './handlers/simulation-handlers.ts';
@@ -22,6 +23,7 @@ export interface BackendParts {
   readonly pool: PoolEditor;
   readonly models: ModelsAccess;
   readonly trainings: TrainingService;
+  readonly evaluations: EvaluationService;
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
   readonly simulations: SimulationService;
@@ -67,21 +69,22 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, pool, models, trainings, suggestions, conversations, simulations, judged, health } = parts;
+  const { runs, pool, models, trainings, evaluations, suggestions, conversations, simulations, judged, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
-    isNeeded: () => clients.size > 0 || runs.activeRuns > 0 || trainings.active > 0,
+    isNeeded: () => clients.size > 0 || runs.activeRuns > 0 || trainings.active > 0 || evaluations.active > 0,
     onIdle: () => ending.resolve('idle'),
   });
   const listening = [
     runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => idle.touch(), onRemoved: () => {} }),
     trainings.listen(() => idle.touch()),
+    evaluations.listen(() => idle.touch()),
   ];
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool, models, trainings, suggestions, conversations, simulations, judged, clients, health, token, stop, log,
+    runs, pool, models, trainings, evaluations, suggestions, conversations, simulations, judged, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });

@@ -4,6 +4,7 @@ import { rgPath } from '@vscode/ripgrep';
 import { ContextGatherer } from '../context/gather-context.ts';
 import { IndexFolder } from '../context/symbols/index-folder.ts';
 import { SymbolIndexes } from '../context/symbols/symbol-indexes.ts';
+import type { KeptEvaluation } from '../eval/evaluation/kept-evaluation.ts';
 import type { PlannerChoice } from '../eval/evaluation/line-up.ts';
 import { Evaluation, type TaskSource } from '../eval/evaluation/open-evaluation.ts';
 import { EvaluationRequestError } from '../eval/evaluation/request-error.ts';
@@ -22,12 +23,18 @@ import { GymGrades } from '../lab/gym/gym-grades.ts';
 import { TRAINING_POOL } from '../lab/gym/gym-pools.ts';
 import { gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
 import { VERSION } from '../protocol/product-version.ts';
-import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
+import { GYM_TASKS, PROJECT_TASKS } from '../protocol/contestants.ts';
+import { evaluationRequestSchema } from '../protocol/evaluation-request.ts';
+import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
+import type { Clients } from '../solve/clients.ts';
+import { RunKeys, waitingForKey } from '../solve/run-keys.ts';
 import type { KnownAnswers } from '../simulator/known-answers.ts';
 import { SimulatorServer } from '../simulator/server.ts';
 import { answerCode } from '../verify/graders/answer-code.ts';
 import { ProgramSandbox } from '../verify/graders/code/program-sandbox.ts';
 import { sameAnswerFor } from '../verify/graders/tasks/same-answer.ts';
+import type { ClientModel } from '../workers/adapters/client-model.ts';
+import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
 import { WorkerCaller } from '../workers/call-worker.ts';
 import { WorkerError } from '../workers/errors.ts';
 import type { KeySource } from '../workers/key-source.ts';
@@ -39,24 +46,36 @@ import { mathComparer } from './math-comparer.ts';
 import { modelParts } from './models.ts';
 import { knowingRule } from './simulated-knowledge.ts';
 import { taskMaker } from './task-maker.ts';
-import { openVerificationParts } from './verification.ts';
+import { openVerificationParts, type VerificationParts } from './verification.ts';
 
 /* Wires an evaluation: tasks, graders, workers, and for a simulated pool their server. */
 
 export interface EvaluationWiring extends WhilePreparing {
   /** Conductor's own folder. */
   readonly home: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly keys: KeySource;
+  readonly host: KeptEvaluation['host'];
+  /** Of the backend, which has them open. Otherwise they are opened, and closed at the end. */
+  readonly parts?: EvaluationParts | undefined;
+}
+
+/** What an evaluation shares with other work of its process. */
+export interface EvaluationParts {
+  readonly verification: VerificationParts;
+  readonly localModel: LocalModelSource;
+  /** Its slots are those of all calls. */
+  readonly caller: Pick<WorkerCaller, 'call'>;
+  readonly clientModel: ClientModel;
 }
 
 /** Number of tasks of the gym, unless a limit says otherwise. */
-const GYM_TASKS = 60;
+const MOST_GYM_TASKS = 60;
 
 /** Most tasks of a project, unless a limit says otherwise: each has to be admitted by several runs of its tests. */
-const PROJECT_TASKS = 24;
+const MOST_PROJECT_TASKS = 24;
 
 /** @throws EvaluationRequestError, TaskFileError, ConfigFileError, EvaluationFileError, and what making tasks of a project throws. The caller closes it. */
-export async function openEvaluation(request: EvaluationRequest, { home, environment, signal, onPreparing }: EvaluationWiring): Promise<OpenedEvaluation> {
+export async function openEvaluation(request: EvaluationRequest, { home, keys, host, parts, signal, onPreparing }: EvaluationWiring): Promise<OpenedEvaluation> {
   const closing: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
     for (const step of closing.toReversed()) await step();
@@ -65,13 +84,14 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     const workersFile = await loadWorkersFile(path.join(home, 'workers.json'));
     // Making tasks takes minutes, and is in vain without workers.
     if (!request.simulated) poolOf(workersFile.workers, request.pool, false);
-    const verification = await openVerificationParts(home);
-    closing.push(() => verification.close());
+    const verification = parts?.verification ?? await openVerificationParts(home);
+    if (!parts) closing.push(() => verification.close());
     const { sandbox, folders } = verification;
-    const comparer = mathComparer();
+    // Electron is no Node unless it is told so.
+    const comparer = mathComparer(parts ? { ELECTRON_RUN_AS_NODE: '1' } : {});
     closing.push(() => comparer.close());
     const tools = { programs: new ProgramSandbox({ sandbox, folders, hidden: [home, ...request.sources, ...request.practice].filter((file) => path.isAbsolute(file)) }), comparer };
-    const gym = request.sources.includes('gym') ? gymTasks({ seed: request.seed, split: 'held-out', count: request.limit ?? GYM_TASKS }) : [];
+    const gym = request.sources.includes(GYM_TASKS) ? gymTasks({ seed: request.seed, split: 'held-out', count: request.limit ?? MOST_GYM_TASKS }) : [];
     const grades = new GymGrades(tools.programs);
     const specified = new Map<string, SpecifiedTask>();
     const read = async (file: string): Promise<SpecifiedTask[]> => {
@@ -81,12 +101,12 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     };
     const project = request.project && await projectSource(
       taskMaker(verification, contextGatherer(home)),
-      { ...request.project, count: request.limit ?? PROJECT_TASKS, seed: request.seed, practises: request.practice.includes(PROJECT) },
+      { ...request.project, count: request.limit ?? MOST_PROJECT_TASKS, seed: request.seed, practises: request.practice.includes(PROJECT) },
       { folder: request.folder, signal, onTried: onPreparing },
     );
     const sources: TaskSource[] = [];
     for (const name of request.sources) {
-      sources.push(name === 'gym' ? gymSource(gym, grades) : name === PROJECT ? sourceOfProject(project?.tasks ?? []) : fileSource(name, await read(name)));
+      sources.push(name === GYM_TASKS ? gymSource(gym, grades) : name === PROJECT ? sourceOfProject(project?.tasks ?? []) : fileSource(name, await read(name)));
     }
     const practised = await Promise.all(request.practice.map(async (name): Promise<readonly FiledTask[]> => (name === PROJECT ? (project?.practice ?? []) : await read(name))));
     const practice = practised.flat();
@@ -101,10 +121,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     const limits = new ProviderLimits({ workers: all });
     const prices = await loadPrices(path.join(home, 'prices.json'));
     const bundled = findBundledModel();
-    const models = modelParts({
-      home, loadWorkers: () => Promise.resolve(workersFile), bundled, confirmCuda: () => Promise.resolve(false), log: () => {},
-    });
-    closing.push(() => models.close());
+    const localModel = parts?.localModel ?? ownModels({ home, workersFile, bundled, closing });
     const examples = request.examples === undefined ? undefined : await readOwnExamples(request.examples);
     const planners = request.planners.map((choice): PlannerChoice => {
       const { id, isBase, switches } = readConductor(choice, { rounds: request.rounds, attempts: request.attempts });
@@ -129,10 +146,12 @@ export async function openEvaluation(request: EvaluationRequest, { home, environ
     const evaluation = new Evaluation({
       sources, practice, contestants: request.contestants, planners, pool, best: request.best, seeds: request.seeds, budget: request.budget,
       folder: request.folder, concurrency: request.concurrency,
-      caller: new WorkerCaller({ limits, prices, localModel: models.localModel }),
-      keys: environmentKeys(environment),
+      // Simulated workers are none of those whose limits the process knows.
+      caller: parts && !request.simulated ? parts.caller : new WorkerCaller({ limits, prices, localModel }),
+      keys, clientModel: parts?.clientModel,
       priceOf: (worker) => prices.of(worker),
       sameFor, simulation,
+      asked: { version: 1, request: evaluationRequestSchema.parse(request), ...(running && { simulation: running }), host, startedAt: Date.now() },
     });
     closing.push(() => evaluation.close());
     return { evaluation, pool: pool.map(({ id }) => id), tasks: sources.map(({ name, tasks, forms }) => ({ name, tasks: tasks.length, forms })), close };
@@ -148,8 +167,7 @@ function fileSource(file: string, tasks: readonly SpecifiedTask[]): TaskSource {
   return { name: path.basename(file), tasks, forms };
 }
 
-/** The name of tasks that are made of the person's project. */
-const PROJECT = 'project';
+const PROJECT = PROJECT_TASKS;
 
 const sourceOfProject = (tasks: readonly ProjectEvalTask[]): TaskSource => {
   const forms: Record<string, number> = {};
@@ -201,7 +219,37 @@ function simulate(seed: number, gym: readonly GymTask[], known: ReadonlyMap<stri
 
 const sameGymCode = byKey((answer) => answerCode(answer, 'javascript') ?? answer.trim());
 
-function environmentKeys(environment: Readonly<Record<string, string | undefined>>): KeySource {
+function ownModels(
+  { home, workersFile, bundled, closing }: { home: string; workersFile: WorkersFile; bundled: ReturnType<typeof findBundledModel>; closing: (() => Promise<void> | void)[] },
+): LocalModelSource {
+  const models = modelParts({ home, loadWorkers: () => Promise.resolve(workersFile), bundled, confirmCuda: () => Promise.resolve(false), log: () => {} });
+  closing.push(() => models.close());
+  return models.localModel;
+}
+
+/** The keys of clients, for an evaluation of the backend. */
+export function evaluationKeys(
+  { clients, signal, patient, onWaiting }: { readonly clients: Clients; readonly signal: AbortSignal; readonly patient: boolean; readonly onWaiting: (message: string | undefined) => void },
+): KeySource {
+  const known = new RunKeys({
+    clients, signal, patient,
+    onWaiting: async (name) => {
+      onWaiting(waitingForKey(name, 'conductor eval'));
+      await new Promise<void>(() => {});
+    },
+  });
+  return {
+    get: async (name) => {
+      const value = await known.get(name);
+      onWaiting(undefined);
+      return value;
+    },
+    forget: (name) => known.forget(name),
+  };
+}
+
+/** The keys of the command line. */
+export function environmentKeys(environment: Readonly<Record<string, string | undefined>>): KeySource {
   return {
     get: (name) => {
       const value = environment[name];

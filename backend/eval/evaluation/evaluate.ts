@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mapInOrder } from '../../common/map-in-order.ts';
+import { sampleSchema, type Sample } from '../../protocol/evaluations.ts';
 import { VERSION } from '../../protocol/product-version.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import type { GraderSpec } from '../../verify/graders/tasks/grader-spec.ts';
@@ -10,7 +11,6 @@ import { planExecutor } from '../execute-on-task.ts';
 import { gradeAnswer, PlanNotRunError, UNANSWERED, type EvalTask } from '../run-plan.ts';
 import type { EvaluationFile } from './evaluation-file.ts';
 import type { AskModel } from './paid-calls.ts';
-import { sampleSchema, type Sample } from './sample.ts';
 
 /** A task and what identifies it with its grader, so that a kept grade is not used for another one. */
 export interface FiledTask extends EvalTask {

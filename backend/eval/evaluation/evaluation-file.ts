@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import * as z from 'zod';
 import { excessOf } from '../../protocol/budget-check.ts';
+import type { EvaluationBudget } from '../../protocol/evaluation-request.ts';
 import { formatTokens, formatUsd } from '../../protocol/figures.ts';
 import type { AnswerStore } from '../../workers/answer-cache.ts';
 import { BudgetSpentError } from '../../workers/errors.ts';
@@ -12,12 +13,6 @@ import { totalTokens } from '../../protocol/token-counts.ts';
 
 /** Looked up when a file is opened, not imported: an import would end a Node that lacks it before it could say so. */
 const sqlite = (): typeof Sqlite => process.getBuiltinModule('node:sqlite');
-
-export interface EvaluationBudget {
-  /** Dollars for all calls of the evaluation together, also those before a restart. */
-  readonly usd: number;
-  readonly tokens: number;
-}
 
 /** The budget does not allow the next call. Nothing was sent. */
 export class EvaluationBudgetError extends BudgetSpentError {
@@ -171,6 +166,23 @@ export class EvaluationFile implements AnswerStore {
 /** SQLite's result code if another process holds the file (https://www.sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 
+/** Whether a process is at work on an evaluation. */
+export function isEvaluationHeld(file: string): boolean {
+  if (!existsSync(file)) return false;
+  let database: Sqlite.DatabaseSync | undefined;
+  try {
+    database = new (sqlite().DatabaseSync)(file, { timeout: 0 });
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    return codeOf(error) === SQLITE_BUSY;
+  } finally {
+    database?.close();
+  }
+}
+
+const codeOf = (error: unknown): number | undefined => (error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined);
+
 function openExclusively(file: string): Sqlite.DatabaseSync {
   try {
     const database = new (sqlite().DatabaseSync)(file, { timeout: 1_000 });
@@ -187,8 +199,7 @@ function openExclusively(file: string): Sqlite.DatabaseSync {
     `);
     return database;
   } catch (error) {
-    const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
-    const why = code === SQLITE_BUSY ? 'another evaluation uses it; wait for it, or choose another folder with --out'
+    const why = codeOf(error) === SQLITE_BUSY ? 'another evaluation uses it; wait for it, or choose another folder with --out'
       : error instanceof Error ? error.message : String(error);
     throw new EvaluationFileError(`${file} cannot be used: ${why}.`, { cause: error });
   }

@@ -1,4 +1,5 @@
 import type { PromptProfile } from '../../conductor/prompt-profile.ts';
+import type { ContestantName } from '../../protocol/contestants.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { ablation } from '../../conductor/plan/ablations.ts';
 import type { ConductorSwitches } from '../conductor-switches.ts';
@@ -19,23 +20,6 @@ import { QUESTION_SHAPES, QUESTION_SUBTASKS } from '../plans.ts';
 import type { EvalTask } from '../run-plan.ts';
 import type { SameAnswer } from '../voting.ts';
 import type { AskModel } from './paid-calls.ts';
-
-/** What people call the contestants, with a sentence on each. `conductor:ID` is one more. */
-export const CONTESTANTS = {
-  'alone': 'each worker by itself',
-  'random': 'random valid plans',
-  'reflection': 'the best worker, five turns of self-reflection',
-  'majority': 'the best worker, a vote of five answers',
-  'mixture': 'a mixture of agents: all workers answer, the best one aggregates',
-  'context': 'the best worker with five times the output limit',
-  'router': 'a nearest-neighbour router; it learns from the tasks of --practice',
-  'trained-router': 'a router trained by contrasting who was right and who was not; it learns from the tasks of --practice',
-  'fusion-single': 'GitHub Copilot Fusion\'s pattern of one model',
-  'fusion-cascade': 'Fusion\'s cascade: the cheapest worker drafts, the best one judges and, if need be, answers',
-  'fusion-critique': 'Fusion\'s critique: the best worker drafts, up to three others review, it revises',
-} as const;
-
-export type ContestantName = keyof typeof CONTESTANTS;
 
 /** A Conductor, and how it differs from one as it is. */
 export interface PlannerChoice {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { usageSchema } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { answerKey } from '../../workers/answer-cache.ts';
+import type { ClientModel } from '../../workers/adapters/client-model.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
 import type { KeySource } from '../../workers/key-source.ts';
 import { whenOthersEnd } from '../../workers/limits/when-others-end.ts';
@@ -29,6 +30,7 @@ export interface PaidCallsOptions {
   readonly file: EvaluationFile;
   readonly caller: Pick<WorkerCaller, 'call'>;
   readonly keys: KeySource;
+  readonly clientModel?: ClientModel | undefined;
   /** Distinguishes answers of simulated workers, which depend on their seed and not on their address. */
   readonly simulation?: string | undefined;
 }
@@ -90,14 +92,14 @@ export class PaidCalls {
   }
 
   async #call(key: string, worker: WorkerConfig, request: ModelRequest, sample: number, signal: AbortSignal): Promise<KeptAnswer> {
-    const { file, caller, keys } = this.#options;
+    const { file, caller, keys, clientModel } = this.#options;
     let kept: KeptAnswer | undefined;
     const attempts = file.attempts(({ text, finishReason }, { usage, cost, durationMs }) => {
       kept = { text, finishReason, usage, ...(cost.usd !== undefined && { usd: cost.usd }), seconds: durationMs / 1_000 };
       file.set(key, JSON.stringify(kept));
     });
     await whenOthersEnd(
-      () => caller.call(worker, { ...request, seed: sample }, { ledger: file.ledger, attempts, keys, signal, onText: () => {} }),
+      () => caller.call(worker, { ...request, seed: sample }, { ledger: file.ledger, attempts, keys, clientModel, signal, onText: () => {} }),
       (error) => error instanceof EvaluationBudgetError && error.mayPass,
       { retryMs: RETRY_MS, signal },
     );

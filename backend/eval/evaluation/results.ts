@@ -1,31 +1,10 @@
 import * as z from 'zod';
+import { resultRowSchema, type ResultRow, type Sample } from '../../protocol/evaluations.ts';
+import { percent } from '../../protocol/figures.ts';
 import { addUsage, NO_USAGE, totalTokens } from '../../protocol/token-counts.ts';
-import { usageSchema } from '../../protocol/usage.ts';
 import { estimate, mean } from '../../train/statistics/statistics.ts';
 import { signFlipTest } from '../../train/trainings/compare.ts';
 import { isAlone } from '../contestant.ts';
-import type { Sample } from './sample.ts';
-
-const estimateSchema = z.object({ mean: z.number(), low: z.number(), high: z.number() });
-
-/** How a contestant did. All figures are means over tasks and seeds. */
-export const rowSchema = z.object({
-  name: z.string(),
-  /** Share of right answers, with its 95 % interval. */
-  right: estimateSchema,
-  /** Right answers less those of the best single worker, and the p-value of Fisher's randomisation test for pairs; absent for that worker. */
-  versusBest: z.object({ difference: estimateSchema, pValue: z.number() }).optional(),
-  /** Dollars for a task, as if no other contestant had asked the same. */
-  costUsd: z.number(),
-  /** Tokens for a task, by kind. */
-  usage: usageSchema.extend({ uncachedInput: z.number(), cacheRead: z.number(), cacheWrite: z.number(), output: z.number(), reasoning: z.number() }),
-  seconds: z.number(),
-  /** For a Conductor: the share of its texts that are valid plans. */
-  formatRate: z.number().optional(),
-  /** No other contestant is better for the same money, or cheaper for the same score. */
-  isOnFrontier: z.boolean(),
-});
-export type ResultRow = z.infer<typeof rowSchema>;
 
 /** The file `results.json`. The version changes with every change that a reader of the file would notice. */
 export const resultsSchema = z.object({
@@ -45,7 +24,7 @@ export const resultsSchema = z.object({
     usd: z.number(), tokens: z.number(), unpricedTokens: z.number(), calls: z.number().int(), lost: z.number().int(),
     paid: z.number().int(), served: z.number().int(),
   }),
-  contestants: z.array(rowSchema),
+  contestants: z.array(resultRowSchema),
   samples: z.array(z.object({
     contestant: z.string(), task: z.string(), seed: z.number().int(), verified: z.boolean(), score: z.number(), costUsd: z.number(),
   })),
@@ -71,6 +50,12 @@ export function resultRows(samples: readonly Sample[]): ResultRow[] {
     isOnFrontier: !rows.some((other) =>
       (other.right.mean > row.right.mean && other.costUsd <= row.costUsd) || (other.right.mean >= row.right.mean && other.costUsd < row.costUsd)),
   }));
+}
+
+/** The number of tasks that the rows compare. */
+export function comparedTasks(samples: readonly Sample[]): number {
+  const names = [...new Set(samples.map(({ contestant }) => contestant))];
+  return new Set(comparable(samples, names).map(({ task }) => task)).size;
 }
 
 /** A row for each seed, a column for each task. */
@@ -115,8 +100,6 @@ function difference(table: Table, best: Table): NonNullable<ResultRow['versusBes
   const byTask = (differences[0] ?? []).map((_, task) => mean(differences.map((row) => row[task] ?? 0)));
   return { difference: estimate(differences), pValue: signFlipTest(byTask, 1) };
 }
-
-export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /** A Markdown table of the results. */
 export function resultsTable(rows: readonly ResultRow[]): string {

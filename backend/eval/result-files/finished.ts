@@ -1,6 +1,6 @@
 import type { FiledTask } from '../evaluation/evaluate.ts';
 import type { EvaluationResults } from '../evaluation/results.ts';
-import type { Sample } from '../evaluation/sample.ts';
+import type { Sample } from '../../protocol/evaluations.ts';
 
 /** What a finished evaluation is written from. */
 export interface Finished {

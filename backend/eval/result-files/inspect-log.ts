@@ -3,7 +3,7 @@ import { addUsage, NO_USAGE, totalTokens } from '../../protocol/token-counts.ts'
 import type { Usage } from '../../protocol/usage.ts';
 import type { GraderSpec } from '../../verify/graders/tasks/grader-spec.ts';
 import { letterOf } from '../../verify/graders/multiple-choice.ts';
-import type { Sample } from '../evaluation/sample.ts';
+import type { Sample } from '../../protocol/evaluations.ts';
 import type { Finished } from './finished.ts';
 
 /** The name of our scorer in the log. */

@@ -7,14 +7,14 @@ import { fusionCascade } from '../../../backend/eval/contestants/fusion-cascade.
 import { EvaluationFile } from '../../../backend/eval/evaluation/evaluation-file.ts';
 import { Evaluation, type EvaluationOptions } from '../../../backend/eval/evaluation/open-evaluation.ts';
 import { resultRows, resultsSchema } from '../../../backend/eval/evaluation/results.ts';
-import type { Sample } from '../../../backend/eval/evaluation/sample.ts';
 import { QUESTION_SUBTASKS } from '../../../backend/eval/plans.ts';
 import { UNANSWERED } from '../../../backend/eval/run-plan.ts';
+import type { Sample } from '../../../backend/protocol/evaluations.ts';
 import { NO_USAGE } from '../../../backend/protocol/token-counts.ts';
 import { readDemand } from '../../../backend/simulator/demand.ts';
 import { WorkerError } from '../../../backend/workers/errors.ts';
 import { loadPrices } from '../../../backend/workers/limits/prices.ts';
-import { exactTasks, workerNamed } from './exact-tasks.ts';
+import { ASKED, exactTasks, workerNamed } from './exact-tasks.ts';
 
 const signal = new AbortController().signal;
 const pool = ['one', 'two', 'three'].map((id) => workerNamed(id, 'http://127.0.0.1:1/v1'));
@@ -46,7 +46,7 @@ async function open(options: Partial<EvaluationOptions> & Pick<EvaluationOptions
   const prices = await loadPrices();
   const evaluation = new Evaluation({
     sources: [{ name: 'exact', tasks: exactTasks(4), forms: { exact: 4 } }], practice: [], contestants: ['alone', 'mixture', 'majority'], planners: [], pool,
-    seeds: 1, budget: { usd: 1, tokens: 1_000_000 }, concurrency: 3,
+    seeds: 1, asked: ASKED, budget: { usd: 1, tokens: 1_000_000 }, concurrency: 3,
     keys: { get: () => Promise.reject(new Error('No key is needed.')), forget: () => {} },
     priceOf: (worker) => prices.of(worker), sameFor: () => (one, other) => Promise.resolve(one === other), ...options,
   });

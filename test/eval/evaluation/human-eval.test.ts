@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkedCompletion } from '../../../backend/verify/graders/code/check-grader.ts';
-import { openEvaluation } from '../../../backend/wiring/evaluation.ts';
+import { environmentKeys, openEvaluation } from '../../../backend/wiring/evaluation.ts';
 import { tryPrograms } from '../../verify/graders/setup.ts';
 
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ it.skipIf(!available || file === undefined)(
     const { evaluation, close } = await openEvaluation({
       sources: [file ?? ''], practice: [], contestants: ['fusion-single'], rounds: 1, attempts: 1, planners: [], simulated: true, best: 'sim-briar', seeds: 1, seed: 3,
       budget: { usd: 10, tokens: 1e8 }, folder: path.join(folder, 'evaluation'), concurrency: 3,
-    }, { home: path.join(folder, 'home'), environment: {}, signal: new AbortController().signal });
+    }, { home: path.join(folder, 'home'), keys: environmentKeys({}), host: 'terminal', signal: new AbortController().signal });
     onTestFinished(close);
     const { samples } = await evaluation.run(new AbortController().signal, () => {});
     expect(samples).toHaveLength(164);

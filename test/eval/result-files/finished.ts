@@ -1,6 +1,6 @@
 import { aloneName } from '../../../backend/eval/contestant.ts';
 import { resultRows } from '../../../backend/eval/evaluation/results.ts';
-import type { Sample } from '../../../backend/eval/evaluation/sample.ts';
+import type { Sample } from '../../../backend/protocol/evaluations.ts';
 import type { Finished } from '../../../backend/eval/result-files/finished.ts';
 import { NO_USAGE } from '../../../backend/protocol/token-counts.ts';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
-import { percent } from '../../../backend/eval/evaluation/results.ts';
 import { costPlotFile } from '../../../backend/eval/result-files/page/cost-plot-file.ts';
-import { costPlot } from '../../../backend/eval/result-files/page/cost-plot.ts';
-import { html } from '../../../backend/eval/result-files/page/html.ts';
 import { resultsPage } from '../../../backend/eval/result-files/page/page.ts';
+import { costPlot } from '../../../backend/protocol/cost-plot.ts';
+import { percent } from '../../../backend/protocol/figures.ts';
+import { html } from '../../../backend/protocol/markup.ts';
 import { finished, sampleOf } from './finished.ts';
 
 const HOSTILE = '</pre></details></style><script>alert(1)</script><img src=x onerror="alert(1)">\'&amp;';

@@ -7,6 +7,7 @@ import { BackendHealth, nodeProblem } from '../../../backend/server/health.ts';
 import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
 import { hostBackend } from '../../../backend/server/host-backend.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
+import { NO_EVALUATIONS } from '../support/no-evaluations.ts';
 import { NO_MODELS } from '../support/no-models.ts';
 import { NO_CONVERSATIONS } from '../support/no-conversations.ts';
 import { NO_SIMULATIONS } from '../support/no-simulations.ts';
@@ -45,6 +46,7 @@ const ended = await hostBackend({
       }, clients),
       models: NO_MODELS,
       trainings: NO_TRAININGS,
+      evaluations: NO_EVALUATIONS,
       suggestions: NO_SUGGESTIONS,
       conversations: NO_CONVERSATIONS,
       simulations: NO_SIMULATIONS,

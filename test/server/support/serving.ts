@@ -13,6 +13,7 @@ import { nextPlanner } from '../../../backend/solve/run-pool.ts';
 import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
 import { NO_CONVERSATIONS } from './no-conversations.ts';
+import { NO_EVALUATIONS } from './no-evaluations.ts';
 import { NO_MODELS } from './no-models.ts';
 import { NO_SIMULATIONS } from './no-simulations.ts';
 import { NO_SUGGESTIONS } from './no-suggestions.ts';
@@ -68,6 +69,7 @@ export async function serve(
     ),
     models: NO_MODELS,
     trainings: NO_TRAININGS,
+    evaluations: NO_EVALUATIONS,
     suggestions: NO_SUGGESTIONS,
     conversations: NO_CONVERSATIONS,
     simulations: NO_SIMULATIONS,

@@ -1,6 +1,7 @@
-import { percent, type ResultRow } from '../../evaluation/results.ts';
-import { costPlot, PLOT_HEIGHT, PLOT_WIDTH } from './cost-plot.ts';
-import { html, Markup } from './html.ts';
+import { costPlot, PLOT_HEIGHT, PLOT_WIDTH } from '../../../protocol/cost-plot.ts';
+import type { ResultRow } from '../../../protocol/evaluations.ts';
+import { percent } from '../../../protocol/figures.ts';
+import { html, Markup } from '../../../protocol/markup.ts';
 
 /* The plot of score against cost as a file of its own, for a document: with its own style, and with a legend in place of the table. */
 

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { clip } from '../../../common/clip.ts';
 import { counted } from '../../../common/counted.ts';
-import { formatUsd } from '../../../protocol/figures.ts';
+import { costPlot } from '../../../protocol/cost-plot.ts';
+import type { ResultRow, Sample } from '../../../protocol/evaluations.ts';
+import { formatUsd, percent } from '../../../protocol/figures.ts';
+import { html, Markup, type Part } from '../../../protocol/markup.ts';
 import { totalTokens } from '../../../protocol/token-counts.ts';
-import { percent, type ResultRow } from '../../evaluation/results.ts';
-import type { Sample } from '../../evaluation/sample.ts';
 import type { StepTrace } from '../../run-plan.ts';
 import type { Finished } from '../finished.ts';
-import { costPlot } from './cost-plot.ts';
-import { html, Markup, type Part } from './html.ts';
 import { pageStyle } from './page-style.ts';
 
 /** The longest text that a page shows whole, and all texts of a page together: beyond that, each has its share. `samples.jsonl` has all. */

@@ -1,6 +1,7 @@
-import type { ResultRow } from '../../evaluation/results.ts';
-import { percent } from '../../evaluation/results.ts';
-import { html, type Markup } from './html.ts';
+import * as l10n from '@vscode/l10n';
+import type { ResultRow } from './evaluations.ts';
+import { percent } from './figures.ts';
+import { html, type Markup } from './markup.ts';
 
 /* Score against cost: a point with its interval for each contestant, and the frontier. Points have the numbers of the table's rows. */
 
@@ -41,11 +42,11 @@ export function costPlot(rows: Rows): Markup {
   const high = Math.min(1, Math.max(low + 0.1, Math.ceil(Math.max(...rows.map(({ right }) => right.high)) * 10) / 10));
   const yOf = (share: number): number => AREA.bottom - ((AREA.bottom - AREA.top) * (share - low)) / Math.max(0.1, high - low);
   const points = rows.map((row, index): Point => ({ row: row as ResultRow, number: index + 1, x: xOf(1_000 * row.costUsd), y: yOf(row.right.mean) }));
-  return html`<svg viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" width="${PLOT_WIDTH}" height="${PLOT_HEIGHT}" role="img" aria-label="Share of right answers against dollars for 1,000 tasks, of ${rows.length} contestants. The table has the figures.">
+  return html`<svg viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" width="${PLOT_WIDTH}" height="${PLOT_HEIGHT}" role="img" aria-label="${l10n.t('Share of right answers against dollars for 1,000 tasks, of {0} contestants. The table has the figures.', rows.length)}">
 ${shareAxis(low, high, yOf)}${costAxis(costs.length === 0 ? [] : ticks(least, most), hasFree, xOf)}
 ${frontier(points)}
 ${points.map(({ row, x }) => html`<path class="interval" d="M${round(x)} ${round(yOf(row.right.low))}V${round(yOf(row.right.high))}M${round(x - 3)} ${round(yOf(row.right.low))}h6M${round(x - 3)} ${round(yOf(row.right.high))}h6"/>`)}
-${points.map(({ row, number, x, y }) => html`<circle class="${row.isOnFrontier ? 'point best' : 'point'}" cx="${round(x)}" cy="${round(y)}" r="${RADIUS}"><title>${number} ${row.name}: ${percent(row.right.mean)}, $${(1_000 * row.costUsd).toFixed(2)} for 1,000 tasks</title></circle>`)}
+${points.map(({ row, number, x, y }) => html`<circle class="${row.isOnFrontier ? 'point best' : 'point'}" cx="${round(x)}" cy="${round(y)}" r="${RADIUS}"><title>${number} ${l10n.t('{0}: {1}, {2} for 1,000 tasks', row.name, percent(row.right.mean), `$${(1_000 * row.costUsd).toFixed(2)}`)}</title></circle>`)}
 ${labels(points)}
 </svg>`;
 }
@@ -62,7 +63,7 @@ function costAxis(values: readonly number[], hasFree: boolean, xOf: (cost: numbe
   const tick = (x: number, text: string): Markup =>
     html`<path class="tick" d="M${round(x)} ${AREA.bottom}v5"/><text x="${round(x)}" y="${AREA.bottom + 20}" text-anchor="middle">${text}</text>`;
   return html`<path class="axis" d="M${AREA.left} ${AREA.bottom}H${AREA.right}"/>${hasFree ? tick(xOf(0), '$0') : undefined}${values.map((cost) => tick(xOf(cost), `$${cost >= 1 ? cost : Number(cost.toPrecision(1))}`))}
-<text x="${(AREA.left + AREA.right) / 2}" y="${PLOT_HEIGHT - 10}" text-anchor="middle">dollars for 1,000 tasks, logarithmic</text>`;
+<text x="${(AREA.left + AREA.right) / 2}" y="${PLOT_HEIGHT - 10}" text-anchor="middle">${l10n.t('dollars for 1,000 tasks, logarithmic')}</text>`;
 }
 
 /** 1, 2, 5, 10, 20 and so on; powers of ten alone over many of them. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { simulationFor } from '../../backend/cli/simulation-for.ts';
-import { simulationSchema } from '../../backend/protocol/simulation.ts';
+import { simulationFor } from '../../../backend/eval/evaluation/simulation-for.ts';
+import { simulationSchema } from '../../../backend/protocol/simulation.ts';
 
 /* Whether an evaluation is with the simulated workers that run. */
 
