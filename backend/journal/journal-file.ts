@@ -31,10 +31,26 @@ const SQLITE_NOT_A_DATABASE = 26;
 /** How every SQLite database begins (https://www.sqlite.org/fileformat.html). */
 const DATABASE_HEADER = Buffer.from('SQLite format 3\0');
 
-/** The open database: transactions, and SQLite's errors turned into sentences. */
+/** Called once what was written is on disk; with the error when it never will be. */
+export type OnDisk = (error?: unknown) => void;
+
+/** What is written in one turn of the event loop and not on disk yet. */
+interface Group {
+  readonly told: OnDisk[];
+  readonly end: NodeJS.Immediate;
+}
+
+/**
+ * The open database: transactions, and SQLite's errors turned into sentences.
+ *
+ * A commit waits for the disk, which takes longer than anything else here. So what needs not be on disk at once is written in one
+ * transaction with all else that is written before the event loop turns: nothing from outside can come in between.
+ */
 export class JournalFile {
   readonly file: string;
   readonly #database: Sqlite.DatabaseSync;
+  #group: Group | undefined;
+  #isWriting = false;
 
   /** @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was. */
   constructor(file: string, { isDurable, lockTimeoutMs = LOCK_TIMEOUT_MS }: JournalFileOptions) {
@@ -57,22 +73,38 @@ export class JournalFile {
   }
 
   /**
-   * Runs `work` with the write lock held. All of it is durable on return, or nothing was written. A nested call joins the outer one.
+   * Runs `work` with the write lock held. All of it is durable on return, with what waited to be, or nothing of it was written. A nested call
+   * joins the outer one.
    */
   transaction<T>(work: () => T): T {
-    if (this.#database.isTransaction) return work();
-    return this.reading(() => {
-      this.#database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        this.#database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        // SQLite itself has already rolled back after some errors, such as a full disk.
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        throw error;
-      }
-    });
+    if (this.#isWriting) return work();
+    const result = this.#write(work);
+    this.commit();
+    return result;
+  }
+
+  /** As `transaction`, but durable at the end of this turn of the event loop, or before, when something else has to be; see `whenOnDisk`. */
+  transactionSoon<T>(work: () => T): T {
+    return this.#isWriting ? work() : this.#write(work);
+  }
+
+  /** Has what was written on disk on return. @throws JournalUnavailableError; then nothing of it was written */
+  commit(): void {
+    if (this.#isWriting || !this.#group) return;
+    try {
+      this.reading(() => this.#database.exec('COMMIT'));
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      this.#settle(error);
+      throw error;
+    }
+    this.#settle();
+  }
+
+  /** Calls `told` when all that was written is on disk or lost; at once where nothing waits. */
+  whenOnDisk(told: OnDisk): void {
+    if (this.#group) this.#group.told.push(told);
+    else told();
   }
 
   /** Runs `work`; what SQLite throws in it becomes a JournalUnavailableError. */
@@ -85,7 +117,48 @@ export class JournalFile {
   }
 
   close(): void {
-    if (this.#database.isOpen) this.#database.close();
+    if (!this.#database.isOpen) return;
+    this.#commitAlone();
+    this.#database.close();
+  }
+
+  /** Runs `work` in the open transaction, or in one that it opens. All of it is written, or nothing. */
+  #write<T>(work: () => T): T {
+    return this.reading(() => {
+      const isFirst = !this.#group;
+      this.#database.exec(isFirst ? 'BEGIN IMMEDIATE' : 'SAVEPOINT work');
+      this.#isWriting = true;
+      try {
+        const result = work();
+        if (isFirst) this.#group = { told: [], end: setImmediate(() => this.#commitAlone()) };
+        else this.#database.exec('RELEASE work');
+        return result;
+      } catch (error) {
+        // SQLite itself has already rolled back all after some errors, such as a full disk.
+        if (!this.#database.isTransaction) this.#settle(this.#translate(error));
+        else this.#database.exec(isFirst ? 'ROLLBACK' : 'ROLLBACK TO work; RELEASE work');
+        throw error;
+      } finally {
+        this.#isWriting = false;
+      }
+    });
+  }
+
+  /** For nobody who could take the error: whoever wrote is told. */
+  #commitAlone(): void {
+    try {
+      this.commit();
+    } catch (error) {
+      if (!(error instanceof JournalUnavailableError)) throw error;
+    }
+  }
+
+  #settle(error?: unknown): void {
+    const group = this.#group;
+    if (!group) return;
+    this.#group = undefined;
+    clearImmediate(group.end);
+    for (const told of group.told) told(error);
   }
 
   #prepareFile(isDurable: boolean): void {

@@ -7,7 +7,7 @@ import { isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.t
 import { Budget, type Settlement } from './budget.ts';
 import { LeaseLostError, RunIdentityError, UnreadableRunError } from './errors.ts';
 import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
-import { JournalFile } from './journal-file.ts';
+import { JournalFile, type OnDisk } from './journal-file.ts';
 import { JudgedStepsTable } from './judged-steps-table.ts';
 import { Leases } from './leases.ts';
 import { localRecordOf, type TriedRow } from './local-tries.ts';
@@ -66,6 +66,7 @@ interface EventRow {
 /**
  * The store of all events of runs. When an append returns, its events are on disk: SQLite with a write-ahead log and
  * `synchronous = FULL`, so that neither a killed process nor a power cut loses it. Several processes may have the same file open.
+ * Within `transactionSoon` they are so a little later (decisions/0029); who reads events is given none that are not on disk.
  */
 export class Journal {
   readonly leases: Leases;
@@ -188,6 +189,29 @@ export class Journal {
     return this.#file.transaction(work);
   }
 
+  /**
+   * Runs `work`: what it writes is on disk together, or none of it, at the end of this turn of the event loop. Before that nobody outside may hear
+   * of it, and nothing may be done outside because of it; `whenOnDisk` says when.
+   */
+  transactionSoon<T>(work: () => T): T {
+    return this.#file.transactionSoon(work);
+  }
+
+  /** Has all that was written on disk on return. @throws JournalUnavailableError */
+  commit(): void {
+    this.#file.commit();
+  }
+
+  /** Calls `told` when all that was written is on disk; with the error when it was lost. At once where nothing waits. */
+  whenOnDisk(told: OnDisk): void {
+    this.#file.whenOnDisk(told);
+  }
+
+  /** Resolves when all that was written is on disk. @throws JournalUnavailableError when it was lost */
+  onDisk(): Promise<void> {
+    return new Promise((resolve, reject) => this.#file.whenOnDisk((error) => (error === undefined ? resolve() : reject(error as Error))));
+  }
+
   /** Begins a run. @throws RunIdentityError when there is one of this id. */
   accept(runId: string, event: RunEventOf<'run.accepted'>, effects: AppendEffects = {}): StoredEvent {
     const accepted = runEventSchema.parse(event) as RunEventOf<'run.accepted'>;
@@ -230,6 +254,7 @@ export class Journal {
 
   /** The run's events after `afterSeq`, oldest first; none for an unknown run. @throws UnreadableRunError */
   read(runId: string, afterSeq = 0): StoredEvent[] {
+    this.#file.commit();
     return this.#file.reading(() => {
       const rows = this.#statements.events.all(runId, afterSeq) as unknown as EventRow[];
       return rows.map((row, index) => {
@@ -250,12 +275,14 @@ export class Journal {
 
   /** The run's line in the list, without reading its events. */
   summary(runId: string): RunSummary | undefined {
+    this.#file.commit();
     const row = this.#file.reading(() => this.#row(runId));
     return row && summaryOf(row);
   }
 
   /** Newest first. */
   list({ kind = 'solve', workspace, search, limit }: RunFilter): RunSummary[] {
+    this.#file.commit();
     const parameters = { kind, workspace: workspace ?? null, search: search ?? null, limit };
     const rows = this.#file.reading(() => this.#statements.listRuns.all(parameters)) as unknown as RunRow[];
     return rows.map(summaryOf);

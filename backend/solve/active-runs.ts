@@ -90,8 +90,9 @@ export class ActiveRuns {
     return this.#active.has(runId);
   }
 
-  /** With the text that is streaming at the moment; undefined for a run that nothing works on. */
+  /** With the text that is streaming at the moment; undefined for a run that nothing works on. What it holds is on disk. */
   snapshot(runId: string): RunSnapshot | undefined {
+    this.#options.journal.commit();
     return this.#active.get(runId)?.recorder.snapshot;
   }
 
@@ -104,6 +105,7 @@ export class ActiveRuns {
     const active = this.#active.get(runId);
     if (!active || active.controller.signal.aborted) return false;
     active.recorder.record(decide(active.recorder.snapshot));
+    this.#options.journal.commit();
     return true;
   }
 
@@ -169,21 +171,27 @@ export class ActiveRuns {
     const events = journal.read(runId);
     const recorder = this.recorder(snapshotOf(events));
     recorder.record([...lostAttempts(events), event], { closeAbandoned: true });
+    journal.commit();
     return recorder;
   }
 
   /** Writes the events of a run whose lease this process holds. */
   recorder(run: RunSnapshot): RunRecorder {
     const { journal, holder } = this.#options;
-    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.transaction(() => {
-      const stored = journal.append(run.runId, events, { ...effects, holder });
-      // Only a payment can bring a limit nearer.
-      const warnings = effects?.settle ? budgetWarnings(recorder.snapshot, journal.budget, this.#options.now()) : [];
-      return warnings.length > 0 ? [...stored, ...journal.append(run.runId, warnings, { holder })] : stored;
-    });
-    const recorder = new RunRecorder(run, append, {
+    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => {
+      const written = (): StoredEvent[] => {
+        const stored = journal.append(run.runId, events, { ...effects, holder });
+        // Only a payment can bring a limit nearer.
+        const warnings = effects?.settle ? budgetWarnings(recorder.snapshot, journal.budget, this.#options.now()) : [];
+        return warnings.length > 0 ? [...stored, ...journal.append(run.runId, warnings, { holder })] : stored;
+      };
+      // What is reserved is on disk before its request leaves. All else only has to be there before somebody hears of it.
+      return effects?.reserve ? journal.transaction(written) : journal.transactionSoon(written);
+    };
+    const recorder = new RunRecorder(run, { append, whenOnDisk: (told) => journal.whenOnDisk(told) }, {
       onEvent: (event) => this.tell(event),
       onText: (text: RunText) => this.#listeners.forEach((listener) => listener.onText(text)),
+      onLost: (error) => this.#active.get(run.runId)?.controller.abort(error),
     });
     return recorder;
   }
@@ -227,21 +235,23 @@ export class ActiveRuns {
         if (error instanceof Cancelled) recorder.record([{ type: 'run.cancelled' }]);
         else if (!(error instanceof Stopping)) throw error;
       })
+      // In one commit with the last event.
+      .then(() => journal.leases.release(runId, holder))
       .catch((error: unknown) => {
         log(`Run ${runId} was left as it stands: ${String(error)}`);
         if (error instanceof JournalUnavailableError) onStalled(runId, controller.signal.reason instanceof Cancelled);
+        try {
+          journal.leases.release(runId, holder);
+        } catch (failed) {
+          // The lease ends by itself.
+          log(`The lease of run ${runId} was not released: ${String(failed)}`);
+        }
       })
       .finally(() => {
         clearInterval(renewal);
         // A call may still be in progress, and nothing would use its answer.
         controller.abort(new Stopping());
         this.#active.delete(runId);
-        try {
-          journal.leases.release(runId, holder);
-        } catch (error) {
-          // The lease ends by itself.
-          log(`The lease of run ${runId} was not released: ${String(error)}`);
-        }
       });
     this.#active.set(runId, { recorder, driver, controller, done });
   }

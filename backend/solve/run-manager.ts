@@ -5,7 +5,7 @@ import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunSummary } from '../protocol/methods.ts';
-import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import type { Asks, RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import type { Conversation } from '../protocol/conversation.ts';
 import { PictureError, takenPictures } from '../protocol/pictures.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
@@ -175,23 +175,26 @@ export class RunManager implements RunService {
   }
 
   /** @param origin the run that it repeats, with the events to keep, or what it continues from */
-  #begin(request: RunRequest, { cast, keys, refusal }: Casting, { kept = [], ...from }: Origin = {}): string {
+  async #begin(request: RunRequest, { cast, keys, refusal }: Casting, { kept = [], ...from }: Origin = {}): Promise<string> {
     const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
     const { journal, holder } = this.#options;
     // One transaction: if the process were killed after the first event, a refused run could not be resumed, and a repeated one would
     // pay again for what it keeps.
-    const { kind, wants } = readQuestion(request.question, { inProject: isInProject({ kind: 'solve', request }) });
-    const stored = journal.transaction(() => {
+    // Where nobody plans and nothing judges, nobody needs to know what is asked for.
+    const { kind, wants } = from.conversation && kept.length > 0 ? UNREAD : readQuestion(request.question, { inProject: isInProject({ kind: 'solve', request }) });
+    const stored = journal.transactionSoon(() => {
       const accepted = journal.accept(runId, {
         type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast, kind), ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy,
         budget: cast.budget, ...(cast.recordsOff && { recordsOff: true }),
       });
       const rest: RunEvent[] = refusal ? [{ type: 'run.failed', failure: this.#active.failureOf(refusal) }] : [...kept];
       if (!refusal) journal.leases.acquire(runId, holder, LEASE_TTL_MS);
-      return [accepted, ...journal.append(runId, rest)];
+      return [accepted, ...(rest.length > 0 ? journal.append(runId, rest) : [])];
     });
-    for (const event of stored) this.#active.tell(event);
+    journal.whenOnDisk((lost) => { if (lost === undefined) for (const event of stored) this.#active.tell(event); });
+    const onDisk = journal.onDisk();
     if (!refusal) this.#active.drive(this.#active.recorder(snapshotOf(stored)), { patient: false, known: keys });
+    await onDisk;
     return runId;
   }
 
@@ -236,10 +239,12 @@ export class RunManager implements RunService {
 
   stopStep(runId: string, place: StepPlace): void {
     this.#active.driver(runId).stopStep(place);
+    this.#options.journal.commit();
   }
 
   tellStep(runId: string, place: StepPlace, text: string): void {
     this.#active.driver(runId).tellStep(place, text);
+    this.#options.journal.commit();
   }
 
   async resume(runId: string, raised: RunRequest['budget'] = {}): Promise<void> {
@@ -338,6 +343,8 @@ function withCheckedPictures(request: RunRequest): RunRequest {
     throw error;
   }
 }
+
+const UNREAD: Asks = { kind: 'unclear', wants: 'any' };
 
 /** The plan of a run whose only worker was named: nobody is asked for one. */
 function givenPlan(): RunEventOf<'plan.proposed'> {

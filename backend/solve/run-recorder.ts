@@ -2,12 +2,21 @@ import type { AppendEffects } from '../journal/journal.ts';
 import type { Purpose, RunEvent, RunEventOf, RunText, StoredEvent } from '../protocol/run-events.ts';
 import { applyEvent, applyText, type RunSnapshot } from '../protocol/run-snapshot.ts';
 
-/** Appends events to the journal, durably and in one transaction with their effects on the budget. */
+/** Appends events to the journal, in one transaction with their effects on the budget. */
 export type Append = (events: readonly RunEvent[], effects?: AppendEffects) => StoredEvent[];
 
 export interface RecorderListener {
+  /** Called for each event that is on disk. */
   onEvent(event: StoredEvent, run: RunSnapshot): void;
   onText(text: RunText): void;
+  /** The last events did not get to the disk: the run has to be read from the journal again. */
+  onLost?(error: unknown): void;
+}
+
+export interface RecorderJournal {
+  readonly append: Append;
+  /** Calls back when what was appended is on disk, or with an error when it never will be. Absent where it is so when `append` returns. */
+  readonly whenOnDisk?: (told: (error?: unknown) => void) => void;
 }
 
 /** Streamed text is passed on at most this often. */
@@ -22,21 +31,22 @@ interface Pending {
 }
 
 /**
- * The only place where a run's state changes: events go to the journal, then into the snapshot, then to the listener. Streamed text is
- * shown but not journalled, because an interrupted attempt is repeated.
+ * The only place where a run's state changes: events go to the journal, then into the snapshot, and to the listener once they are on disk.
+ * Streamed text is shown but not journalled, because an interrupted attempt is repeated.
  */
 export class RunRecorder {
-  readonly #append: Append;
+  readonly #journal: RecorderJournal;
   readonly #listener: RecorderListener;
   #snapshot: RunSnapshot;
   readonly #pending = new Map<string, Pending>();
   readonly #offsets = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   readonly #goneOn = new Set<() => void>();
+  #lost: { readonly error: unknown } | undefined;
 
-  constructor(snapshot: RunSnapshot, append: Append, listener: RecorderListener) {
+  constructor(snapshot: RunSnapshot, journal: RecorderJournal, listener: RecorderListener) {
     this.#snapshot = snapshot;
-    this.#append = append;
+    this.#journal = journal;
     this.#listener = listener;
   }
 
@@ -45,12 +55,19 @@ export class RunRecorder {
     return this.#snapshot;
   }
 
+  /** @throws the journal's errors, of earlier events, too */
   record(events: readonly RunEvent[], effects?: AppendEffects): void {
     this.flush();
-    for (const stored of this.#append(events, effects)) {
-      this.#snapshot = applyEvent(this.#snapshot, stored);
-      this.#listener.onEvent(stored, this.#snapshot);
-    }
+    if (this.#lost) throw this.#lost.error;
+    const { append, whenOnDisk = (told) => told() } = this.#journal;
+    const recorded = append(events, effects).map((stored) => ({ stored, run: (this.#snapshot = applyEvent(this.#snapshot, stored)) }));
+    whenOnDisk((error) => {
+      if (error === undefined) for (const { stored, run } of recorded) this.#listener.onEvent(stored, run);
+      else if (!this.#lost) {
+        this.#lost = { error };
+        this.#listener.onLost?.(error);
+      }
+    });
     if (this.#snapshot.state === 'waiting') return;
     for (const resolve of this.#goneOn) resolve();
     this.#goneOn.clear();
@@ -77,7 +94,14 @@ export class RunRecorder {
       const offset = this.#offsets.get(attemptId) ?? 0;
       this.#pending.set(attemptId, { round, purpose, attemptId, offset, text });
     }
-    this.#timer ??= setTimeout(() => this.flush(), TEXT_INTERVAL_MS);
+    // The first text is not kept waiting.
+    if (!this.#timer) this.#flushEachInterval();
+  }
+
+  #flushEachInterval(): void {
+    const isIdle = this.#pending.size === 0;
+    this.flush();
+    if (!isIdle) this.#timer = setTimeout(() => this.#flushEachInterval(), TEXT_INTERVAL_MS);
   }
 
   /** Passes on the text that has accumulated. */

@@ -26,8 +26,8 @@ import { NO_ADAPTER } from '../support/no-adapter.ts';
 
 /*
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
- * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `before:N` when its transaction is about
- * to begin. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. The sixth is JSON:
+ * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `written:N` when it is written and not committed
+ * yet, `before:N` when it is about to be written. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. The sixth is JSON:
  * fields of the request, and what somebody does meanwhile. A request that `continues` from the run there is begins once. With `review`, this person looks at each plan: wants another one of the first, and gives
  * the last step of the second to another worker. With `tell`, the worker of the first step is told that; with `stop`, the second step is stopped at its
  * second turn.
@@ -44,15 +44,21 @@ const die = (): never => {
 };
 
 const real = Journal.open(path.join(home, 'journal.sqlite'));
+/** Of each run the number of its last event; who reads the journal has all committed that was written. */
+const last = new Map<string, number>();
 const journal = new Proxy(real, {
   get(target, name) {
     const value: unknown = Reflect.get(target, name, target);
     if (typeof value !== 'function') return value;
     if (name !== 'append') return value.bind(target) as unknown;
     return (...args: Parameters<Journal['append']>) => {
-      const next = target.read(args[0]).length + 1;
-      if (moment === 'before' && args[1].some((event, index) => isKillPoint(next + index, event))) die();
-      return target.append(...args);
+      const next = (last.get(args[0]) ?? real.read(args[0]).length) + 1;
+      const isHere = args[1].some((event, index) => isKillPoint(next + index, event));
+      if (moment === 'before' && isHere) die();
+      const stored = target.append(...args);
+      if (moment === 'written' && isHere) die();
+      last.set(args[0], stored.at(-1)?.seq ?? next - 1);
+      return stored;
     };
   },
 });

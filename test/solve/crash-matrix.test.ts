@@ -280,6 +280,20 @@ it.each([
 });
 
 it.each([
+  'context.gathered', 'attempt.started', 'attempt.failed', 'plan.proposed', 'step.completed', 'answer.ready', 'run.completed',
+])('ends the same when what was written with %s is lost with the backend, because it was not committed yet', async (type) => {
+  const scenario = scenarios.get('kept') as Scenario;
+  const name = `written-${type}`;
+  const undisturbed = await newHome(scenario, `${name}-undisturbed`);
+  await backend(scenario, undisturbed);
+  const home = await newHome(scenario, name);
+  expect(await backend(scenario, home, `written:${type}`)).toBe('SIGKILL');
+  expect(await backend(scenario, home)).toBeNull();
+  expect(outcomeOf(eventsIn(home))).toEqual(outcomeOf(eventsIn(undisturbed)));
+  expect(repaid(eventsIn(home))).toEqual([]);
+});
+
+it.each([
   'before:run.resumed', 'after:run.resumed', 'before:run.waiting', 'after:run.waiting',
 ])('ends the same when the backend that resumes the run and waits for a key is killed, too, %s', async (kill) => {
   const scenario = scenarios.get('waits') as Scenario;

@@ -10,7 +10,7 @@ import type { Checker } from '../../backend/solve/checker.ts';
 import { failureOf } from '../../backend/solve/failure.ts';
 import { RunDriver, type RunDriverOptions } from '../../backend/solve/run-driver.ts';
 import { RunLedger } from '../../backend/solve/run-ledger.ts';
-import { RunRecorder } from '../../backend/solve/run-recorder.ts';
+import { RunRecorder, type Append } from '../../backend/solve/run-recorder.ts';
 import { isFree } from '../../backend/workers/limits/is-free.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -54,12 +54,11 @@ export async function drivenRun(
     asked,
     events: () => journal.read('r'),
     drive: async ({ failAfter = Infinity, ...options }) => {
-      const recorder = new RunRecorder(snapshotOf(journal.read('r')), (events, effects) => {
+      const append: Append = (events, effects) => {
         if (journal.read('r').length + events.length > failAfter) throw new JournalUnavailableError('journal.sqlite', { reason: 'it is gone.' });
         return journal.append('r', events, effects);
-      }, {
-        onEvent: () => {}, onText: () => {},
-      });
+      };
+      const recorder = new RunRecorder(snapshotOf(journal.read('r')), { append }, { onEvent: () => {}, onText: () => {} });
       await new RunDriver({
         recorder,
         call: async (called, { messages }, { attempts, ledger, signal }) => {

@@ -43,7 +43,7 @@ async function aRun(replies: readonly Reply[]): Promise<{ asked: string[][]; dri
   return {
     asked,
     drive: async (signal = new AbortController().signal, onCall = () => undefined) => {
-      const recorder = new RunRecorder(snapshotOf(journal.read('r')), (events, effects) => journal.append('r', events, effects), { onEvent: () => {}, onText: () => {} });
+      const recorder = new RunRecorder(snapshotOf(journal.read('r')), { append: (events, effects) => journal.append('r', events, effects) }, { onEvent: () => {}, onText: () => {} });
       const call: RunCall = async (_worker, { messages }, { attempts }) => {
         onCall(asked.length);
         signal.throwIfAborted();

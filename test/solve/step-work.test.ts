@@ -50,7 +50,7 @@ it('a step of several turns is journalled turn by turn, and goes on after a cras
     return reply;
   };
   const drive = async (signal: AbortSignal, observe: StepWork['observe']) => {
-    const recorder = new RunRecorder(snapshotOf(journal.read('r')), (events, effects) => journal.append('r', events, effects), {
+    const recorder = new RunRecorder(snapshotOf(journal.read('r')), { append: (events, effects) => journal.append('r', events, effects) }, {
       onEvent: () => {}, onText: () => {},
     });
     await new RunDriver({

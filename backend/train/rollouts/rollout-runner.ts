@@ -222,7 +222,7 @@ export class RolloutRunner {
   #recorder(run: RunSnapshot, rollout: RolloutRequest): RunRecorder {
     const { journal } = this.#options;
     const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.append(run.runId, events, effects);
-    return new RunRecorder(run, append, {
+    return new RunRecorder(run, { append }, {
       onEvent: ({ event: { type } }, now) => {
         if (type === 'plan.proposed' || type === 'plan.rejected' || type === 'run.resumed') this.#announce(rollout, now);
       },

@@ -249,7 +249,7 @@ async function solve(mined: MinedTask, { hands, attempts, localFirst }: Variant,
     request: runRequestSchema.parse({ question: record.question, workspace, rounds: 1, attempts, localFirst, testCommand: command, testRunner: runner }),
     budget: budgetSchema.parse({ runUsd: 100, runTokens: 100_000_000, dayUsd: 100_000, dayTokens: 100_000_000_000 }),
   });
-  const recorder = new RunRecorder(snapshotOf([accepted]), (events, effects) => journal.append(runId, events, effects), { onEvent: () => {}, onText: () => {} });
+  const recorder = new RunRecorder(snapshotOf([accepted]), { append: (events, effects) => journal.append(runId, events, effects) }, { onEvent: () => {}, onText: () => {} });
   await new RunDriver({
     recorder, checker, failureOf, signal,
     ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: Date.now }),

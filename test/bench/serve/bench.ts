@@ -14,7 +14,7 @@ import { ScriptedServer } from '../../support/scripted-server.ts';
  * See README.md beside this file.
  */
 
-const { values } = parseArgs({ options: { litellm: { type: 'string' }, requests: { type: 'string', default: '60' } } });
+const { values } = parseArgs({ options: { litellm: { type: 'string' }, before: { type: 'string' }, requests: { type: 'string', default: '60' } } });
 if (values.litellm === undefined) throw new Error('Name LiteLLM\'s command: --litellm VENV/bin/litellm.');
 const REQUESTS = Number(values.requests);
 const WARM_UP = 10;
@@ -87,24 +87,29 @@ async function until<T>(what: string, look: () => Promise<T | undefined>): Promi
 }
 
 const folder = await mkdtemp(path.join(tmpdir(), 'conductor-bench-'));
-const home = path.join(folder, 'home');
 const upstream = await ScriptedServer.start(() => ({ begin: ANSWER.slice(0, 100), rest: Promise.resolve(ANSWER.slice(100)) }));
 const children: ChildProcess[] = [];
-const environment = { PATH: process.env['PATH'] ?? '', HOME: folder, CONDUCTOR_HOME: home };
+const environment = { PATH: process.env['PATH'] ?? '', HOME: folder };
+/** Of each way through Conductor, what stops its backend. */
+const stops: (() => Promise<unknown>)[] = [];
 
-async function conductorWay(): Promise<Way> {
+/** @param cli of this checkout, or of another one */
+async function conductorWay(name: string, cli: string): Promise<Way> {
+  const home = path.join(folder, name);
+  const env = { ...environment, CONDUCTOR_HOME: home };
   await mkdir(home, { recursive: true, mode: 0o700 });
   const worker = { id: 'first', model: 'first', provider: 'openai-compatible', baseUrl: upstream.baseUrl, maxOutputTokens: 500, price: { inputPerMillion: 0, outputPerMillion: 0 } };
   await writeFile(path.join(home, 'workers.json'), JSON.stringify({ version: 1, workers: [worker] }));
-  const adding = spawn(process.execPath, [CLI, 'serve', 'key', 'add', 'bench'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  const adding = spawn(process.execPath, [cli, 'serve', 'key', 'add', 'bench'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const key = (await adding.stdout.setEncoding('utf8').toArray()).join('').trim();
-  const serving = spawn(process.execPath, [CLI, 'serve', '--port', '0'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  const serving = spawn(process.execPath, [cli, 'serve', '--port', '0'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(serving);
+  stops.push(() => once(spawn(process.execPath, [cli, 'backend', 'stop'], { env, stdio: 'ignore' }), 'close'));
   const [line] = (await once(serving.stdout.setEncoding('utf8'), 'data')) as [string];
   const url = line.trim();
-  await ask({ name: 'conductor', url, key, pids: [] }, QUESTION);
+  await ask({ name, url, key, pids: [] }, QUESTION);
   const { pid } = JSON.parse(await readFile(path.join(home, 'backend.json'), 'utf8')) as { pid: number };
-  return { name: 'conductor serve', url, key, pids: [serving.pid!, pid] };
+  return { name, url, key, pids: [serving.pid!, pid] };
 }
 
 async function litellmWay(command: string): Promise<Way> {
@@ -122,7 +127,10 @@ async function litellmWay(command: string): Promise<Way> {
 }
 
 try {
-  const ways = [{ name: 'neither', url: upstream.baseUrl, key: 'none', pids: [] }, await conductorWay(), await litellmWay(values.litellm)];
+  const ways = [
+    { name: 'neither', url: upstream.baseUrl, key: 'none', pids: [] }, await conductorWay('conductor serve', CLI),
+    ...(values.before === undefined ? [] : [await conductorWay('conductor serve, before', path.resolve(values.before, 'run-cli.mjs'))]), await litellmWay(values.litellm),
+  ];
   for (let index = 0; index < WARM_UP; index += 1) for (const way of ways) await ask(way, `${index} warm\n${QUESTION}`);
   const taken = new Map<Way, Taken[]>(ways.map((way) => [way, []]));
   const before = await Promise.all(ways.map(({ pids }) => processorSeconds(pids)));
@@ -140,7 +148,7 @@ try {
   }
 } finally {
   for (const child of children) child.kill('SIGINT');
-  await once(spawn(process.execPath, [CLI, 'backend', 'stop'], { env: environment, stdio: 'ignore' }), 'close');
+  await Promise.all(stops.map((stop) => stop()));
   await upstream.close();
   await rm(folder, { recursive: true, force: true });
 }
