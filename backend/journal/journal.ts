@@ -111,12 +111,11 @@ export class Journal {
       firstPlan: file.prepare(
         `SELECT json_extract(accepted.body, '$.event.policy.worker.id') AS planner, json_extract(accepted.body, '$.event.policy.model') AS model,
                 plan.type AS type, json_extract(plan.body, '$.event.cost.usd') AS usd, json_extract(plan.body, '$.event.durationMs') AS ms,
-                json_extract(plan.body, '$.event.keptFrom') AS kept
+                json_extract(plan.body, '$.event.keptFrom') AS kept, json_extract(plan.body, '$.event.attemptId') = '' AS unasked,
+                json_type(accepted.body, '$.event.conversation') IS NOT NULL AS spoken
          FROM events AS plan JOIN events AS accepted ON accepted.run_id = plan.run_id AND accepted.seq = 1
          WHERE plan.run_id = ? AND plan.type IN ('plan.proposed', 'plan.rejected') AND json_valid(accepted.body) AND json_valid(plan.body)
-           -- A plan that nobody was asked for has no attempt.
-           AND json_extract(plan.body, '$.event.attemptId') <> ''
-         ORDER BY plan.seq LIMIT 1`,
+         ORDER BY unasked, plan.seq LIMIT 1`,
       ),
       paidSteps: file.prepare(
         `SELECT recent.run_id AS run_id, events.body AS body
@@ -365,11 +364,13 @@ export class Journal {
     return this.read(runId).map((event) => `${JSON.stringify(event)}\n`).join('');
   }
 
-  /** Undefined for a run without a plan as yet. A plan that was kept from another run is counted there. */
+  /** Undefined for a run without a plan as yet. A plan that was kept from another run is counted there; one that nobody was asked for has no attempt. */
   #firstPlan(runId: string): FirstPlan | 'not counted' | undefined {
     const row = this.#statements.firstPlan.get(runId);
     if (!row) return undefined;
-    const { planner, model, type, usd, ms, kept } = row;
+    const { planner, model, type, usd, ms, kept, unasked, spoken } = row;
+    // A local try is such a plan, and a Conductor's may follow it. In a conversation with a worker by its name none does.
+    if (unasked === 1) return spoken === 1 ? 'not counted' : undefined;
     if (kept !== null || typeof planner !== 'string') return 'not counted';
     return { planner, model: String(model), isValid: type === 'plan.proposed', durationMs: Number(ms), ...(typeof usd === 'number' && { usd }) };
   }

@@ -43,6 +43,22 @@ describe('the record of a planner', () => {
     expect(journal.firstPlans(10)).toEqual([]);
   });
 
+  test('counts the plan of a Conductor that follows one that nobody was asked for', () => {
+    const journal = openJournal();
+    journal.accept('tried', accepted(planner('a')));
+    journal.append('tried', [plan(0, { attemptId: '' })]);
+    expect(journal.firstPlans(10)).toEqual([]);
+    journal.append('tried', [plan(0.01, { round: 1 })]);
+    expect(journal.firstPlans(10)).toEqual([{ planner: 'a', model: 'model-a', isValid: true, usd: 0.01, durationMs: 2_000 }]);
+  });
+
+  test('leaves out a conversation with a worker by its name, where nobody plans', () => {
+    const journal = openJournal();
+    journal.accept('named', accepted({ ...planner('a'), conversation: { messages: [{ role: 'user', content: 'Why?' }], tools: [] } }));
+    journal.append('named', [plan(0, { attemptId: '' })]);
+    expect(journal.firstPlans(10)).toEqual([]);
+  });
+
   test('forgets what is older than the latest runs', () => {
     let clock = 1;
     const journal = openJournal(undefined, { now: () => clock++ });
