@@ -75,7 +75,8 @@ const PARTS = {
     tasks: ['statistics'],
     grpo: ['engines', 'statistics'],
     rollouts: ['grpo', 'engines', 'tasks', 'statistics'],
-    trainings: ['rollouts', 'grpo', 'engines', 'tasks', 'statistics'],
+    outcomes: ['grpo', 'engines', 'statistics'],
+    trainings: ['outcomes', 'rollouts', 'grpo', 'engines', 'tasks', 'statistics'],
   },
   'backend/workers': {
     servers: ['errors.ts'],

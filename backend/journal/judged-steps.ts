@@ -51,7 +51,7 @@ function stepsIn(run: RunSnapshot, round: RoundView): JudgedStep[] {
 }
 
 /** Undefined where the tests gave no result, or the answer gave them nothing to judge. */
-function judgementOf({ verdict, answer }: RoundView): JudgedStep['judgement'] | undefined {
+export function judgementOf({ verdict, answer }: RoundView): JudgedStep['judgement'] | undefined {
   if (!verdict || verdict.outcome === 'infrastructure') return undefined;
   if (isVerified(verdict)) return 'verified';
   if (passesOnly(verdict)) return 'passes';

@@ -108,6 +108,17 @@ export interface LanguageModel {
   score(request: ScoreRequest): Promise<number[][]>;
 }
 
+export interface AnswerToEncode {
+  readonly text: string;
+  /** Whether the answer ends there: its last token is then the one at which the model stops. */
+  readonly ends: boolean;
+}
+
+export interface EncodedAnswer {
+  readonly promptTokenIds: readonly number[];
+  readonly tokenIds: readonly number[];
+}
+
 export interface TrainRequest extends BatchToTrain {
   readonly signal?: AbortSignal | undefined;
 }
@@ -119,6 +130,8 @@ export interface TrainRequest extends BatchToTrain {
 export interface TrainableModel extends LanguageModel {
   /** The number of tokens of a prompt as `write` reads it. */
   countTokens(prompt: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number>;
+  /** A prompt as `write` reads it, and the tokens of an answer that continues it. */
+  encode(prompt: Pick<TextRequest, 'messages' | 'prefill'>, answer: AnswerToEncode): Promise<EncodedAnswer>;
   /** Starts a training and ends the previous one. */
   startTraining(start: TrainerStart): Promise<void>;
   /** Adds the gradients of a batch to those of the next step, in as many passes as needed. If it fails, all gradients are discarded. */

@@ -7,7 +7,7 @@ import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-au
 import { chunkTokens, scoredTokens, trainedTokens } from './chunk-tokens.ts';
 import { ModelRequestError, PromptTooLongError } from './decoder/request-error.ts';
 import type {
-  GeneratedTokens, ModelDescription, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
+  AnswerToEncode, EncodedAnswer, GeneratedTokens, ModelDescription, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
 } from './language-model.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { RecentlyUsed } from '../common/recently-used.ts';
@@ -55,6 +55,15 @@ export class LocalModel implements TrainableModel {
   /** @throws TokenizerMissingError, TokenizerError */
   countTokens({ messages, prefill = '' }: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number> {
     return this.#queue.run(async () => (await this.#openedTokenizer()).chat(messages, { prefill }).length);
+  }
+
+  /** @throws TokenizerMissingError, TokenizerError */
+  encode({ messages, prefill = '' }: Pick<TextRequest, 'messages' | 'prefill'>, { text, ends }: AnswerToEncode): Promise<EncodedAnswer> {
+    return this.#queue.run(async () => {
+      const tokenizer = await this.#openedTokenizer();
+      const stop = ends ? this.#stopTokens(tokenizer.stopTokenIds).slice(0, 1) : [];
+      return { promptTokenIds: tokenizer.chat(messages, { prefill }), tokenIds: [...tokenizer.encode(text, { specialTokens: 'plain' }), ...stop] };
+    });
   }
 
   /** @throws ModelRequestError, and errors of the adapter */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { TRAINING_ABLATIONS } from './ablations.ts';
 import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
+import { loggedComparisonSchema, outcomesSchema } from './learning.ts';
 import { TRAINING_PRESET_NAMES, withPreset } from './training-presets.ts';
 import { budgetOverrideSchema, requestSettingsSchema, stopLimitSchema } from './worker-config.ts';
 
@@ -217,6 +218,8 @@ export const trainingSchema = z.object({
   /** Sequence number of the last included change. */
   seq: z.number().int().default(0),
   workspace: z.string(),
+  /** What it learns from where it carries no plan out: the outcomes in the journal. Their `workspace` is empty where they are of all projects. */
+  learnsFrom: z.literal('outcomes').optional(),
   /** The worker that plays the Conductor, and its model. */
   conductor: z.string(),
   model: z.string(),
@@ -252,6 +255,9 @@ export const trainingSchema = z.object({
   /** Active time, without pauses. */
   secondsPerStep: z.number().optional(),
   comparison: comparisonSchema.optional(),
+  /** Of a training that learns from outcomes: these, and what the newest say of what was learned. */
+  outcomes: outcomesSchema.optional(),
+  logged: loggedComparisonSchema.optional(),
   /** False if it has ended and no step had a gradient: the adapter is as it was, and is neither compared nor offered. */
   learned: z.boolean().optional(),
   /** The folder of the Conductor's adapter when the training started. */
@@ -278,7 +284,7 @@ export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
 /** The changed fields only. */
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({
-    config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true, learned: true,
+    config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true, outcomes: true, logged: true, learned: true,
     adapterBefore: true, adopted: true, plannerBefore: true,
   }).partial().shape,
   /** Null if there is no progress to show. */
@@ -302,7 +308,7 @@ export type TrainingEvent = z.infer<typeof trainingEventSchema>;
 export const trainingSummarySchema = z.object({
   ...trainingSchema.pick({
     trainingId: true, workspace: true, conductor: true, model: true, state: true, message: true, startedAt: true, updatedAt: true, step: true,
-    spentUsd: true, unpricedTokens: true, stopped: true, adopted: true, learned: true, simulated: true,
+    spentUsd: true, unpricedTokens: true, stopped: true, adopted: true, learned: true, simulated: true, learnsFrom: true,
   }).shape,
   steps: z.number().int(),
   maxUsd: z.number(),
@@ -311,11 +317,11 @@ export type TrainingSummary = z.infer<typeof trainingSummarySchema>;
 
 export function trainingSummaryOf(training: Training): TrainingSummary {
   const {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, stopped, adopted, learned, simulated,
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, stopped, adopted, learned, simulated, learnsFrom,
     config: { steps, budget },
   } = training;
   return {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, ...(stopped && { stopped }), adopted, ...(learned !== undefined && { learned }), simulated, steps,
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, ...(stopped && { stopped }), adopted, ...(learned !== undefined && { learned }), ...(learnsFrom && { learnsFrom }), simulated, steps,
     maxUsd: budget.usd,
   };
 }

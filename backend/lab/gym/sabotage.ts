@@ -10,7 +10,8 @@ export function sabotagedEngine(engine: TrainEngine, sabotage: Sabotage | undefi
   return {
     hasRoom: (prompt, tokens) => engine.hasRoom(prompt, tokens),
     sample: (request) => engine.sample(request),
-    forward: (batch, temperature, signal) => engine.forward(batch, temperature, signal),
+    encode: (prompt, answer) => engine.encode(prompt, answer),
+    forward: (batch, temperature, signal, version) => engine.forward(batch, temperature, signal, version),
     forwardBackward: (loss, batch, signal) => {
       const flip = sabotage === 'flipped-advantage';
       return engine.forwardBackward(loss, flip ? batch.map((example) => ({ ...example, advantage: -example.advantage })) : batch, signal);

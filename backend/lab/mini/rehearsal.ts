@@ -22,7 +22,8 @@ export function rehearsingEngine(
   return {
     hasRoom: (prompt, tokens) => engine.hasRoom(prompt, tokens),
     sample: (request) => engine.sample(request),
-    forward: (batch, temperature, signal) => engine.forward(batch, temperature, signal),
+    encode: (prompt, answer) => engine.encode(prompt, answer),
+    forward: (batch, temperature, signal, version) => engine.forward(batch, temperature, signal, version),
     forwardBackward: async (loss, batch, signal) => {
       const trained = await engine.forwardBackward(loss, batch, signal);
       if (loss.type !== 'cross_entropy') await engine.forwardBackward({ type: 'cross_entropy', weight: WEIGHT }, examples(), signal);

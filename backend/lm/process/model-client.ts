@@ -3,7 +3,7 @@ import type { DeviceChoice } from '../device/choose-device.ts';
 import { DeviceError } from '../device/device-error.ts';
 import type { Device } from '../device/devices.ts';
 import type {
-  GeneratedTokens, ModelDescription, ModelSettings, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
+  AnswerToEncode, EncodedAnswer, GeneratedTokens, ModelDescription, ModelSettings, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
 } from '../language-model.ts';
 import { RuntimeMissingError } from '../load-error.ts';
 import type { LoadProgress } from '../load-model.ts';
@@ -116,6 +116,11 @@ export class ModelClient implements TrainableModel {
 
   countTokens({ messages, prefill }: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number> {
     return this.#ask({ type: 'countTokens', prefill, messages: messages.map(({ role, content }) => ({ role, content })) });
+  }
+
+  async encode({ messages, prefill }: Pick<TextRequest, 'messages' | 'prefill'>, { text, ends }: AnswerToEncode): Promise<EncodedAnswer> {
+    const { promptTokenIds, tokenIds } = await this.#ask({ type: 'encode', prefill, messages: messages.map(({ role, content }) => ({ role, content })), text, ends });
+    return { promptTokenIds: [...promptTokenIds], tokenIds: [...tokenIds] };
   }
 
   generate({ signal, onTokens, seeds, prompts, ...request }: TokensRequest): Promise<GeneratedTokens[]> {

@@ -70,6 +70,7 @@ class ModelServer {
       case 'memory': return { residentBytes: process.memoryUsage.rss() };
       case 'write': return this.#write(request, signal);
       case 'countTokens': return (await this.#opened()).countTokens(request);
+      case 'encode': return this.#encode(request);
       case 'generate': return this.#generate(request, signal);
       case 'score': return this.#score(request, signal);
       case 'startTraining': return this.#startTraining(request);
@@ -102,6 +103,11 @@ class ModelServer {
       promptTokenIds: Float64Array.from(written[0]?.promptTokenIds ?? []),
       texts: written.map(({ text, tokenIds, ...row }) => ({ text, ...packed({ ...row, tokens: tokenIds }) })),
     };
+  }
+
+  async #encode(request: Extract<ModelRequest, { type: 'encode' }>): Promise<ResultOf<'encode'>> {
+    const { promptTokenIds, tokenIds } = await (await this.#opened()).encode(request, request);
+    return { promptTokenIds: Float64Array.from(promptTokenIds), tokenIds: Float64Array.from(tokenIds) };
   }
 
   async #generate(request: Extract<ModelRequest, { type: 'generate' }>, signal: AbortSignal): Promise<ResultOf<'generate'>> {

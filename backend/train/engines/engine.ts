@@ -38,6 +38,8 @@ export interface Example {
   /** Under the policy to which the ratio of the loss is relative, computed by the trainer. Absent: that policy is the current one. */
   readonly oldLogprobs?: readonly number[] | undefined;
   readonly advantage: number;
+  /** How much it counts in a cross-entropy, relative to the others of its batch; 1 by default. */
+  readonly weight?: number | undefined;
 }
 
 /**
@@ -61,7 +63,7 @@ export interface PolicyLoss {
   readonly maxCompletionLength: number;
 }
 
-/** Cross-entropy: the mean over all tokens of the batch. */
+/** Cross-entropy: the mean over all tokens of the batch, each with the weight of its example. */
 export interface CrossEntropyLoss {
   readonly type: 'cross_entropy';
   /** Relative to other losses of the same step; 1 by default. */
@@ -81,8 +83,12 @@ export interface TrainEngine {
   /** Whether the model can read the prompt and then write this many tokens. */
   hasRoom(prompt: Prompt, tokens: number): Promise<boolean>;
   sample(request: SampleRequest): Promise<readonly SampledCompletion[]>;
-  /** Per example: the log-probability of each token at this temperature under the version that was saved last, computed as the trainer computes it. */
-  forward(batch: readonly Example[], temperature: number, signal?: AbortSignal): Promise<readonly (readonly number[])[]>;
+  /** The tokens of a text that somebody else wrote, as the answer to a prompt. `ends`: the answer is over there. */
+  encode(prompt: Prompt, answer: { readonly text: string; readonly ends: boolean }): Promise<Pick<Example, 'promptTokens' | 'tokens'>>;
+  /** Per example: the log-probability of each token at this temperature under a version, by default the one that was saved last, computed as the trainer computes it. */
+  forward(
+    batch: readonly Pick<Example, 'promptTokens' | 'tokens'>[], temperature: number, signal?: AbortSignal, version?: SampleRequest['version'],
+  ): Promise<readonly (readonly number[])[]>;
   /** Adds the gradients of a loss over the whole batch to those of the next step. */
   forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput>;
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm: number }>;

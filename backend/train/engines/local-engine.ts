@@ -42,23 +42,30 @@ export class LocalEngine implements TrainEngine {
   }
 
   async sample({ messages, prefill, maxTokens, temperature, seeds, version, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {
-    if (version === 'initial' && this.#trainsWeights) throw new Error('Trained weights replace the initial ones: load the model a second time.');
-    const adapter = version === 'initial' ? this.#initial : this.#latest;
+    const adapter = this.#adapterOf(version);
     const written = await this.#model.write({ messages, prefill, maxTokens, temperature, samples: seeds.length, seeds, adapter, signal });
     return written.map(({ text, promptTokenIds, tokenIds, logprobs, finishReason }) => ({
       text, promptTokens: promptTokenIds, tokens: tokenIds, logprobs, finishReason,
     }));
   }
 
-  async forward(batch: readonly Example[], temperature: number, signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
-    return await this.#model.score({ ...sequencesOf(batch), temperature, adapter: this.#latest, signal });
+  async encode(prompt: Prompt, answer: { readonly text: string; readonly ends: boolean }): Promise<Pick<Example, 'promptTokens' | 'tokens'>> {
+    const { promptTokenIds, tokenIds } = await this.#model.encode(prompt, answer);
+    return { promptTokens: promptTokenIds, tokens: tokenIds };
+  }
+
+  async forward(
+    batch: readonly Pick<Example, 'promptTokens' | 'tokens'>[], temperature: number, signal?: AbortSignal, version?: SampleRequest['version'],
+  ): Promise<readonly (readonly number[])[]> {
+    return await this.#model.score({ ...sequencesOf(batch), temperature, adapter: this.#adapterOf(version), signal });
   }
 
   async forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput> {
     const { sequences, promptLengths } = sequencesOf(batch);
     const all = batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
     if (loss.type === 'cross_entropy') {
-      const tokens = batch.map((example) => crossEntropyWeights(example.tokens.length, { tokens: all / (loss.weight ?? 1) }));
+      const weighed = batch.reduce((sum, { tokens, weight = 1 }) => sum + weight * tokens.length, 0);
+      const tokens = batch.map((example) => crossEntropyWeights(example.tokens.length, { tokens: weighed / ((example.weight ?? 1) * (loss.weight ?? 1)) }));
       return await this.#model.forwardBackward({ sequences, promptLengths, tokens, signal });
     }
     const { type, clip, klCoefficient, importanceRatioCap, temperature, maxCompletionLength } = loss;
@@ -70,6 +77,11 @@ export class LocalEngine implements TrainEngine {
       sequences, promptLengths, tokens, clip, importanceRatioCap, temperature, onPolicy: batch.every(({ oldLogprobs }) => !oldLogprobs), signal,
     });
     return { ...output, ...(reference && { referenceLogprobs: reference }) };
+  }
+
+  #adapterOf(version: SampleRequest['version']): string | undefined {
+    if (version === 'initial' && this.#trainsWeights) throw new Error('Trained weights replace the initial ones: load the model a second time.');
+    return version === 'initial' ? this.#initial : this.#latest;
   }
 
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm: number }> {
@@ -88,7 +100,7 @@ export class LocalEngine implements TrainEngine {
   }
 }
 
-function sequencesOf(batch: readonly Example[]): Pick<BatchToTrain, 'sequences' | 'promptLengths'> {
+function sequencesOf(batch: readonly Pick<Example, 'promptTokens' | 'tokens'>[]): Pick<BatchToTrain, 'sequences' | 'promptLengths'> {
   return {
     sequences: batch.map(({ promptTokens, tokens }) => [...promptTokens, ...tokens]),
     promptLengths: batch.map(({ promptTokens }) => promptTokens.length),

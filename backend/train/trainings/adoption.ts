@@ -5,6 +5,8 @@ import { isBundled } from '../../protocol/bundled-conductor.ts';
 import type { Training } from '../../protocol/training.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
 import { isOutdated, OUTDATED, writeAdapterBase } from './adapter-base.ts';
+import { learnedWith } from './frozen-outcomes.ts';
+import { writeLearnedOutcomes } from './learned-outcomes.ts';
 import { isStorageProblem, notSaved } from './storage-problem.ts';
 import { TrainingRefusedError } from './training-error.ts';
 import type { TrainingRunParts } from './training-parts.ts';
@@ -32,7 +34,10 @@ export class Adoption {
     const { registry, baseOf } = this.#options;
     const training = registry.get(trainingId);
     if (training.learned === false) throw new TrainingRefusedError(training.message);
-    if (training.state !== 'completed' || !training.comparison) {
+    if (training.learnsFrom === 'outcomes' && training.logged?.says !== 'better') {
+      throw new TrainingRefusedError('Only what the newest outcomes show to be better can be adopted.');
+    }
+    if (training.state !== 'completed' || (!training.comparison && !training.logged)) {
       throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
     }
     if (await isOutdated(training, baseOf)) throw new TrainingRefusedError(`What was trained cannot be adopted: ${OUTDATED}`);
@@ -40,6 +45,8 @@ export class Adoption {
     try {
       await writeFolder(target, async (staging) => {
         await cp(registry.folder(trainingId).version(training.step), staging, { recursive: true });
+        const outcomes = await registry.folder(trainingId).outcomes();
+        if (outcomes) await writeLearnedOutcomes(staging, learnedWith(outcomes));
         if (training.base !== undefined) await writeAdapterBase(staging, training.base);
         await rm(target, { recursive: true, force: true });
       });

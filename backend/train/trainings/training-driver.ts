@@ -3,6 +3,8 @@ import { RunKeys, waitingForKey } from '../../solve/run-keys.ts';
 import type { KeySource } from '../../workers/key-source.ts';
 import { TrainingBudgetError } from '../rollouts/training-budget.ts';
 import { isOutdated, OUTDATED } from './adapter-base.ts';
+import { knownWith } from './learned-outcomes.ts';
+import { runLearning } from './run-learning.ts';
 import { runTraining } from './run-training.ts';
 import { isStorageProblem, notSaved } from './storage-problem.ts';
 import { castToBegin, castToGoOn, type TrainingCastSources } from './training-cast.ts';
@@ -12,6 +14,8 @@ import type { TrainingRegistry } from './training-registry.ts';
 
 export interface TrainingDriverOptions extends TrainingCastSources {
   readonly registry: TrainingRegistry;
+  /** The folder (absolute) that holds the adopted adapters. */
+  readonly adapters: string;
   readonly parts: TrainingRunParts;
   /** For unexpected errors. */
   readonly log: (message: string) => void;
@@ -90,7 +94,7 @@ export class TrainingDriver {
   }
 
   async #run(training: Training, controller: AbortController, patient: boolean): Promise<void> {
-    const { registry, parts } = this.#options;
+    const { registry, parts, adapters } = this.#options;
     const { trainingId } = training;
     const { signal } = controller;
     const change = async (made: TrainingChange): Promise<void> => {
@@ -104,8 +108,9 @@ export class TrainingDriver {
     const cast = training.pool ? await castToGoOn(training, this.#options) : await castToBegin(this.#options);
     if (await isOutdated(training, parts.baseOf)) throw new TrainingError(`This training cannot go on: ${OUTDATED}`);
     const keys = this.#keys(trainingId, { change, signal, patient });
+    const known = await knownWith(cast.conductor.adapter, { adapters, trainings: registry.list() });
     const limits = (): TrainingLimits => registry.get(trainingId).config.budget;
-    await runTraining(parts, { training, folder: registry.folder(trainingId), cast, keys, limits, signal, change, report });
+    await (training.learnsFrom === 'outcomes' ? runLearning : runTraining)(parts, { training, folder: registry.folder(trainingId), cast, keys, known, limits, signal, change, report });
   }
 
   /** Keys from the clients. The training's state says that it waits for one, and goes back when the key is there. */

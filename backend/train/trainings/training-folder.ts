@@ -3,6 +3,7 @@ import path from 'node:path';
 import { replaceFile } from '../../common/replace-file.ts';
 import { trainingSchema, type Training } from '../../protocol/training.ts';
 import { stepName, VERSIONS } from '../grpo/checkpoint-store.ts';
+import { frozenOutcomesSchema, type FrozenOutcomes } from './frozen-outcomes.ts';
 import { readJson, TasksFolder, unlessMissing } from './tasks-folder.ts';
 
 /**
@@ -17,6 +18,15 @@ export class TrainingFolder extends TasksFolder {
   /** The person's file of tasks as it was when the training began. */
   get taskFile(): string {
     return path.join(this.path, 'tasks.jsonl');
+  }
+
+  /** What a training that learns from the journal learns from: names of runs, none of their texts. Undefined before that is decided. */
+  outcomes(): Promise<FrozenOutcomes | undefined> {
+    return readJson(path.join(this.path, 'outcomes.json'), frozenOutcomesSchema);
+  }
+
+  saveOutcomes(outcomes: FrozenOutcomes): Promise<void> {
+    return replaceFile(path.join(this.path, 'outcomes.json'), JSON.stringify(outcomes));
   }
 
   /** The adapter after a step: a PEFT folder. */

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { SerialQueue } from '../../common/serial-queue.ts';
+import { profileOf } from '../../conductor/prompt-profile.ts';
 import { isTrainingOver } from '../../protocol/training-facts.ts';
-import type { TaskNotes, Training, TrainingCheck, TrainingConfig, TrainingLimits, WholeRollout } from '../../protocol/training.ts';
+import type { OutcomesCheck } from '../../protocol/learning.ts';
+import { trainingConfigSchema, type TaskNotes, type Training, type TrainingCheck, type TrainingConfig, type TrainingLimits, type WholeRollout } from '../../protocol/training.ts';
 import type { WorkersFile } from '../../protocol/worker-config.ts';
 import { wholeRollout } from '../rollouts/rollout-views.ts';
 import { Adoption } from './adoption.ts';
+import { checkOutcomes } from './freeze-outcomes.ts';
 import { requireJudge } from './judge.ts';
+import { knownWith } from './learned-outcomes.ts';
 import { EVALUATION } from './run-training.ts';
 import { taskNotesOf } from './task-notes.ts';
 import { castToBegin, type TrainingCast, type TrainingCastSources } from './training-cast.ts';
@@ -30,6 +34,13 @@ export interface TrainingRequest {
   readonly workspace: string;
   readonly config: TrainingConfig;
 }
+
+const DEFAULTS = trainingConfigSchema.parse({});
+/** For imitation by an adapter, about ten times that of all weights ("LoRA Without Regret"). */
+const LEARNING_RATE = 2e-4;
+/** Small models train well at a high one; half of what conductor-mini was pre-trained at. */
+const MINI_LEARNING_RATE = 1e-3;
+const NO_VERDICTS = { verified: 0, other: 0 };
 
 /** The commands on all trainings of this process, of which one is under way at a time. */
 export class TrainingManager {
@@ -95,6 +106,34 @@ export class TrainingManager {
     });
   }
 
+  /** What the journal has to learn from, and who would learn. Starts nothing. @param workspace of this project alone (absolute path) */
+  async checkOutcomes(workspace: string | undefined): Promise<OutcomesCheck> {
+    const { parts, adapters } = this.#options;
+    try {
+      const { conductor, pool } = await castToBegin(this.#options);
+      const known = await knownWith(conductor.adapter, { adapters, trainings: this.#registry.list() });
+      return { conductor: conductor.id, ...await checkOutcomes(parts, { workspace, pool, known }, DEFAULTS.reward) };
+    } catch (error) {
+      if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
+      return { missing: error.message, learned: NO_VERDICTS, heldOut: NO_VERDICTS, leftOut: [] };
+    }
+  }
+
+  /** Starts a training that learns from the outcomes in the journal; nobody is paid. @throws TrainingRefusedError, TrainingError */
+  async learn(workspace: string | undefined): Promise<Training> {
+    const cast = await castToBegin(this.#options);
+    const peak = profileOf(cast.conductor).isInstructed ? LEARNING_RATE : MINI_LEARNING_RATE;
+    const config = { ...DEFAULTS, learningRate: { ...DEFAULTS.learningRate, peak } };
+    const base = await this.#options.parts.baseOf?.(cast.conductor);
+    const training = { ...newTraining({ workspace: workspace ?? '', config }, cast, { base, now: this.#options.parts.now() }), learnsFrom: 'outcomes' as const, simulated: false };
+    return this.#commands.run(async () => {
+      this.#driver.refuseSecond();
+      await this.#registry.add(training);
+      this.#driver.drive(training, { patient: false });
+      return training;
+    });
+  }
+
   /** Newest first. */
   list(workspace?: string): readonly Training[] {
     return this.#registry.list(workspace);
@@ -151,7 +190,8 @@ export class TrainingManager {
   /** Ends it after the steps that are done: what it has learned so far is compared, and can be adopted. @throws TrainingRefusedError */
   finish(trainingId: string): Promise<void> {
     return this.#commands.run(async () => {
-      const { state, step, tasks, comparison } = this.get(trainingId);
+      const { state, step, tasks, comparison, learnsFrom } = this.get(trainingId);
+      if (learnsFrom === 'outcomes') throw new TrainingRefusedError('It learns from the journal, which takes little time: let it run to its end.');
       if (isTrainingOver(state) && state !== 'failed') throw isOver(trainingId);
       if (step === 0) throw new TrainingRefusedError('No step is done yet, so there is nothing to compare.');
       if (tasks.heldOut === 0) throw new TrainingRefusedError('No task is held out to compare on.');

@@ -11,6 +11,7 @@ import type { Prices } from '../../workers/limits/prices.ts';
 import type { EngineParts } from '../engines/engine-start.ts';
 import type { TaskMakerParts } from '../tasks/project-tasks.ts';
 import type { JudgeParts } from './judge.ts';
+import type { Known } from './learned-outcomes.ts';
 import type { TrainingCast } from './training-cast.ts';
 import type { TrainingFolder } from './training-folder.ts';
 
@@ -36,6 +37,8 @@ export interface TrainingRunOptions {
   readonly folder: TrainingFolder;
   readonly cast: TrainingCast;
   readonly keys: KeySource;
+  /** What the Conductor has learned from the journal already. */
+  readonly known: Known;
   /** The training's limits now: they can be raised while it runs. */
   readonly limits: () => TrainingLimits;
   readonly signal: AbortSignal;
