@@ -10,6 +10,7 @@ import { EXIT } from './cli/exit-codes.ts';
 import { generateCommand } from './cli/generate-command.ts';
 import { gradCommand } from './cli/grad-command.ts';
 import { installCommand, uninstallCommand } from './cli/install-command.ts';
+import { learnCommand } from './cli/learn-command.ts';
 import { logprobsCommand } from './cli/logprobs-command.ts';
 import { modelCommand } from './cli/model-command.ts';
 import { recordsCommand } from './cli/records-command.ts';
@@ -50,7 +51,7 @@ const acpCommand: Command = async (args, given) => (await import('./cli/acp-comm
 const hookCommand: Command = async (args, given) => (await import('./cli/hook-command.ts')).hookCommand(args, given);
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
-  solve: solveCommand, runs: runsCommand, worker: workerCommand, records: recordsCommand, backend: backendCommand, demo: demoCommand, simulate: simulateCommand, train: trainCommand,
+  solve: solveCommand, runs: runsCommand, worker: workerCommand, records: recordsCommand, backend: backendCommand, demo: demoCommand, simulate: simulateCommand, train: trainCommand, learn: learnCommand,
   eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, acp: acpCommand, hook: hookCommand, serve: serveCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 

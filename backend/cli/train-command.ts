@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { unpricedTokensFor } from '../protocol/budget-limits.ts';
 import { formatTokens, formatUsd, formatWhen } from '../protocol/figures.ts';
+import { loggedLines } from '../protocol/learning-words.ts';
 import { applyTrainingEvent, isTrainingOver, mostComparedPlans, rolloutsOf } from '../protocol/training-facts.ts';
 import { DEFAULT_ROUNDS } from '../protocol/run-request.ts';
 import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent, type TrainingLimits } from '../protocol/training.ts';
@@ -112,7 +113,7 @@ const list: Action = async (client, _trainingId, { json, workspace }, { terminal
     const { trainingId, state, step, steps, startedAt, adopted, simulated } = training;
     const when = formatWhen(startedAt, Date.now());
     const figures = `step ${step} of ${steps}  ${formatUsd(training.spentUsd)}  ${when}`;
-    terminal.result(`${trainingId}  ${state}${adopted ? ', adopted' : ''}${simulated ? ', simulated' : ''}  ${figures}  ${oneLine(training.workspace, 100)}`);
+    terminal.result(`${trainingId}  ${state}${adopted ? ', adopted' : ''}${simulated ? ', simulated' : ''}  ${figures}  ${oneLine(training.workspace || 'all projects', 100)}`);
   }
   return EXIT.ok;
 };
@@ -164,7 +165,7 @@ const change = (method: 'training/adopt' | 'training/goBack', sentence: string):
   const training = await client.request(method, { trainingId });
   if (json) terminal.result(jsonText(training, 2));
   else {
-    for (const line of comparisonLines(training)) terminal.say(line);
+    for (const line of training.logged ? loggedLines(training.logged) : comparisonLines(training)) terminal.say(line);
     terminal.say(printable(`"${training.conductor}" ${sentence}`));
   }
   return EXIT.ok;
@@ -178,7 +179,7 @@ const curves: Action = async (client, trainingId, _values, { terminal }) => {
 };
 
 /** Follows the training until it is paused or over. The first Ctrl+C pauses it. */
-const followTraining: Action = async (client, trainingId, { json }, { terminal, interrupted, interruptMeans }) => {
+export const followTraining: Action = async (client, trainingId, { json }, { terminal, interrupted, interruptMeans }) => {
   const printer = json ? undefined : new TrainingPrinter(terminal);
   const ended = Promise.withResolvers<Training>();
   let followed: Training | undefined;

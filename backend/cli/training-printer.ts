@@ -2,6 +2,7 @@ import { raisedLimit } from '../protocol/budget-limits.ts';
 import { counted } from '../common/counted.ts';
 import { flatMessage, flatStepsOf, isFlat } from '../protocol/flat-steps.ts';
 import { formatElapsed, formatMoney, formatUsd } from '../protocol/figures.ts';
+import { loggedLines, outcomeLines } from '../protocol/learning-words.ts';
 import { planMetric, workerShares } from '../protocol/plan-metrics.ts';
 import { isTrainingOver } from '../protocol/training-facts.ts';
 import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
@@ -56,7 +57,7 @@ export class TrainingPrinter {
     const secondsLeft = state === 'preparing' ? making?.secondsLeft
       : state === 'training' && secondsPerStep !== undefined ? secondsPerStep * (config.steps - step) : undefined;
     const left = secondsLeft === undefined ? undefined : `about ${formatElapsed(secondsLeft * 1_000)} left`;
-    const spent = `${formatUsd(spentUsd)} of ${formatUsd(config.budget.usd)} spent`;
+    const spent = training.learnsFrom ? undefined : `${formatUsd(spentUsd)} of ${formatUsd(config.budget.usd)} spent`;
     const detail = [state === 'training' ? `step ${step + 1} of ${config.steps}` : undefined, left, spent].filter(Boolean).join(', ');
     // What is said of a training under way, such as flat steps, is said once, above.
     const label = state === 'training' ? 'Training' : message.replace(/\.$/, '');
@@ -72,6 +73,8 @@ export class TrainingPrinter {
 
   /** Of flat steps in a row, the first one is explained. */
   #sayStep(training: Training, index: number): void {
+    // There are many, and a figure of each says little.
+    if (training.learnsFrom) return;
     this.#terminal.say(stepLine(training, index));
     const { metrics, pool } = training;
     if (!isFlat(metrics[index]) || isFlat(metrics[index - 1])) return;
@@ -81,7 +84,14 @@ export class TrainingPrinter {
 
   /** Prints how the training ended and what to do next. */
   end(training: Training): void {
-    const { trainingId, state, message, stopped, making, spentUsd, unpricedTokens, comparison } = training;
+    const { trainingId, state, message, stopped, making, spentUsd, unpricedTokens, comparison, learnsFrom, logged } = training;
+    if (learnsFrom) {
+      for (const line of logged ? loggedLines(logged) : []) this.#terminal.say(line);
+      this.#terminal.say(printable(`${message} Nobody was paid.`));
+      if (state === 'paused' || state === 'failed') this.#terminal.say(goesOnWith({ trainingId, stopped }));
+      if (state === 'completed' && logged?.says === 'better') this.#terminal.say(`To plan with what it learned: conductor train adopt ${trainingId}; to go back: conductor train back ${trainingId}`);
+      return;
+    }
     for (const line of comparisonLines(training)) this.#terminal.say(line);
     this.#terminal.say(printable(`${message} ${making ? `${making.tried} of ${making.of} candidates for tasks tried. ` : ''}${formatMoney({ usd: spentUsd, unpricedTokens })} spent.`));
     if (state === 'paused' || state === 'failed') this.#terminal.say(goesOnWith({ trainingId, stopped }));
@@ -89,8 +99,14 @@ export class TrainingPrinter {
   }
 
   whole(training: Training, notes: TaskNotes): void {
-    const { trainingId, workspace, conductor, model } = training;
+    const { trainingId, workspace, conductor, model, learnsFrom, outcomes } = training;
     this.#label(training);
+    if (learnsFrom) {
+      this.#terminal.say(printable(`Training ${trainingId} of "${conductor}" (${model}) from what happened in ${workspace || 'all projects'}.`));
+      for (const line of outcomes ? outcomeLines(outcomes) : []) this.#terminal.say(printable(line));
+      this.end(training);
+      return;
+    }
     this.#terminal.say(printable(`Training ${trainingId} of "${conductor}" (${model}) on ${workspace}.`));
     this.#terminal.say(`${taskCounts(notes)} Which, and why: conductor train show ${trainingId} --tasks`);
     for (let index = 0; index < training.metrics.length; index += 1) this.#sayStep(training, index);

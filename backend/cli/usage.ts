@@ -241,6 +241,11 @@ conductor train remove TRAINING
                          delete a finished training, with its checkpoints and the texts of its runs
 conductor train curves TRAINING
                          print the metrics of each step with TRL's names, one JSON object per line`,
+  learn: `conductor learn [OPTION]...
+                         have the local Conductor learn from plans that your tests verified already; nobody is paid
+  -w, --workspace DIR    only from this project; default: from all
+      --check            only say what there is to learn from
+      --json             print one JSON object at the end`,
   eval: `conductor eval TASKS... [OPTION]...
                          compare ways to answer tasks with your workers, by accuracy and cost; docs/eval.md.
                          TASKS: files of published data sets or of our own form, project, or gym; Ctrl+C stops, the same command goes on

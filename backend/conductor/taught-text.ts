@@ -21,7 +21,7 @@ export function taughtText(plan: Plan, profile: Pick<PromptProfile, 'isInstructe
 
 /** The text that such a Conductor sampled itself, without its prefill. */
 export function ownText(text: string, { isInstructed }: Pick<PromptProfile, 'isInstructed'>): TaughtText {
-  return { text, decision: isInstructed ? workersIn(text) : openingOf(text) };
+  return { text, decision: isInstructed ? workersIn(text) : uptoWorkers(text) };
 }
 
 /** The list of workers: words differ from Conductor to Conductor, and reasoning comes before it. */
@@ -30,11 +30,8 @@ function workersIn(text: string): TaughtText['decision'] {
   return list ? { from: list.index, to: list.index + list[0].length } : { from: 0, to: text.length };
 }
 
-/** conductor-mini names shape and workers before its lists, and copies them into these. */
-function openingOf(text: string): TaughtText['decision'] {
-  const end = text.indexOf('.\n\n');
-  return { from: 0, to: end < 0 ? text.length : end };
-}
+/** conductor-mini names shape and workers before its lists, and copies them into these: a copy that went wrong would show in the first list alone. */
+const uptoWorkers = (text: string): TaughtText['decision'] => ({ from: 0, to: workersIn(text).to });
 
 /**
  * In the form that conductor-mini was taught (backend/lab/mini/plans.ts): a reason, the role and worker of each step, and the lists. Who works in

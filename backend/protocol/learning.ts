@@ -34,6 +34,8 @@ export const loggedComparisonSchema = z.object({
   gain: z.object({ verified: z.number(), other: z.number() }),
   /** The one less the other, with its 95 % interval; absent where there are too few of one kind. */
   difference: estimateSchema.optional(),
+  /** The share of plans, one written for each of these questions, that are valid. */
+  formatRate: z.object({ before: z.number(), after: z.number() }),
   /** How often chance alone gives so large a difference. */
   pValue: z.number().optional(),
   /** `not-known`: there are too few, or the interval holds 0. */

@@ -14,6 +14,7 @@ import { editedPlanSchema } from './plan.ts';
 import { localFirstSchema } from './local-first.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { priceOriginSchema } from './price-origin.ts';
+import { outcomesCheckSchema } from './learning.ts';
 import { recordsSchema } from './records.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
@@ -383,6 +384,10 @@ export const clientRequests = {
     result: trainingSchema,
   },
   /** Newest first. */
+  /** What the journal has to learn from, of a project or of all. Starts nothing and costs nothing. */
+  'training/outcomes': { params: z.object({ workspace: z.string().min(1).max(4_096).optional() }), result: outcomesCheckSchema },
+  /** Starts a training that learns from it. Nobody is paid. Replies once it is on disk; the rest follows as notifications. */
+  'training/learn': { params: z.object({ workspace: z.string().min(1).max(4_096).optional() }), result: trainingSchema },
   'training/list': { params: z.object({ workspace: z.string().optional() }), result: z.object({ trainings: z.array(trainingSummarySchema) }) },
   'training/get': { params: trainingRef, result: trainingSchema },
   /** Returns the current training. All later changes follow as notifications, without a gap. */

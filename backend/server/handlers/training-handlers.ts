@@ -8,7 +8,7 @@ type TrainingMethods = Extract<keyof ClientRequests, `training/${string}`>;
 
 export type TrainingService = Pick<
   TrainingManager,
-  'opened' | 'check' | 'start' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'finish' | 'cancel' | 'adopt' | 'goBack' | 'remove' | 'listen' | 'listenForRemovals' | 'active'
+  'opened' | 'check' | 'start' | 'checkOutcomes' | 'learn' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'finish' | 'cancel' | 'adopt' | 'goBack' | 'remove' | 'listen' | 'listenForRemovals' | 'active'
 >;
 
 export function trainingHandlers(
@@ -23,6 +23,8 @@ export function trainingHandlers(
   return {
     'training/check': (request) => trainings.check(request),
     'training/start': whenOpened(({ workspace, config }) => trainings.start({ workspace, config })),
+    'training/outcomes': whenOpened(({ workspace }) => trainings.checkOutcomes(workspace)),
+    'training/learn': whenOpened(({ workspace }) => trainings.learn(workspace)),
     'training/list': whenOpened(({ workspace }) => ({ trainings: trainings.list(workspace).map(trainingSummaryOf) })),
     'training/get': whenOpened(({ trainingId }) => trainings.get(trainingId)),
     'training/subscribe': whenOpened(({ trainingId }, { afterReply }) => feed.subscribe(trainingId, afterReply)),

@@ -7,7 +7,7 @@ import { learningRate, type LearningRateOptions } from '../grpo/learning-rate.ts
 /** Plans of an update. */
 export const BATCH = 8;
 /** How often each plan is learned from. */
-const PASSES = 8;
+const PASSES = 20;
 /** Enough for 600 plans; with more, each is seen less often. */
 const MOST_STEPS = 600;
 /** A step takes less than a second for a small model. */

@@ -14,10 +14,14 @@ export interface ScoredOutcome {
   readonly verified: boolean;
   readonly before: number;
   readonly after: number;
+  /** Whether a plan that each of the two writes for the question is valid. */
+  readonly valid: { readonly before: boolean; readonly after: boolean };
 }
 
 /** With fewer of one kind, a difference is an accident. */
 export const FEWEST_EACH = 5;
+/** Of the share of valid plans. Where more is lost, it has unlearned to plan. */
+const MOST_LOST = 0.1;
 const DRAWS = 2_000;
 /** As usual. */
 const LEVEL = 0.05;
@@ -25,7 +29,10 @@ const LEVEL = 0.05;
 export function judgeLogged(scored: readonly ScoredOutcome[], seed: number): LoggedComparison {
   const gains = (isVerified: boolean): number[] => scored.filter(({ verified }) => verified === isVerified).map(({ before, after }) => after - before);
   const [verified, other] = [gains(true), gains(false)];
-  const shared = { verified: verified.length, other: other.length, gain: { verified: mean(verified), other: mean(other) } };
+  const share = (who: 'before' | 'after'): number => mean(scored.map(({ valid }) => Number(valid[who])));
+  const formatRate = { before: share('before'), after: share('after') };
+  const shared = { verified: verified.length, other: other.length, gain: { verified: mean(verified), other: mean(other) }, formatRate };
+  if (scored.length > 0 && formatRate.after < formatRate.before - MOST_LOST) return { ...shared, says: 'not-better' };
   if (Math.min(verified.length, other.length) < FEWEST_EACH) return { ...shared, says: 'not-known' };
   const difference = { mean: mean(verified) - mean(other), ...interval(verified, other, seed) };
   const pValue = permutationTest(verified, other, seed);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parsePlan } from '../../conductor/parse-plan.ts';
 import type { LoggedComparison } from '../../protocol/learning.ts';
 import type { Example, TrainEngine } from '../engines/engine.ts';
 import { openEngine } from '../engines/open-engine.ts';
@@ -6,6 +7,7 @@ import { CheckpointStore } from '../grpo/checkpoint-store.ts';
 import { imitate } from '../outcomes/imitate.ts';
 import { FEWEST_EACH, judgeLogged, type ScoredOutcome } from '../outcomes/judge-logged.ts';
 import { taughtOutcome, type TaughtOutcome } from '../outcomes/taught-outcome.ts';
+import { draw } from '../statistics/draws.ts';
 import { freezeOutcomes } from './freeze-outcomes.ts';
 import type { FrozenOutcomes } from './frozen-outcomes.ts';
 import { TrainingError } from './training-error.ts';
@@ -59,8 +61,9 @@ function configurationOf({ cast: { conductor, pool } }: TrainingRunOptions, froz
   return createHash('sha256').update(text).digest('hex');
 }
 
-async function examplesOf(engine: TrainEngine, { taught }: FrozenOutcomes, parts: TrainingRunParts, options: TrainingRunOptions): Promise<Example[]> {
+async function examplesOf(engine: TrainEngine, { taught, counts }: FrozenOutcomes, parts: TrainingRunParts, options: TrainingRunOptions): Promise<Example[]> {
   const examples: Example[] = [];
+  let tooLong = 0;
   for (const { runId, round, weight } of taught) {
     options.signal.throwIfAborted();
     const found = taughtOf({ runId, round }, parts, options);
@@ -68,12 +71,15 @@ async function examplesOf(engine: TrainEngine, { taught }: FrozenOutcomes, parts
     const { prompt, text } = found;
     const encoded = await engine.encode(prompt, { text, ends: true });
     if (await engine.hasRoom(prompt, encoded.tokens.length)) examples.push({ ...encoded, samplerLogprobs: [], advantage: 0, weight });
+    else tooLong += 1;
   }
+  if (tooLong > 0) await options.change({ outcomes: { ...counts, leftOut: [...counts.leftOut, { reason: 'too-long', count: tooLong }] } });
   return examples;
 }
 
 /** How likely each of the newest plans was and is. What decides who does what is judged, not the words around it. */
 async function scoresOf(engine: TrainEngine, { heldOut }: FrozenOutcomes, parts: TrainingRunParts, options: TrainingRunOptions): Promise<ScoredOutcome[]> {
+  const { seed, maxTokens } = options.training.config;
   const scores: ScoredOutcome[] = [];
   for (const [index, { runId, round, verified }] of heldOut.entries()) {
     options.signal.throwIfAborted();
@@ -85,7 +91,13 @@ async function scoresOf(engine: TrainEngine, { heldOut }: FrozenOutcomes, parts:
     if (!(await engine.hasRoom(prompt, encoded.tokens.length))) continue;
     const score = async (version: 'initial' | 'latest'): Promise<number> =>
       (await engine.forward([encoded], 1, options.signal, version)).flat().reduce((sum, logprob) => sum + logprob, 0);
-    scores.push({ verified, before: await score('initial'), after: await score('latest') });
+    const writes = async (version: 'initial' | 'latest'): Promise<boolean> => {
+      const [written] = await engine.sample({ ...found.prompt, maxTokens, temperature: 1, seeds: [draw(seed, 'judging', index)], version, signal: options.signal });
+      return written !== undefined && parsePlan(written.text, { workerCount: options.cast.pool.length, round, truncated: written.finishReason === 'length' }).kind !== 'rejected';
+    };
+    scores.push({
+      verified, before: await score('initial'), after: await score('latest'), valid: { before: await writes('initial'), after: await writes('latest') },
+    });
     options.report({ progress: { done: index + 1, of: heldOut.length } });
   }
   return scores;

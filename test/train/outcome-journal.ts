@@ -1,0 +1,62 @@
+import type { Journal } from '../../backend/journal/journal.ts';
+import type { RunEvent } from '../../backend/protocol/run-events.ts';
+import { done, endedBy, ran } from '../journal/judged.ts';
+import { usage } from '../journal/sample-events.ts';
+
+/*
+ * A journal of questions that a prompted Conductor planned, with a pool of equal descriptions in which one worker is right. It chooses at random.
+ */
+
+export const RIGHT = 'c';
+export const POOL = ['a', 'b', 'c', 'd'].map((id) => ({ id, model: `model-${id}`, provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', description: 'A general language model.' }));
+const PLANNER = { id: 'planner', model: 'big', provider: 'openai', key: 'K' };
+
+const SUBJECTS = ['mergeIntervals', 'parseDate', 'readHeader', 'slugify', 'countWords', 'toRoman', 'findCycle', 'chunkText', 'isLeap', 'roundMoney'];
+const FAULTS = ['drops the last entry', 'throws for an empty input', 'is off by one', 'loses the order', 'repeats the first item', 'ignores the time zone', 'never ends for zero'];
+
+const SHAPES: readonly { readonly subtasks: readonly string[]; readonly reads: readonly (readonly number[])[] }[] = [
+  { subtasks: ['Write the corrected function and return the file.'], reads: [[]] },
+  { subtasks: ['Diagnose the cause.', 'Write the fix as diagnosed.'], reads: [[], [0]] },
+  { subtasks: ['Write the fix.', 'Review the fix case by case.'], reads: [[], [0]] },
+];
+
+/** Numbers from 0 to 2^32 - 1 that follow from a seed (mulberry32). */
+function uniform(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Whether the worker that wrote is the right one: who wrote last without being a check's author. */
+export const isRightPlan = (modelIds: readonly number[], subtasks: readonly string[]): boolean =>
+  POOL[modelIds[subtasks.findLastIndex((subtask) => subtask.startsWith('Write'))] ?? -1]?.id === RIGHT;
+
+export const questionAt = (index: number): string =>
+  `${SUBJECTS[index % SUBJECTS.length]} ${FAULTS[Math.floor(index / SUBJECTS.length) % FAULTS.length]} when it is called for case ${index}. Please fix it.`;
+
+/** Asks so many questions, the oldest first. @param isRight what the tests say; by default the truth about the workers */
+export function fillJournal(journal: Journal, questions: number, { seed = 1, isRight = isRightPlan, overrides = {}, from = 0 }: {
+  readonly seed?: number; readonly isRight?: typeof isRightPlan; readonly overrides?: Record<string, unknown>; readonly from?: number;
+} = {}): string[] {
+  const draw = uniform(seed);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T;
+  return Array.from({ length: questions }, (_, index) => {
+    const { subtasks, reads } = pick(SHAPES);
+    const modelIds = subtasks.map(() => Math.floor(draw() * POOL.length));
+    const runId = `q${from + index}`;
+    const plan: RunEvent = {
+      type: 'plan.proposed', round: 0, attemptId: 'p', text: 'Let me think. I would ask the third.\nmodel_id = [0]', usage, cost: { usd: 0.02, estimated: false }, durationMs: 9_000,
+      plan: { modelIds, subtasks: [...subtasks], accessList: reads.map((read) => [...read]) },
+      steps: subtasks.map((subtask, step) => ({ worker: modelIds[step] as number, subtask, reads: [...reads[step] as number[]], readsPreviousRound: false })),
+    };
+    ran(journal, runId, [
+      { type: 'context.gathered', pieces: [], leftOut: [], tokens: 0, text: '' }, plan, ...subtasks.map((_one, step) => done(step, 0.01)),
+      ...endedBy(isRight(modelIds, subtasks) ? 'verified' : 'failed'),
+    ], { pool: POOL, policy: { kind: 'endpoint', model: 'big', promptVersion: 'standard-3', worker: PLANNER }, asks: { kind: 'bug', wants: 'change' }, ...overrides }, { question: questionAt(from + index) });
+    return runId;
+  });
+}
