@@ -43,7 +43,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   },
   {
     reason: 'They compute for long: with many random batches, with each weight, a thousand times, for fifty clients at once, or with the model that is bundled.',
-    files: ['test/lm/decoder/{batch-invariance,memory,trainable}.test.ts', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/cli/serve/many-sessions.test.ts'],
+    files: ['test/lm/decoder/{batch-invariance,memory,trainable}.test.ts', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/learn-from-outcomes.test.ts', 'test/cli/serve/many-sessions.test.ts'],
   },
   {
     reason: 'They read the whole repository.',
