@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<LeftOutReason, string>> = {
   'stopped': 'with a step that a person stopped',
   'stood-in': 'in which another worker stood in for the planned one',
   'kept': 'with steps that another run paid for',
-  'local-try': 'of a local try, which nobody planned',
+  'unplanned': 'that no Conductor planned',
   'worker-gone': 'with a worker that is not in the pool now',
   'too-long': 'too long for the Conductor to read',
   'unreadable': 'that cannot be read',

@@ -7,7 +7,7 @@ import * as z from 'zod';
 
 /** Why a plan that was carried out is not learned from, in the order in which people are told. */
 export const LEFT_OUT_REASONS = [
-  'no-verdict', 'simulated', 'forgotten', 'edited', 'stopped', 'stood-in', 'kept', 'local-try', 'worker-gone', 'too-long', 'unreadable', 'learned',
+  'no-verdict', 'simulated', 'forgotten', 'edited', 'stopped', 'stood-in', 'kept', 'unplanned', 'worker-gone', 'too-long', 'unreadable', 'learned',
 ] as const;
 export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
 

@@ -55,7 +55,7 @@ describe('the outcomes in a journal', () => {
     const { outcomes, leftOut } = await collect(journal, { known });
     expect(outcomes).toEqual([]);
     expect(Object.fromEntries(leftOut.map(({ reason, count }) => [reason, count]))).toEqual({
-      'no-verdict': 1, 'simulated': 1, 'edited': 1, 'stopped': 1, 'stood-in': 1, 'kept': 1, 'local-try': 1, 'worker-gone': 1, 'learned': 2,
+      'no-verdict': 1, 'simulated': 1, 'edited': 1, 'stopped': 1, 'stood-in': 1, 'kept': 1, 'unplanned': 1, 'worker-gone': 1, 'learned': 2,
     });
   });
 

@@ -128,7 +128,7 @@ async function chosenRight(adapter: string | undefined): Promise<{ right: number
 const version = (id: string, step: number): string => path.join(folder, 'trainings', id, 'versions', `step-${String(step).padStart(6, '0')}`);
 const weights = (id: string, step: number): Promise<Buffer> => readFile(path.join(version(id, step), 'adapter_model.safetensors'));
 
-describe('learning from outcomes', { timeout: 300_000 }, () => {
+describe('learning from outcomes', { timeout: 900_000 }, () => {
   it('has conductor-mini choose the worker whose plans were verified, says so by the newest, is adopted, taken back, and learned once', async () => {
     const { manager, journal } = await begin();
     fillJournal(journal, QUESTIONS);

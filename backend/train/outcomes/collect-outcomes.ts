@@ -74,7 +74,8 @@ function outcomeOf(
   if (round.planEdited?.forTraining === false) return 'edited';
   if (round.steps.some(({ finishReason, stopped }) => finishReason === 'stopped' || stopped)) return 'stopped';
   if (round.planKeptFrom !== undefined || round.steps.some(({ keptFrom }) => keptFrom !== undefined)) return 'kept';
-  if (round.localTry) return 'local-try';
+  // In a conversation with a worker by its name, its one step is no plan of anybody.
+  if (round.localTry || (run.conversation && !round.planAttempt)) return 'unplanned';
   if (round.steps.some(({ handedOn = [] }) => handedOn.length > 0)) return 'stood-in';
   if (!remembered.has(outcomeKey(key))) return 'forgotten';
   const isOwn = run.kind === 'rollout' && run.parentId !== undefined && known.trainings.has(run.parentId);
