@@ -36,7 +36,7 @@ export const AnswerView = memo(function AnswerView({ run, applied, undoable, els
   const code = useMemo(() => (text === undefined ? [] : codeBlocksOf(text)), [text]);
   if (!isOver(run.state) || !answer || text === undefined) return null;
 
-  const { answer: { edits, refused } = { edits: [], refused: [] } } = answer.round;
+  const { edits = [], refused = [], leftOut = [] } = answer.round.answer ?? {};
   const isApplied = undoable?.runId === run.runId;
   const onlyCode = code.length === 1 && !elsewhere ? code[0] : undefined;
   return (
@@ -63,7 +63,7 @@ export const AnswerView = memo(function AnswerView({ run, applied, undoable, els
       )}
       {!isApplied && applied?.runId === run.runId && <Outcome outcome={applied} />}
       {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
-      {refused.map(({ path, reason }) => (
+      {[...refused, ...leftOut].map(({ path, reason }) => (
         <Notice key={path} icon="circle-slash" tone="caution" title={l10n.t('Not part of the change: {0}', visibleText(path))}>
           {reason}
         </Notice>

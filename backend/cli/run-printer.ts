@@ -111,6 +111,7 @@ export class RunPrinter {
       case 'answer.returned':
         return this.#line('Returned', style('yellow', `step ${event.step + 1}: ${oneLine(event.text, 200)}`));
       case 'answer.ready':
+        for (const { path, reason } of event.leftOut ?? []) this.#line('Left out', `${oneLine(path, 80)}: ${reason}`);
         for (const { path, reason, isUnreadable } of event.refused) this.#line(isUnreadable ? 'Not read' : 'Refused', style('yellow', `${oneLine(path, 80)}: ${reason}`));
         return;
       case 'verify.started':

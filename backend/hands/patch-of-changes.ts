@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import type { FileChange } from '../protocol/file-change.ts';
 import { changed } from './file-changes.ts';
-import { isPathOfTest, protectedReason } from '../verify/files/protected-paths.ts';
+import { isPathOfSuite, isPathOfTest, protectedReason } from '../verify/files/protected-paths.ts';
 import { readTextFile } from '../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../verify/files/workspace-path.ts';
-import type { FileEdit, Patch, RefusedEdit } from '../verify/patch/patch.ts';
+import { leaveOutTests, type FileEdit, type Patch, type RefusedEdit } from '../verify/patch/patch.ts';
 
 /**
  * The change of a step with hands as a patch of the workspace (absolute), by the rules for every answer. A file that was changed there in
@@ -19,7 +19,7 @@ export async function patchOfChanges(changes: readonly FileChange[], workspace: 
     if ('reason' in edit) refused.push(edit);
     else edits.push(edit);
   }
-  return { edits, refused };
+  return leaveOutTests({ edits, refused });
 }
 
 async function editOf(change: FileChange, base: string, newTests: boolean): Promise<FileEdit | RefusedEdit> {
@@ -28,8 +28,10 @@ async function editOf(change: FileChange, base: string, newTests: boolean): Prom
   if (checked.refused !== undefined) return refuse(checked.refused);
   const { path } = checked;
   const isNewTest = newTests && change.removed === null && isPathOfTest(path);
-  const reason = (isNewTest ? undefined : protectedReason(path)) ?? (await refusalOnDisk(base, path));
-  if (reason !== undefined) return refuse(reason);
+  const onDisk = await refusalOnDisk(base, path);
+  if (onDisk !== undefined) return refuse(onDisk);
+  const reason = isNewTest ? undefined : protectedReason(path);
+  if (reason !== undefined) return { ...refuse(reason), ...(isPathOfSuite(path) && { isOfTests: true }) };
   const found = await readTextFile(base, path);
   if (found.kind === 'refused') return refuse(found.reason);
   const before = found.kind === 'text' ? found.text : null;

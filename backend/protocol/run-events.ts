@@ -35,6 +35,8 @@ export const asksSchema = z.object({
   kind: z.string().max(40),
   /** What has to come back: words, code that stands alone, a change of the project; `any` where the question does not tell. */
   wants: z.enum(['words', 'code', 'change', 'any']),
+  /** A change is wanted with tests of its own. */
+  tests: z.literal(true).optional(),
 });
 export type Asks = z.infer<typeof asksSchema>;
 
@@ -346,8 +348,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
     round,
     step,
     edits: z.array(editSummarySchema),
-    /** Edits of the answer that were left out, with the reason: `isUnreadable` for one that could not be read, otherwise it may not be made. */
+    /** Edits of the answer that were refused, with the reason: `isUnreadable` for one that could not be read, otherwise it may not be made. */
     refused: z.array(leftOutSchema.extend({ isUnreadable: z.boolean().optional() })),
+    /** Edits of tests that nobody asked for, beside others, with the reason: the rest was judged without them. */
+    leftOut: z.array(leftOutSchema).optional(),
   }),
   z.object({ type: z.literal('verify.started'), round, command: z.string(), runner: z.string().optional(), sandboxed: z.boolean() }),
   z.object({ type: z.literal('verify.completed'), round, verdict: verdictSchema }),

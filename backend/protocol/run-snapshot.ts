@@ -187,6 +187,7 @@ export interface RoundView {
     readonly step: number;
     readonly edits: readonly EditSummary[];
     readonly refused: readonly { path: string; reason: string; isUnreadable?: boolean | undefined }[];
+    readonly leftOut?: readonly { path: string; reason: string }[];
   };
   readonly verifying?: {
     readonly command: string;
@@ -465,8 +466,9 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           returned: { text: event.text, isAnswered: false },
         })));
     case 'answer.ready': {
-      const { step, edits, refused } = event;
-      const answered = inRound(next, event.round, (round) => ({ ...round, steps: round.steps.map(withoutRunningTrial), answer: { step, edits, refused } }));
+      const { step, edits, refused, leftOut } = event;
+      const answer = { step, edits, refused, ...(leftOut && { leftOut }) };
+      const answered = inRound(next, event.round, (round) => ({ ...round, steps: round.steps.map(withoutRunningTrial), answer }));
       // A second call that failed leaves the first output.
       return inRound(answered, event.round, (round) => inStep(round, step, (one) => (one.returned && one.output !== undefined ? withOutput(one) : one)));
     }

@@ -28,7 +28,8 @@ export interface Checker {
   onBase?<Result>(base: Base, signal: AbortSignal, use: (folder: string) => Promise<Result>): Promise<Result>;
   verify(request: TestCommand & Base & {
     readonly patch: Patch;
-    readonly newTests?: boolean;
+    /** Tests are asked for, alone or beside another change. */
+    readonly newTests?: 'alone' | 'beside' | undefined;
     readonly sandboxed: boolean;
     readonly signal: AbortSignal;
   }): Promise<Verdict>;

@@ -10,7 +10,7 @@ import { isFree } from '../workers/limits/is-free.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { isBase, weightsOf } from './choose-planner.ts';
 import { plannedSteps } from './plan-review.ts';
-import { asksForTests, wantedOf } from './round.ts';
+import { asksForTestsAlone, wantedOf } from './round.ts';
 
 /*
  * A worker that costs nothing may try before anybody is paid. docs/decisions/0027 has the reasons.
@@ -45,7 +45,7 @@ function chosen(run: RunSnapshot, { hasTests, expected }: Omit<TryFacts, 'tries'
   if (wants === 'words' || wants === 'code') return 'no-change';
   if (!hasTests) return 'no-tests';
   if (base?.result?.problem !== undefined) return 'no-result';
-  if (base?.result?.failed === 0 && !asksForTests(run)) return 'nothing-red';
+  if (base?.result?.failed === 0 && !asksForTestsAlone(run)) return 'nothing-red';
   return whoTries(pool, planner, expected);
 }
 

@@ -26,7 +26,7 @@ import { RunRefusedError } from './errors.ts';
 import { RunError } from './failure.ts';
 import { changeOnTop, isBuiltOn, wholeChange } from './follow-up/build-on.ts';
 import type { StepPlace } from './kept-events.ts';
-import { mayAddTests, wantedOf } from './round.ts';
+import { newTestsIn, wantedOf } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { isReviewDue, plannedSteps } from './plan-review.ts';
 import { RunAttemptLog } from './run-calls.ts';
@@ -199,6 +199,7 @@ export class RoundDriver {
       step: answerStep,
       edits: patch ? editSummaries(patch, { whole: isBuiltOn(this.#run) }) : [],
       refused: patch ? patch.refused.map(({ path, reason, isForbidden }) => ({ path, reason, ...(!isForbidden && { isUnreadable: true }) })) : [],
+      ...(patch?.leftOut && { leftOut: patch.leftOut.map(({ path, reason }) => ({ path, reason })) }),
     });
   }
 
@@ -396,7 +397,7 @@ export class RoundDriver {
     const { workspace } = this.#run.request;
     const text = answerText(this.#view);
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
-    const newTests = mayAddTests(this.#run);
+    const newTests = newTestsIn(this.#run);
     const patch = await this.#patchIn(text, workspace);
     if (patch.edits.length === 0) return;
     const test = this.#parts.test;

@@ -19,12 +19,20 @@ export function wantedOf({ asks, request }: Pick<RunSnapshot, 'asks' | 'request'
   return asks?.wants === 'change' && request.workspace === undefined ? 'code' : asks?.wants;
 }
 
-/** Whether new tests are wanted: then an answer may add files of tests. */
-export const asksForTests = ({ asks }: Pick<RunSnapshot, 'asks'>): boolean => asks?.kind === 'tests';
+/** Whether nothing but tests is wanted. */
+export const asksForTestsAlone = ({ asks }: Pick<RunSnapshot, 'asks'>): boolean => asks?.kind === 'tests';
 
-/** Whether an answer may add files of tests: it is asked for some, or builds on an answer that added some. */
-export const mayAddTests = (run: Pick<RunSnapshot, 'asks' | 'earlier'>): boolean =>
-  asksForTests(run) || (isBuiltOn(run) && run.earlier?.change?.edits.some(({ path, kind }) => kind === 'create' && isPathOfTest(path))) === true;
+/** Whether new tests are wanted, maybe beside another change: then an answer may add files of tests. */
+export const asksForTests = (run: Pick<RunSnapshot, 'asks'>): boolean => asksForTestsAlone(run) || run.asks?.tests === true;
+
+/** Whether an answer may add files of tests, alone or beside another change: it is asked for some, or builds on an answer that added some. */
+export function newTestsIn(run: Pick<RunSnapshot, 'asks' | 'earlier'>): 'alone' | 'beside' | undefined {
+  if (asksForTestsAlone(run)) return 'alone';
+  const buildsOnTests = isBuiltOn(run) && run.earlier?.change?.edits.some(({ path, kind }) => kind === 'create' && isPathOfTest(path)) === true;
+  return asksForTests(run) || buildsOnTests ? 'beside' : undefined;
+}
+
+export const mayAddTests = (run: Pick<RunSnapshot, 'asks' | 'earlier'>): boolean => newTestsIn(run) !== undefined;
 
 /** A round as the Conductor sees it in the next one. */
 export function pastRound(round: RoundView, wants?: Asks['wants']): PastRound {
@@ -54,7 +62,10 @@ function stopsOf({ steps }: RoundView): string[] {
 /** The result of the project's tests for the round's answer, in words. */
 export function feedbackOf(round: RoundView, wants?: Asks['wants']): string {
   const { verdict, answer } = round;
-  const refused = (answer?.refused ?? []).map(({ path, reason, isUnreadable }) => `${isUnreadable ? 'Not readable' : 'Refused'}: ${path}: ${reason}`);
+  const refused = [
+    ...(answer?.refused ?? []).map(({ path, reason, isUnreadable }) => `${isUnreadable ? 'Not readable' : 'Refused'}: ${path}: ${reason}`),
+    ...(answer?.leftOut ?? []).map(({ path, reason }) => `Left out: ${path}: ${reason}`),
+  ];
   if (!verdict) return [whyUntested(round, wants), ...refused].join('\n');
   return feedbackOn(verdict, refused);
 }

@@ -5,7 +5,7 @@ import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunSummary } from '../protocol/methods.ts';
-import type { Asks, RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import type { Conversation } from '../protocol/conversation.ts';
 import { PictureError, takenPictures } from '../protocol/pictures.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
@@ -181,10 +181,10 @@ export class RunManager implements RunService {
     // One transaction: if the process were killed after the first event, a refused run could not be resumed, and a repeated one would
     // pay again for what it keeps.
     // Where nobody plans and nothing judges, nobody needs to know what is asked for.
-    const { kind, wants } = from.conversation && kept.length > 0 ? UNREAD : readQuestion(request.question, { inProject: isInProject({ kind: 'solve', request }) });
+    const { kind, wants, wantsTests } = from.conversation && kept.length > 0 ? UNREAD : readQuestion(request.question, { inProject: isInProject({ kind: 'solve', request }) });
     const stored = journal.transactionSoon(() => {
       const accepted = journal.accept(runId, {
-        type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast, kind), ...from, request, asks: { kind, wants }, pool: [...cast.pool], policy: cast.policy,
+        type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast, kind), ...from, request, asks: { kind, wants, ...(wantsTests && { tests: true }) }, pool: [...cast.pool], policy: cast.policy,
         budget: cast.budget, ...(cast.recordsOff && { recordsOff: true }),
       });
       const rest: RunEvent[] = refusal ? [{ type: 'run.failed', failure: this.#active.failureOf(refusal) }] : [...kept];
@@ -344,7 +344,7 @@ function withCheckedPictures(request: RunRequest): RunRequest {
   }
 }
 
-const UNREAD: Asks = { kind: 'unclear', wants: 'any' };
+const UNREAD = { kind: 'unclear', wants: 'any', wantsTests: false } as const;
 
 /** The plan of a run whose only worker was named: nobody is asked for one. */
 function givenPlan(): RunEventOf<'plan.proposed'> {

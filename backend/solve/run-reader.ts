@@ -151,5 +151,6 @@ export class RunReader implements RunQuestions {
 /** The whole change of an answer that builds on an earlier one. What is in the workspace already is no edit of it. */
 async function wholeChangeOf({ earlier }: RunSnapshot, { answer }: RoundView, workspace: string): Promise<Pick<Patch, 'edits' | 'refused'>> {
   const { edits, lost } = await placeChange(answer?.edits ?? [], workspace, earlier?.change?.edits);
-  return { edits, refused: [...lost, ...(answer?.refused ?? []).map(({ path, reason }) => ({ path, reason }))] };
+  const refused = [...(answer?.refused ?? []), ...(answer?.leftOut ?? [])];
+  return { edits, refused: [...lost, ...refused.map(({ path, reason }) => ({ path, reason }))] };
 }

@@ -114,7 +114,7 @@ export class StepTrials {
 
   async #say(patch: Patch, signal: AbortSignal): Promise<Omit<Tried, 'durationMs'>> {
     const { recorder: { snapshot }, checker: { tryTests }, files, test, failureOf } = this.#options;
-    const forbidden = patch.refused.filter(({ isForbidden }) => isForbidden);
+    const forbidden = [...patch.refused.filter(({ isForbidden }) => isForbidden), ...(patch.leftOut ?? [])];
     // Of a change that cannot be read as a whole, the tests would say something else.
     const refused = patch.refused.find(({ isForbidden }) => !isForbidden) ?? (patch.edits.length === 0 ? forbidden[0] : undefined);
     if (refused) return without(`its change of ${refused.path} ${refused.isForbidden ? 'may not be made' : 'cannot be read'}: ${refused.reason}`);

@@ -15,7 +15,7 @@ import { chooseRunner, type ChosenRunner, type TestCommand } from './runners/cho
 import { NO_TOOLS, type ChosenTools, type ToolVersions } from './tools/tool-versions.ts';
 
 export type VerifyProgress =
-  'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again'
+  'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again' | 'running the tests that come with the change'
   | 'running what the test command does besides its tests';
 
 /** The state that a patch is applied to. */

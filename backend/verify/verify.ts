@@ -26,7 +26,7 @@ import { editsInAll } from './patch/edits-in-all.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
-import { judgeNewTests } from './judge/new-tests.ts';
+import { judgeNewTests, judgeTestsBeside } from './judge/new-tests.ts';
 import { UnusableRunError, type TestRun } from './judge/test-runs.ts';
 import { ToolVersions } from './tools/tool-versions.ts';
 import type { ToolVersion } from '../protocol/tool-version.ts';
@@ -46,8 +46,11 @@ export interface VerifyOptions extends BaseTestsOptions {
    * mends anything. Refused by default.
    */
   readonly nothingFailed?: 'refuse' | 'run';
-  /** The question asks for tests: a patch may add some. Then they run, and nothing is verified. */
-  readonly newTests?: boolean;
+  /**
+   * Tests are asked for, and a patch may add files of them. `alone`: nothing else is asked for, so nothing is verified. `beside` another change:
+   * that is judged without them, and then with them. If one of them is red, the patch has failed. If no test failed before, it passes at most.
+   */
+  readonly newTests?: 'alone' | 'beside' | undefined;
   /** Ids of the fail-to-pass tests. By default, the tests that failed before. */
   readonly targets?: readonly string[];
   /**
@@ -240,20 +243,25 @@ class Attempt {
     if (tests.image === undefined) this.tools = tests.tools.versions;
     if (tests.image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#options.image}.`);
 
-    const patch = await this.#withoutJudges(admissible, tests);
-    if (this.#options.newTests && patch.edits.some((edit) => isNewTest(edit, chosen.runner.configuration))) return await this.#tryNewTests(tests, patch);
+    const whole = await this.#withoutJudges(admissible, tests);
+    const { newTests } = this.#options;
+    const patch = newTests ? { edits: whole.edits.filter((edit) => !isNewTest(edit, chosen.runner.configuration)) } : whole;
+    const bringsTests = patch.edits.length < whole.edits.length;
+    if (bringsTests && (newTests === 'alone' || patch.edits.length === 0)) return await this.#tryNewTests(tests, whole);
 
     let before: BaseRun;
     try {
       before = await tests.before();
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
+      if (bringsTests) return await this.#tryNewTests(tests, whole);
       if (!this.#options.ownTests) return without('infrastructure', `The tests could not be run before the change: ${error.message}${error.exceeded === 'time' ? MORE_TIME : ''}`);
       // Tests of a new function do not compile without it.
       this.notes.push(`The tests could not be run before the change: ${error.message}`);
       before = NO_TESTS;
     }
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
+    if (!hasFailures && bringsTests) return await this.#tryNewTests(tests, whole);
     if (!hasFailures && chosen.checks.length === 0 && this.#options.nothingFailed !== 'run') return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
@@ -266,6 +274,13 @@ class Attempt {
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
     const stage = { tests, before, apply, written, patched: patch.edits.map(({ path }) => path) };
     if (!hasFailures) return await this.#judgeByChecks(stage);
+    const judged = await this.#judgeChange(stage, patch);
+    return bringsTests && (judged.outcome === 'verified' || judged.outcome === 'passes') ? await this.#tryTestsBeside(judged, stage, whole) : judged;
+  }
+
+  /** By the tests that failed before. */
+  async #judgeChange(stage: Stage, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
+    const { before } = stage;
     const restored = await this.#restored(stage, patch);
     if (restored) return await this.#confirm(restored.run, restored.stage);
     const refuted = await this.#tryReached(stage);
@@ -410,6 +425,23 @@ class Attempt {
     return { ...judged, outcome: 'passes', reason: `${until}, and ${counted(passed, 'test')} ${passed === 1 ? 'passes' : 'pass'} with it. It is not shown that they would notice a wrong change.` };
   }
 
+  /** Runs the tests that come with a change which the project's own tests confirm. What they say for it proves nothing, and what they say against it counts. */
+  async #tryTestsBeside(judged: Judgement, { tests, before }: Stage, whole: Pick<Patch, 'edits'>): Promise<Judgement> {
+    this.#options.onProgress?.('running the tests that come with the change');
+    const run = (edits: readonly FileEdit[]): Promise<JudgedRun | UnusableRunError> => tests.runs.run(async (copy) => {
+      await tests.makeBase(copy);
+      await applyPatch(copy, { edits }, { tests: 'new' });
+    }).catch(unusable);
+    const [first, second] = await bothDone(run(whole.edits), run(whole.edits));
+    for (const one of [first, second]) if (one instanceof UnusableRunError) return without('failed', `With the new tests, ${lowerFirst(one.message)}`);
+    const settled = settle(before.report, first as JudgedRun, second as JudgedRun);
+    const alone = await run(whole.edits.filter((edit) => isNewTest(edit, tests.chosen.runner.configuration)));
+    const flaky = new Set([...before.flaky, ...settled.flaky]);
+    const { judgement, note } = judgeTestsBeside(judged, { ...before, flaky }, { after: settled, alone: alone instanceof UnusableRunError ? undefined : alone });
+    if (note !== undefined) this.#note(note);
+    return judgement;
+  }
+
   /** Runs the tests that the patch adds, with what else it changes. */
   async #tryNewTests(tests: BaseTests, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
     // A project may well ask for its first test.
@@ -478,7 +510,8 @@ class Attempt {
 
   /** What tests cannot judge: code that may recognise them. A note names each such line. */
   async #forALook(): Promise<Finding | undefined> {
-    const marked = await markedLines(this.#options.patch.edits);
+    const { edits } = this.#options.patch;
+    const marked = await markedLines(this.#options.newTests ? edits.filter((edit) => !isNewTest(edit)) : edits);
     for (const { path, line, does, text } of marked) this.notes.push(`${path}:${line} ${does}: ${text}`);
     const [first] = marked;
     return first && passesAtMost(`the change ${first.does} (${first.path}:${first.line}). Look at it yourself`);

@@ -114,6 +114,11 @@ describe('what the next round is told', () => {
     expect(text).toContain('Note: A flaky test was left out.');
     expect(text).not.toContain(breaks.id);
   });
+  it('names tests that were left out of the answer', () => {
+    const left = round({ tests: [fails] });
+    const text = feedbackOf({ ...left, answer: { step: 0, edits: [edit], refused: [], leftOut: [{ path: 'test/b.test.js', reason: 'Tests stay.' }] } });
+    expect(text).toContain('Left out: test/b.test.js: Tests stay.');
+  });
   it('names refused edits', () => {
     const refused = [{ path: 'test/a.test.js', reason: 'it is a test' }];
     expect(feedbackOf(round({ outcome: 'refused' }, { refused }))).toContain('Refused: test/a.test.js: it is a test');

@@ -334,6 +334,23 @@ describe('where tests are asked for', () => {
   });
 });
 
+describe('where nobody asks for tests', () => {
+  const fix = fenced('js src/a.js', NEW_A);
+
+  it.each(['test/new.test.js', 'test/a.test.js', 'tests/fixtures/list.js', 'tests/conftest.py', 'test/__snapshots__/a.js'])('those beside a change are left out of it: %s', async (file) => {
+    const { edits, refused, leftOut } = await parsed(fix + fenced(`js ${file}`, NEW_A));
+    expect(edits.map(({ path }) => path)).toEqual(['src/a.js']);
+    expect(refused).toEqual([]);
+    expect(leftOut).toMatchObject([{ path: file, isForbidden: true, reason: expect.any(String) as string }]);
+  });
+
+  it.each(['package.json', 'test/tsconfig.json', 'test/../.git/hooks/test.js', '../test/a.test.js', 'node_modules/test/a.test.js'])('what else decides about tests, or is dangerous, is refused with the change: %s', async (file) => {
+    const { refused, leftOut } = await parsed(fix + fenced(`js ${file}`, NEW_A));
+    expect(refused).toMatchObject([{ isForbidden: true }]);
+    expect(leftOut).toBeUndefined();
+  });
+});
+
 describe('whatever an answer holds', () => {
   const piece = fc.oneof(
     fc.string(),

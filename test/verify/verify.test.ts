@@ -29,9 +29,9 @@ const FIX = 'export const first = (list) => list[0];\nexport const last = (list)
 
 const block = (file: string, content: string): string => `**${file}**\n\`\`\`js\n${content}\n\`\`\`\n`;
 
-async function judge(scratch: Scratch, answer: string, files: Parameters<Scratch['project']>[0] = PROJECT, newTests = false): Promise<Verdict> {
+async function judge(scratch: Scratch, answer: string, files: Parameters<Scratch['project']>[0] = PROJECT, newTests?: 'alone' | 'beside'): Promise<Verdict> {
   const base = await scratch.project(files);
-  const patch = await parsePatch(answer, base, { newTests });
+  const patch = await parsePatch(answer, base, { newTests: newTests !== undefined });
   return await scratch.verifier.verify({
     base,
     patch,
@@ -54,33 +54,78 @@ const statuses = (verdict: Verdict): Record<string, string> =>
 describe.skipIf(!available)(`new tests that were asked for (${note})`, { timeout: 120_000 }, () => {
   it('are tried on the code as it is and never verified, whatever else is red', async () => {
     await using scratch = await makeScratch();
-    const verdict = await judge(scratch, newTests(7, 7), PROJECT, true);
+    const verdict = await judge(scratch, newTests(7, 7), PROJECT, 'alone');
     expect(verdict).toMatchObject({ verified: false, outcome: 'passes', score: 0, reason: 'All 2 new tests pass on the code as it is. Whether they notice a fault was not tried.' });
     expect(statuses(verdict)).toMatchObject({ 'finds 7 in list 1': 'missing → passed', 'finds the last': 'failed → failed' });
   });
 
   it('are said to be wrong, or to have found a fault, where they fail', async () => {
     await using scratch = await makeScratch();
-    expect(await judge(scratch, newTests(7, 8), PROJECT, true))
+    expect(await judge(scratch, newTests(7, 8), PROJECT, 'alone'))
       .toMatchObject({ verified: false, outcome: 'failed', reason: 'Of 2 new tests, 1 fails on the code as it is: a new test is wrong, or it found a fault.' });
   });
 
-  it('verify no change that comes with them', async () => {
+  it('verify no change that comes with them where nothing else was asked for', async () => {
     await using scratch = await makeScratch();
-    expect(await judge(scratch, block('src/list.js', FIX) + newTests(7), PROJECT, true))
+    expect(await judge(scratch, block('src/list.js', FIX) + newTests(7), PROJECT, 'alone'))
       .toMatchObject({ verified: false, outcome: 'passes', reason: expect.stringContaining('with the changes of the answer') as string });
   });
 
   it('may be the first of a project, and are told from a file that the command does not run', async () => {
     await using scratch = await makeScratch();
     const { 'test/list.test.js': _none, ...untested } = PROJECT;
-    expect(await judge(scratch, newTests(7), untested, true)).toMatchObject({ outcome: 'passes', reason: expect.stringMatching(/^The new test passes/) as string });
-    expect(await judge(scratch, block('test/fixtures/data.js', 'export const data = [];'), PROJECT, true)).toMatchObject({ outcome: 'failed', reason: 'The test command runs none of the new tests.' });
+    expect(await judge(scratch, newTests(7), untested, 'alone')).toMatchObject({ outcome: 'passes', reason: expect.stringMatching(/^The new test passes/) as string });
+    expect(await judge(scratch, block('test/fixtures/data.js', 'export const data = [];'), PROJECT, 'alone')).toMatchObject({ outcome: 'failed', reason: 'The test command runs none of the new tests.' });
   });
 
   it('are refused where no tests were asked for', async () => {
     await using scratch = await makeScratch();
     expect(await judge(scratch, newTests(7))).toMatchObject({ verified: false, outcome: 'refused' });
+  });
+});
+
+describe.skipIf(!available)(`new tests beside a change (${note})`, { timeout: 120_000 }, () => {
+  /** Tests of `last`, which is wrong before the change. */
+  const testsOfLast = (...expected: number[]): string => newTests(...expected).replaceAll('first', 'last').replace('finds 7', 'finds the last 7');
+
+  it('take nothing from a change that the tests of the project verify, and it is said whether they notice the fault', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, block('src/list.js', FIX) + testsOfLast(7), PROJECT, 'beside');
+    expect(verdict).toMatchObject({ verified: true, outcome: 'verified', score: 1 });
+    expect(verdict.notes).toContain('The new test passes with the change. Without it, it fails.');
+    expect(statuses(verdict)).toMatchObject({ 'finds the last 7 in list 0': 'missing → passed', 'finds the last': 'failed → passed' });
+    const green = await judge(scratch, block('src/list.js', FIX) + newTests(7, 7), PROJECT, 'beside');
+    expect(green).toMatchObject({ verified: true });
+    expect(green.notes).toContain('All 2 new tests pass with the change. Without it, all of them pass, too.');
+  });
+
+  it('spoil the change where one of them fails, and save none that the tests of the project refute', async () => {
+    await using scratch = await makeScratch();
+    expect(await judge(scratch, block('src/list.js', FIX) + testsOfLast(7, 8), PROJECT, 'beside'))
+      .toMatchObject({ verified: false, outcome: 'failed', score: 0, reason: 'Of 2 new tests, 1 fails with the change: a new test is wrong, or it found a fault.' });
+    expect(await judge(scratch, block('src/list.js', FIX.replace('length - 1', 'length - 2')) + newTests(7), PROJECT, 'beside'))
+      .toMatchObject({ verified: false, outcome: 'failed', reason: expect.stringMatching(/still did not pass\.$/) as string });
+  });
+
+  it('help no change that cheats: it is judged in runs without them', async () => {
+    await using scratch = await makeScratch();
+    const cheat = 'export const first = (list) => list[0];\nexport const last = () => new Proxy({}, { get: () => 3 });\n';
+    expect(await judge(scratch, block('src/list.js', cheat) + newTests(7), PROJECT, 'beside')).toMatchObject({ verified: false });
+    const byTests = 'export const first = (list) => list[0];\nexport const last = (list) => (globalThis.isNew ? list[0] : list[list.length - 2]);\n';
+    expect(await judge(scratch, block('src/list.js', byTests) + block('test/a.test.js', 'globalThis.isNew = true;'), PROJECT, 'beside')).toMatchObject({ verified: false, outcome: 'failed' });
+  });
+
+  it('pass at most where no test failed before', async () => {
+    await using scratch = await makeScratch();
+    const green = { ...PROJECT, 'src/list.js': FIX };
+    const verdict = await judge(scratch, block('src/more.js', 'export const second = (list) => list[1];') + newTests(7).replaceAll('first', 'second').replaceAll('list.js', 'more.js').replaceAll('[7]', '[1, 7]'), green, 'beside');
+    expect(verdict).toMatchObject({ verified: false, outcome: 'passes', reason: expect.stringContaining('The new test passes with the changes of the answer') as string });
+  });
+
+  it('are left out where nobody asked for them, and the change is judged', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, block('src/list.js', FIX) + testsOfLast(8));
+    expect(verdict).toMatchObject({ verified: true, outcome: 'verified' });
   });
 });
 

@@ -314,7 +314,7 @@ export class AcpSession {
     const answer = answerOf(run);
     if (answer && (answer.round.answer?.edits.length ?? 0) === 0) this.#say(answer.text);
     if (run.pool.some(({ simulated }) => simulated)) this.#say('The workers are a simulation on this machine: nothing of this comes from a real model.');
-    for (const { path: file, reason } of answer?.round.answer?.refused ?? []) this.#say(`${file} is left out of the change: ${reason}`);
+    for (const { path: file, reason } of [...(answer?.round.answer?.refused ?? []), ...(answer?.round.answer?.leftOut ?? [])]) this.#say(`${file} is left out of the change: ${reason}`);
     const how = run.state === 'completed' ? OUTCOMES[run.outcome ?? 'unchecked'] : run.state === 'cancelled' ? 'Cancelled.' : run.state === 'stopped' ? 'Stopped.' : 'Failed.';
     const next = run.state === 'completed' ? [] : ['/resume goes on without paying again for what is done.'];
     const facts = `${formatMoney(run.spent)} · ${formatDuration(elapsedOf(run, Date.now()))}`;

@@ -12,7 +12,7 @@ export const CUES = [
   // Speaks of something; `off` may be a fault, where nothing else is asked for, and `line` is code of one line.
   'fault', 'off', 'prose', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'line', 'function',
   // Says how the rest is meant.
-  'keep', 'not', 'and', 'polite', 'talk', 'harmless',
+  'keep', 'not', 'and', 'with', 'polite', 'talk', 'harmless',
 ] as const;
 export type Cue = (typeof CUES)[number];
 

@@ -22,6 +22,8 @@ export interface ReadQuestion {
   readonly wants: Wanted;
   /** Something is said to be wrong. */
   readonly reportsFault: boolean;
+  /** A change is wanted with tests of its own, or nothing but tests. */
+  readonly wantsTests: boolean;
   /** What the question itself names, in its order; at most 24, each at most 120 characters. */
   readonly names: readonly QuestionName[];
   /** It says so itself, with an instruction or a question word; otherwise its subject tells. */
@@ -64,7 +66,8 @@ function read(question: string, inProject: boolean): ReadQuestion {
   const asked = kindOf(sentences, names, language);
   const reading = inProject && asksWhyWrong(asked, sentences) ? { ...asked, kind: 'bug' as const, wants: 'any' as const, reportsFault: true } : asked;
   const size = sentences.reduce((sum, sentence) => sum + sentence.size, 0);
-  return { ...reading, names, language: language.name, steps: stepsFor(reading, { size, language, names: names.length, isLine: sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('line'))) }), gist: gistOf(question, sentences) };
+  const wantsTests = reading.kind === 'tests' || (reading.wants === 'change' && sentences.some(({ clauses }) => clauses.some((clause) => clause.bringsTests)));
+  return { ...reading, wantsTests, names, language: language.name, steps: stepsFor(reading, { size, language, names: names.length, isLine: sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('line'))) }), gist: gistOf(question, sentences) };
 }
 
 function bothEnds(text: string): string {

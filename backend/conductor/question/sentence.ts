@@ -44,12 +44,26 @@ export interface Clause {
   readonly has: ReadonlySet<Cue>;
   /** The first thing that it speaks of: "write tests" asks for tests, "write a function that tests" for a function. */
   readonly object: Cue | undefined;
+  /** It asks for tests, maybe beside something else: "with tests", "and add a regression test". */
+  readonly bringsTests: boolean;
+}
+
+/** Words from "with" or "add" to the test: "with a few more unit tests". */
+const WORDS_TO_TEST = 4;
+
+function bringsTests(found: readonly FoundCue[], { isUnspaced, isVerbFinal }: Language): boolean {
+  if (found.some(({ cue }) => cue === 'not' || cue === 'keep')) return false;
+  const tests = found.filter(({ cue }) => cue === 'test');
+  return found.some(({ cue, at, length }) => (cue === 'with' || cue === 'add' || cue === 'write')
+    && tests.some((test) => isUnspaced || isVerbFinal || (test.at >= at + length && test.at <= at + length + WORDS_TO_TEST - 1)));
 }
 
 /** The first thing after what is to be done, or the last one before it where verbs come last. */
 function objectOf(found: readonly FoundCue[], meant: readonly FoundCue[], { isVerbFinal }: Language): Cue | undefined {
-  const objects = found.filter(({ cue }) => OBJECTS.has(cue));
   const verb = (isVerbFinal ? meant.at(-1) : meant[0])?.at ?? 0;
+  // "Add dumps() with tests" and "add dumps() without tests" ask for dumps().
+  const isBeside = ({ cue, at }: FoundCue): boolean => cue === 'test' && !isVerbFinal && found.some((word) => (word.cue === 'with' || word.cue === 'not') && word.at > verb && word.at < at);
+  const objects = found.filter((one) => OBJECTS.has(one.cue) && !isBeside(one));
   return (isVerbFinal ? objects.findLast(({ at }) => at < verb) : objects.find(({ at }) => at >= verb))?.cue ?? objects[0]?.cue;
 }
 
@@ -107,6 +121,7 @@ export class Sentence {
       opensWithDirective: language.name !== 'en' || (directives[0]?.at ?? 0) <= OPENING_WORDS || found.some(({ cue, at }) => cue === 'polite' && at < (directives[0]?.at ?? 0)),
       has,
       object: objectOf(found, meant, language),
+      bringsTests: bringsTests(found, language),
     };
   }
 

@@ -211,6 +211,7 @@ function changeBlocks({ answer }: RoundView): string[] {
     '### Changes',
     ...answer.edits.flatMap(({ path: file, kind, diff }) => [`${kind}: ${code(file)}`, fenced(diff, 'diff')]),
     ...answer.refused.map(({ path: file, reason, isUnreadable }) => `${isUnreadable ? 'Not readable' : 'Refused'}: ${code(file)}: ${words(reason)}`),
+    ...(answer.leftOut ?? []).map(({ path: file, reason }) => `Left out: ${code(file)}: ${words(reason)}`),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { languageOf } from '../syntax/language.ts';
 import { likeOriginal, MAX_FILE_BYTES, readTextFile, toPlainText } from '../files/text-file.ts';
-import { isPathOfTest, protectedReason } from '../files/protected-paths.ts';
+import { isPathOfSuite, isPathOfTest, protectedReason } from '../files/protected-paths.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
-import type { FileEdit, Patch, RefusedEdit } from './patch.ts';
+import { leaveOutTests, type FileEdit, type Patch, type RefusedEdit } from './patch.ts';
 import { damageOf } from './damage.ts';
 import { isMark } from './elisions.ts';
 import { asWorkspacePath } from './written-path.ts';
@@ -50,9 +50,9 @@ export class PatchDraft {
     return this.#files.size === 0 && this.#refused.size === 0;
   }
 
-  refuse(path: string, reason: string, { isForbidden = false } = {}): void {
+  refuse(path: string, reason: string, { isForbidden = false, isOfTests = false } = {}): void {
     const shown = path.slice(0, 300);
-    if (!this.#refused.has(shown)) this.#refused.set(shown, { path: shown, reason, ...(isForbidden && { isForbidden }) });
+    if (!this.#refused.has(shown)) this.#refused.set(shown, { path: shown, reason, ...(isForbidden && { isForbidden }), ...(isOfTests && { isOfTests }) });
     this.#files.delete(path);
   }
 
@@ -75,8 +75,9 @@ export class PatchDraft {
     const isTest = this.#options.newTests === true && isPathOfTest(path);
     // Whoever was asked for tests can put them elsewhere.
     if (isTest && found?.kind === 'text') return void this.refuse(path, 'Tests that are there stay as they are. New ones go into a new file.');
-    const reason = (isTest ? undefined : protectedReason(path)) ?? diskReason;
-    if (reason !== undefined) return void this.refuse(path, reason, { isForbidden: true });
+    if (diskReason !== undefined) return void this.refuse(path, diskReason, { isForbidden: true });
+    const reason = isTest ? undefined : protectedReason(path);
+    if (reason !== undefined) return void this.refuse(path, reason, { isForbidden: true, isOfTests: isPathOfSuite(path) });
     if (found?.kind === 'refused') return void this.refuse(path, found.reason, { isForbidden: true });
     if (this.#files.size >= MAX_FILES) return void this.refuse(path, `The answer changes more than ${MAX_FILES} files.`);
     const onDisk = found?.kind === 'text' ? found.text : null;
@@ -102,7 +103,7 @@ export class PatchDraft {
       const edit = await this.#editOf(file);
       if (edit) edits.push(edit);
     }
-    return { edits, refused: [...this.#refused.values()] };
+    return leaveOutTests({ edits, refused: [...this.#refused.values()] });
   }
 
   async #editOf({ path, fromCode = false, isCertain = false, onDisk, original, current }: DraftFile): Promise<FileEdit | undefined> {

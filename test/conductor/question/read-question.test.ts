@@ -455,6 +455,24 @@ describe('what a question asks for', () => {
   });
 });
 
+describe('tests beside a change', () => {
+  it.each([
+    'Add a function product(list) in src/product.js, with tests', 'Fix the off-by-one in range() and add a regression test', 'Implement dumps() including unit tests.',
+    'Add a --json flag; cover it with tests', 'Implement the retry. Please also write tests for it.', 'Füge eine Funktion dumps hinzu, mit Tests',
+    'Behebe den Fehler in sum() und schreibe einen Test dafür', 'Ajoute une fonction dumps avec des tests', 'Añade una función dumps con pruebas', '添加 dumps 函数并加上测试',
+  ])('are wanted: %s', (question) => {
+    expect(readQuestion(question, { inProject: true })).toMatchObject({ wants: 'change', wantsTests: true });
+    expect(readQuestion(question, { inProject: true }).kind).not.toBe('tests');
+  });
+
+  it.each([
+    'fix the failing test in foo_test.go', 'sum([1,2]) gives 4 instead of 3, please fix it', 'Add product() without tests', 'Refactor parse() so that the tests still pass',
+    'make it work with pytest 8', 'Explain the function with tests',
+  ])('are not: %s', (question) => {
+    expect(readQuestion(question, { inProject: true }).wantsTests).toBe(false);
+  });
+});
+
 describe('what a question names', () => {
   const names = (question: string): string[] => readQuestion(question).names.map(({ kind, text }) => `${kind} ${text}`);
 

@@ -29,6 +29,7 @@ export const DUTCH = languageCues(
     keep: 'verander niets; niets veranderen; niet wijzigen; wijzig niets; geen code; zonder code; alleen uitleg*; leg alleen uit; alleen uitleggen; pas niets aan; zonder iets te veranderen; geen wijzigingen',
     not: 'niet; geen; zonder; in plaats van; sinds; wanneer ik; als ik; nadat; voordat; geprobeerd',
     and: 'en; dan; daarna; ook; alsjeblieft; graag; of; vervolgens',
+    with: 'met; inclusief; plus',
     polite: 'alsjeblieft; alstublieft; aub; kun je; kan je; kunt u; zou je; graag; wil je; help me; kan iemand; kun je me; laten we',
     talk: 'bedankt; dank je; dank je wel; dankjewel; dank u; dank; hallo; hoi; hey; goedemorgen; goedemiddag; goedenavond; welterusten; tot ziens; doei; tot morgen; ok; oke; oké; prima; top; super; geweldig; perfect; mooi; goed; heel goed; goed gedaan; duidelijk; begrepen; ja; nee; snap ik; wie ben je; wat ben je; wat kun je; hoe gaat het; dat werkt; het werkt; werkt; werkt nu; het werkt nu; dat was het; dat is alles; grap; vertel een grap; voor je hulp; voor de hulp; nu; alles; heel; erg; dat; fijne dag; fijn; lekker; mooi zo; tot later; gelukt; het is gelukt; graag gedaan; zo; is; het',
   },

@@ -28,6 +28,7 @@ export const TURKISH = languageCues(
     keep: 'hiçbir şeyi değiştirme; değiştirme; degistirme; değişiklik yapma; degisiklik yapma; kod yazma; kodsuz; sadece açıkla*; sadece acikla*; yalnızca açıkla*; sadece anlat*; koda dokunma',
     not: 'değil; degil; olmadan; yerine; sonra; önce; dediğimde; denedim',
     and: 've; sonra; ayrıca; lütfen; veya; da',
+    with: 'ile; birlikte; dahil',
     polite: 'lütfen; lutfen; misin; mısın; musun; yapabilir misin; ebilir misin; abilir misin; bana yardım et; yardım eder misin; rica etsem; lazım',
     talk: 'teşekkür*; tesekkur*; sağ ol; sag ol; sağol; sagol; sağ olun; eyvallah; merhaba; selam; günaydın; gunaydin; iyi akşamlar; iyi aksamlar; iyi geceler; iyi günler; görüşürüz; gorusuruz; hoşça kal; tamam; tamamdır; tamamdir; peki; harika; süper; super; mükemmel; mukemmel; güzel; guzel; iyi; çok iyi; aferin; anladım; anladim; evet; hayır; hayir; kimsin; sen kimsin; nesin; neler yapabilirsin; ne yapabilirsin; nasılsın; nasilsin; naber; çalışıyor; calisiyor; şimdi çalışıyor; çalıştı; calisti; oldu; bu kadar; hepsi bu; şaka; bir şaka yap; yardımın için; yardim icin; şimdi; çok; ederim; ederiz; ellerine sağlık; kolay gelsin; işe yaradı; ise yaradi; için; her şey; artık; sana; size; ok; okey; bu; cok',
   },
