@@ -51,6 +51,7 @@ const PARTS = {
     suggest: ['common', 'runs'],
     health: ['common', 'workers'],
     records: ['common'],
+    evaluations: ['common'],
     panel: ['common', 'workers', 'training', 'runs'],
     chat: ['common', 'runs', 'tests'],
     serve: ['common'],

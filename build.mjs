@@ -2,7 +2,7 @@
 //   node build.mjs [--minify] [--watch]
 // package-vsix.mjs does the same for each platform, into a separate folder.
 // The programs: the extension (in VS Code's extension host), the backend, the processes of the model and of mathematics, the command
-// line, the panel's page.
+// line, the pages: the panel's and that of evaluations.
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -153,6 +153,8 @@ function bundles({ minify, out }) {
       entryPoints: [
         { in: 'webview/main.tsx', out: 'webview' },
         { in: 'webview/panel.css', out: 'webview' },
+        { in: 'webview/evaluation/main.tsx', out: 'evaluation' },
+        { in: 'webview/evaluation.css', out: 'evaluation' },
       ],
       outdir: 'dist',
       loader: { '.ttf': 'file' },

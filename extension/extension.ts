@@ -17,6 +17,8 @@ import { ContextConfirmation } from './runs/context-confirmation.ts';
 import { ContextKeys } from './common/context-keys.ts';
 import { FineTuneCommand } from './training/fine-tune-command.ts';
 import { HealthPage } from './health/health-page.ts';
+import { EvaluationPage } from './evaluations/evaluation-page.ts';
+import { chooseEvaluation, evaluate } from './evaluations/evaluate-command.ts';
 import { RecordsPage } from './records/records-page.ts';
 import { KeyStore } from './workers/keys.ts';
 import { localModelsOf } from './workers/local-models-of.ts';
@@ -238,6 +240,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     return commands;
   }));
   const recordsPage = new RecordsPage({ connection, report });
+  const evaluationPage = new EvaluationPage({ connection, extensionUri: context.extensionUri, report });
   const statusBar = new StatusBar();
   const trainingStatusBar = new TrainingStatusBar();
   const pageMessageOptions: PageMessageOptions = {
@@ -382,6 +385,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       walkthrough.did('didSeeHealth');
     },
     'conductor.showRecords': () => recordsPage.show(),
+    'conductor.evaluate': () => evaluate({ connection, open: (folder) => evaluationPage.open(folder) }),
+    'conductor.openEvaluation': async () => {
+      const folder = await chooseEvaluation(connection);
+      if (folder !== undefined) evaluationPage.open(folder);
+    },
     'conductor.showLogs': () => log.show(),
     'conductor.serve': async () => (await serveCommands()).serve(),
     'conductor.addServeKey': async () => (await serveCommands()).addKey(),
@@ -404,6 +412,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     modelSettings.watch(),
     healthPage.watch(),
     recordsPage,
+    evaluationPage,
     suggestions.watch(),
     ghost,
     panelView.register(),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { PageCommand, PageMessage, PageQuestion, ReplyMessage } from '../../backend/protocol/panel-messages.ts';
 import { messageOf } from '../common/backend-connection.ts';
-import { panelHtml, type Place } from './panel-html.ts';
+import { panelHtml, type Place } from '../common/panel-html.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { StateSender } from './state-sender.ts';
 import { Throttle } from './throttle.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { panelHtml } from '../../extension/panel/panel-html.ts';
+import { panelHtml } from '../../extension/common/panel-html.ts';
 
 const html = panelHtml({
   cspSource: 'https://webview.test',

@@ -4,14 +4,16 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { chromium } from 'playwright-core';
+import type { EvaluationPageState } from '../../backend/protocol/evaluation-page.ts';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
+import { EVALUATION_SCENES } from './evaluation-fixtures.ts';
 import { BEGIN, REPLIES, SCENES } from './fixtures.ts';
 import { openPanel } from './harness/panel-page.ts';
 import { THEMES } from './harness/themes.ts';
 
 /*
  *   node with-node.mjs node test/webview/screenshots.ts [--scene a,b] [--theme dark,light] [--width 300,400]
- *     [--place editor] [--open] [--forced-colors] [--language de] [--dist dist]
+ *     [--page evaluation] [--place editor] [--open] [--forced-colors] [--language de] [--dist dist]
  * Draws every scene of the built panel into test/e2e/artifacts/panel/ and ends with 1 where the page reports an error, breaks its
  * content security policy, is wider than its view, or axe-core finds something.
  */
@@ -21,7 +23,9 @@ const MAX_HEIGHT = 6_000;
 
 const { values } = parseArgs({
   options: {
-    scene: { type: 'string', default: Object.keys(SCENES).join(',') },
+    /** The panel by default, or the page of an evaluation. */
+    page: { type: 'string', default: 'panel' },
+    scene: { type: 'string' },
     dist: { type: 'string', default: 'dist' },
     theme: { type: 'string', default: 'dark,light' },
     width: { type: 'string', default: '300,400,700' },
@@ -34,6 +38,9 @@ const { values } = parseArgs({
     open: { type: 'boolean', default: false },
   },
 });
+
+const isEvaluation = values.page === 'evaluation';
+const scenes: Readonly<Record<string, () => PanelState | EvaluationPageState>> = isEvaluation ? EVALUATION_SCENES : SCENES;
 
 const out = path.resolve(import.meta.dirname, '../e2e/artifacts/panel');
 await mkdir(out, { recursive: true });
@@ -58,17 +65,17 @@ for (const themeName of values.theme.split(',')) {
   const theme = THEMES[themeName];
   if (!theme) throw new Error(`There is no theme "${themeName}": ${Object.keys(THEMES).join(', ')}.`);
   for (const width of values.width.split(',').map(Number)) {
-    for (const scene of values.scene.split(',')) {
-      const state = SCENES[scene]?.();
-      if (!state) throw new Error(`There is no scene "${scene}": ${Object.keys(SCENES).join(', ')}.`);
+    for (const scene of values.scene?.split(',') ?? Object.keys(scenes)) {
+      const state = scenes[scene]?.();
+      if (!state) throw new Error(`There is no scene "${scene}": ${Object.keys(scenes).join(', ')}.`);
       const place = values.place === 'editor' ? 'editor' : 'side';
       const variants = [...(place === 'side' ? [] : [place]), ...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : []), ...(texts ? [values.language] : [])];
-      const where = [scene, themeName, width, ...variants].join('-');
+      const where = [...(isEvaluation ? ['evaluation'] : []), scene, themeName, width, ...variants].join('-');
       const panel = await openPanel(browser, {
-        dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'], place, replies: REPLIES, ...(texts && { texts }),
+        dist: path.resolve(values.dist), ...(isEvaluation && { bundle: 'evaluation' as const }), theme, width, forcedColors: values['forced-colors'], place, replies: REPLIES, ...(texts && { texts }),
       });
       // A little after the last event, so that live figures stand where a person would see them.
-      await panel.show(state, Math.max(BEGIN, updatedAt(state)) + 1_400);
+      await panel.show(state, Math.max(BEGIN, 'view' in state ? updatedAt(state) : 0) + 1_400);
       if (values.open) await panel.openAll();
       const height = Math.min(MAX_HEIGHT, await panel.page.evaluate(() => document.documentElement.scrollHeight));
       await panel.page.screenshot({ path: path.join(out, `${where}.png`), fullPage: true, clip: { x: 0, y: 0, width, height } });

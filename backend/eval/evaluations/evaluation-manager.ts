@@ -47,8 +47,9 @@ interface Active {
   waitsFor: string | undefined;
 }
 
-/** Told at most this often, because a client then reads the table anew. */
+/** Told at most this often, because a client then reads the table anew: its intervals are computed, which may take a small share of the time. */
 const TELL_EVERY_MS = 700;
+const TIMES_A_READING = 15;
 
 /** The evaluations of this process, and those that any process left in a folder. */
 export class EvaluationManager {
@@ -58,6 +59,7 @@ export class EvaluationManager {
   readonly #toTell = new Map<string, NodeJS.Timeout>();
   /** The folder that was read last, which a client that turns its pages asks for again. */
   #read: { readonly folder: string; readonly stamp: string; readonly samples: readonly Sample[] } | undefined;
+  #readingMs = 0;
   #isClosed = false;
 
   constructor(options: EvaluationManagerOptions) {
@@ -146,7 +148,11 @@ export class EvaluationManager {
     if (!known) throw noEvaluation(folder);
     const page = path.join(folder, 'results.html');
     const isThere = known.state === 'over' && (await stat(page).catch(() => undefined))?.isFile();
-    return viewOf(known, await this.#samples(folder), isThere ? page : undefined);
+    const samples = await this.#samples(folder);
+    const begun = performance.now();
+    const view = viewOf(known, samples, isThere ? page : undefined);
+    this.#readingMs = performance.now() - begun;
+    return view;
   }
 
   /** In the order of seeds, tasks and contestants once all are judged; before, as they come. */
@@ -267,7 +273,7 @@ export class EvaluationManager {
       this.#known(folder).then((known) => {
         if (known) for (const listener of this.#listeners) listener(summaryOf(known));
       }).catch((error: unknown) => this.#options.log(`An evaluation could not be read: ${String(error)}`));
-    }, TELL_EVERY_MS));
+    }, Math.max(TELL_EVERY_MS, TIMES_A_READING * this.#readingMs)));
   }
 }
 

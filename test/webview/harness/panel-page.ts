@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import type { EvaluationPageState } from '../../../backend/protocol/evaluation-page.ts';
 import type { PageReplies, PanelState, StateMessage } from '../../../backend/protocol/panel-messages.ts';
-import { panelHtml, type Place } from '../../../extension/panel/panel-html.ts';
+import { panelHtml, type Place } from '../../../extension/common/panel-html.ts';
 import type { Theme } from './themes.ts';
 
 /*
@@ -15,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.cs
 
 export interface PanelPage {
   readonly page: Page;
-  show(state: PanelState, sentAt: number): Promise<void>;
+  show(state: PanelState | EvaluationPageState, sentAt: number): Promise<void>;
   /** Opens whatever is closed, and then what that held. */
   openAll(): Promise<void>;
   /** What the page has posted so far. */
@@ -30,10 +31,12 @@ interface FakeVsCode {
 }
 
 export async function openPanel(browser: Browser, {
-  dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false, texts, place = 'side', replies = {},
+  dist, bundle = 'webview', theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false, texts, place = 'side', replies = {},
 }: {
   /** Folder of the built page. */
   dist: string;
+  /** The page: the panel's, or that of an evaluation. */
+  bundle?: 'webview' | 'evaluation';
   theme: Theme; width: number; height?: number; viewState?: unknown; reducedMotion?: boolean; forcedColors?: boolean;
   /** Of another language, by the English ones. */
   texts?: Readonly<Record<string, string>>;
@@ -80,7 +83,7 @@ export async function openPanel(browser: Browser, {
     const file = new URL(route.request().url()).pathname;
     if (file === '/') {
       const html = panelHtml({
-        cspSource: ORIGIN, nonce: 'nonce', scriptUri: `${ORIGIN}/webview.js`, styleUris: [`${ORIGIN}/webview.css`],
+        cspSource: ORIGIN, nonce: 'nonce', scriptUri: `${ORIGIN}/${bundle}.js`, styleUris: [`${ORIGIN}/${bundle}.css`],
         title: 'Conductor', language: texts ? 'de' : 'en', texts, place,
       });
       return route.fulfill({ contentType: 'text/html', body: html.replace('<body>', `<body class="${theme.bodyClass}">`) });
@@ -98,7 +101,7 @@ export async function openPanel(browser: Browser, {
     page,
     problems,
     async show(state, sentAt) {
-      const message: StateMessage = { type: 'state', sentAt, number: 1, state };
+      const message = { type: 'state', sentAt, number: 1, state } satisfies Omit<StateMessage, 'state'> & { state: unknown };
       await page.evaluate((data) => window.postMessage(data), message);
       await page.waitForSelector('main');
       await page.evaluate(async () => {

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../common/escape-html.ts';
+import { escapeHtml } from './escape-html.ts';
 
 /** Location of the page: the side bar, or an editor tab. */
 export type Place = 'side' | 'editor';
