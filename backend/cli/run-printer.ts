@@ -234,7 +234,7 @@ export class RunPrinter {
     if (run.rounds[round]?.localTry) return this.#steps(steps, run);
     this.#line(`${hasAttempts(run) ? 'Attempt' : 'Round'} ${round + 1}`, `${keptFrom === undefined ? this.#planned(run.rounds[round], durationMs, run) : 'plan kept'}, ${counted(steps.length, 'step')}`);
     const mend = run.rounds[round] && mendOf(run.rounds[round]);
-    if (mend !== undefined && keptFrom === undefined) this.#line('Mended', this.#terminal.style('yellow', mend));
+    if (mend !== undefined && keptFrom === undefined) this.#line(run.rounds[round]?.planMended?.byRecords ? 'Records' : 'Mended', this.#terminal.style('yellow', mend));
     this.#steps(steps, run);
   }
 

@@ -87,7 +87,7 @@ function roundResult(run: RunSnapshot, round: RoundView) {
     localTry: round.localTry !== undefined,
     plan: round.plan ?? null,
     planning: round.planSpent ? { usd: dollars(round.planSpent), durationMs: round.planDurationMs ?? null } : null,
-    /** What was wrong with the plan as it was written, and what was changed; null where it was taken as it was written. */
+    /** Why another plan was carried out than was written, and what was changed; null where it was taken as it was written. */
     mended: round.planMended ? { message: mendOf(round), ...round.planMended } : null,
     /** What the plan was expected to cost when a person was shown it: `waiting` for the person, or `approved`; null where nobody was. */
     review: round.review ?? null,

@@ -2,9 +2,10 @@ import * as l10n from '@vscode/l10n';
 import type { PlanMend } from './plan-mend.ts';
 import type { RoundView } from './run-snapshot.ts';
 
-/** What was wrong with the plan of a round and what was changed, in one sentence; undefined where the plan was taken as it was written. Steps count from 1. */
+/** Why the plan of a round is not as it was written and what was changed, in one sentence; undefined where the plan was taken as it was written. Steps count from 1. */
 export function mendOf({ planMended, rejections, steps }: Pick<RoundView, 'planMended' | 'rejections' | 'steps'>): string | undefined {
   if (!planMended) return undefined;
+  if (planMended.byRecords) return l10n.t('What tests said of your workers chose who does what.');
   const { wrong, written, reworded, rewired } = planMended;
   const faults = [...new Set(wrong.map(faultWords))].join('; ');
   const changes = [

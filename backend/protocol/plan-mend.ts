@@ -1,7 +1,8 @@
 import * as z from 'zod';
 
 /*
- * What was wrong with a Conductor's plan that made no sense for its question, and what became of it: the nearest plan that does was taken.
+ * Why another plan was taken than a Conductor wrote. It made no sense for its question, and the nearest one that does was taken; or records
+ * chose another one.
  */
 
 /** `steps`: more than the question is worth; the others are about one step, or about the last one. */
@@ -17,5 +18,7 @@ export const planMendSchema = z.object({
   reworded: z.array(z.number().int().nonnegative()),
   /** Steps that read others than was written; empty where steps were left out, which moves what all others read. */
   rewired: z.array(z.number().int().nonnegative()),
+  /** Nothing was wrong: what tests said of workers chose the plan. */
+  byRecords: z.literal(true).optional(),
 });
 export type PlanMend = z.infer<typeof planMendSchema>;

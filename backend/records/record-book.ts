@@ -122,7 +122,7 @@ function weighed(steps: readonly JudgedStep[]): Evidence[] {
  * Tests that pass without being shown to notice a wrong answer prove nothing of a question: it may be that none could. A training has only tasks that
  * can be verified, so there it counts as a training rewards it by default: as wrong.
  */
-function isRight({ judgement, source }: JudgedStep): boolean | undefined {
+export function isRight({ judgement, source }: JudgedStep): boolean | undefined {
   if (judgement === 'passes') return source === 'rollout' || source === 'evaluation' ? false : undefined;
   return judgement === 'verified';
 }
@@ -161,8 +161,8 @@ function tallyOf(evidence: readonly Evidence[]): Tally {
 }
 
 const mean = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / values.length;
-const nameKey = ({ worker, model }: WorkerName): string => JSON.stringify([worker, model]);
-const planKey = ({ runId, round }: JudgedStep): string => `${runId}/${round}`;
+export const nameKey = ({ worker, model }: WorkerName): string => JSON.stringify([worker, model]);
+export const planKey = ({ runId, round }: JudgedStep): string => `${runId}/${round}`;
 
 function parted<T>(values: readonly T[], belongs: (value: T) => boolean): [inner: T[], outer: T[]] {
   const [inner, outer]: [T[], T[]] = [[], []];

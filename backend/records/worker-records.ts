@@ -3,7 +3,9 @@ import type { StepRole } from '../protocol/step-role.ts';
 import { STEP_ROLES } from '../protocol/step-role.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
-import { RecordBook, type Subject, type WorkerName } from './record-book.ts';
+import { judgedPlans } from './judged-plans.ts';
+import { PlanValue } from './plan-value.ts';
+import { nameKey, RecordBook, type Subject, type WorkerName } from './record-book.ts';
 
 /** For a choice. Where ten workers do two steps of each plan, all answers before these weigh an eighth. A person is shown all. */
 const NEWEST_STEPS = 3_000;
@@ -27,6 +29,14 @@ export const ALL_STEPS = Number.MAX_SAFE_INTEGER;
 
 /** The model counts, too: what another model of the same name did is not this worker's. */
 export const nameOf = ({ id, model }: Worker): WorkerName => ({ worker: id, model });
+
+/** A worker by its name and model, in one string. */
+export const workerKey = (worker: Worker): string => nameKey(nameOf(worker));
+
+/** What is known of plans. */
+export function planValue(journal: Pick<Journal, 'judgedSteps'>): PlanValue {
+  return new PlanValue(judgedPlans(journal.judgedSteps(NEWEST_STEPS)));
+}
 
 export function expectation(book: RecordBook, subject: Omit<Subject, 'role'>): Expectation {
   return (worker, role) => book.expected(nameOf(worker), { ...subject, role });

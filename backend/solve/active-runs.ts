@@ -5,12 +5,13 @@ import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-ev
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
-import { ALL_ALIKE, expectation, recordBook, type Expectation } from '../records/worker-records.ts';
+import { ALL_ALIKE, expectation, planValue, recordBook, type Expectation } from '../records/worker-records.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import type { Plan } from '../workflow/plan.ts';
 import { askClients } from './ask-clients.ts';
 import { budgetWarnings } from './budget-warnings.ts';
 import type { Checker } from './checker.ts';
+import { chosenPlan } from './choose-plan.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { estimateWork } from './estimate-work.ts';
@@ -287,6 +288,7 @@ export class ActiveRuns {
         tries: workspace === undefined ? NO_LOCAL_RECORD : journal.localTries(workspace, runId),
       }),
       standInsBy: expected,
+      planBy: (run, round, plan) => chosenPlan(run, round, plan, () => planValue(journal)),
       checker,
       failureOf: (error) => this.failureOf(error),
       baseWaitMs,

@@ -1,9 +1,10 @@
 import { unlessAborted } from '../common/unless-aborted.ts';
 import { planRequest } from '../conductor/plan-request.ts';
-import { readPlan } from '../conductor/plan/read-plan.ts';
+import { readPlan, type ReadPlan } from '../conductor/plan/read-plan.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Expectation } from '../records/worker-records.ts';
+import type { PlanMend } from '../protocol/plan-mend.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import { answerText, roundsBefore } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -67,6 +68,11 @@ export interface RoundDriverOptions {
    * training, what a plan is worth follows from the workers that it names.
    */
   readonly standInsBy?: (() => Expectation) | undefined;
+  /**
+   * Another plan in the place of the one that the Conductor wrote, by records; undefined where it stays. Without it every plan stays, as in a
+   * training.
+   */
+  readonly planBy?: ((run: RunSnapshot, round: number, plan: Plan) => Plan | undefined) | undefined;
   /** What a plan is expected to take. Without it no plan waits for a person, as in a training. */
   readonly estimateOf?: ((run: RunSnapshot, round: number, plan: Plan) => WorkEstimate) | undefined;
   readonly checker: Checker;
@@ -141,7 +147,7 @@ export class RoundDriver {
   #planEvent({ attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const { request, pool, policy: { worker: planner } } = this.#run;
     const { rejections, forgivenRejections = 0 } = this.#view;
-    const { planTries = PLAN_TRIES, ablate = (plan) => plan } = this.#options;
+    const { planTries = PLAN_TRIES } = this.#options;
     const before = roundsBefore(this.#run, this.#round);
     const revisions = before.length;
     const parsed = readPlan(reply.text, {
@@ -155,12 +161,21 @@ export class RoundDriver {
     const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
     switch (parsed.kind) {
       case 'plan':
-        return { type: 'plan.proposed', ...common, ...plannedSteps(ablate(parsed.plan), revisions), ...(parsed.mended && { mended: parsed.mended }) };
+        return { type: 'plan.proposed', ...common, ...this.#planned(parsed, revisions) };
       case 'keep':
         return { type: 'plan.kept', ...common };
       case 'rejected':
         return { type: 'plan.rejected', ...common, ...parsed.rejection };
     }
+  }
+
+  /** The plan to carry out, which need not be the one that was written. */
+  #planned({ plan, mended }: Extract<ReadPlan, { kind: 'plan' }>, revisions: number): ReturnType<typeof plannedSteps> & { mended?: PlanMend } {
+    const { ablate = (own) => own, planBy } = this.#options;
+    // Without tests nothing is known of answers like this one.
+    const better = this.#parts.test && !mended ? planBy?.(this.#run, this.#round, plan) : undefined;
+    if (better) return { ...plannedSteps(better, revisions), mended: { wrong: [], written: plan.modelIds.length, reworded: [], rewired: [], byRecords: true } };
+    return { ...plannedSteps(ablate(plan), revisions), ...(mended && { mended }) };
   }
 
   /** Waits for a person where the plan is to be seen first. @returns false if the person wants another plan */

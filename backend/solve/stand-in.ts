@@ -4,9 +4,9 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Expectation } from '../records/worker-records.ts';
 import { roleOfStep } from '../protocol/step-role.ts';
 import { WorkerError, type WorkerErrorKind } from '../workers/errors.ts';
-import { isFree } from '../workers/limits/is-free.ts';
 import type { StepPlace } from './kept-events.ts';
 import { modelKey, serverKey } from '../workers/servers/server-of.ts';
+import { usualStepUsd } from './usual-step.ts';
 
 /*
  * Who does a step whose worker fails. docs/decisions/0021 has the reasons.
@@ -17,9 +17,6 @@ const LASTING: ReadonlySet<string> = new Set<WorkerErrorKind>(['authentication',
 /** What holds for every call of the model, whatever the worker's other settings. */
 const OF_THE_MODEL: ReadonlySet<string> = new Set<WorkerErrorKind>(['not-found', 'permission', 'context-overflow', 'model-unusable']);
 
-/** A usual step, for comparing prices. */
-const INPUT_TOKENS = 3_000;
-const OUTPUT_TOKENS = 1_000;
 /** In dollars. Steps that cost less than this differ little in cost. */
 const SMALL_COST = 0.0001;
 
@@ -79,13 +76,7 @@ export function noneLeft({ failedWorkers = [] }: Pick<RunSnapshot, 'failedWorker
 
 /** How far apart two workers are in price, as a ratio. The plan's choice says what strength a step needs and what it may cost. */
 function distance(a: WorkerConfig, b: WorkerConfig): number {
-  const [usdA, usdB] = [stepUsd(a), stepUsd(b)];
+  const [usdA, usdB] = [usualStepUsd(a), usualStepUsd(b)];
   if (usdA === undefined || usdB === undefined) return usdA === usdB ? 0 : Number.MAX_VALUE;
   return Math.abs(Math.log((usdA + SMALL_COST) / (usdB + SMALL_COST)));
-}
-
-function stepUsd(worker: WorkerConfig): number | undefined {
-  const { price } = worker;
-  if (isFree(worker)) return 0;
-  return price && (INPUT_TOKENS * price.inputPerMillion + OUTPUT_TOKENS * price.outputPerMillion) / 1_000_000;
 }
