@@ -191,6 +191,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       clientModel: (call) => clients.model(call),
       graderTools: { programs: new ProgramSandbox({ sandbox, folders, hidden: [home] }), comparer },
       openModel: (conductor) => models.openTrainable(conductor),
+      modelFolder: ({ model }) => models.folderOf(model),
       baseOf: ({ model }) => models.baseOf(model),
       now: Date.now,
     },

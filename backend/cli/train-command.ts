@@ -58,7 +58,7 @@ const start: Action = async (client, _trainingId, values, context) => {
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
   const config = await readConfig(values, currentFolder);
   // Checks whether the training can start before asking the user to agree to its cost.
-  const { missing, workers, conductor } = await client.request('training/check', { workspace, config });
+  const { missing, workers, conductor, terms = [] } = await client.request('training/check', { workspace, config });
   if (missing) {
     terminal.say(printable(missing.message));
     return EXIT.failed;
@@ -72,6 +72,7 @@ const start: Action = async (client, _trainingId, values, context) => {
     `up to ${mostComparedPlans(config)} for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
     (unpriced.length === 0 ? '' : ` Unpriced workers (${unpriced.join(', ')}) may use up to ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
   terminal.say(printable(cost));
+  for (const term of terms) terminal.say(printable(term));
   interrupted.throwIfAborted();
   const { planner } = await client.request('pool/get', {});
   if (planner && planner.worker.id !== conductor) {

@@ -3,7 +3,7 @@ import { TRAINING_ABLATIONS } from './ablations.ts';
 import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
 import { loggedComparisonSchema, outcomesSchema } from './learning.ts';
 import { TRAINING_PRESET_NAMES, withPreset } from './training-presets.ts';
-import { budgetOverrideSchema, requestSettingsSchema, stopLimitSchema } from './worker-config.ts';
+import { budgetOverrideSchema, keyNameSchema, requestSettingsSchema, serverUrlSchema, stopLimitSchema } from './worker-config.ts';
 
 /*
  * A training of the Conductor on this machine: its configuration and its state. Defaults are those of the paper (arXiv 2512.04388 §4.1 and
@@ -31,8 +31,24 @@ export type TrainingLimits = z.infer<typeof trainingLimitsSchema>;
 export const projectTaskKindSchema = z.enum(['write', 'repair', 'redo']);
 export type ProjectTaskKind = z.infer<typeof projectTaskKindSchema>;
 
-/** What can sample from and train the Conductor. `local`: this machine. */
-export const TRAINING_ENGINES = ['local'] as const;
+/** What can sample from and train the Conductor. `local`: this machine. `remote`: a server with Tinker's API. */
+export const TRAINING_ENGINES = ['local', 'remote'] as const;
+export type TrainingEngineKind = (typeof TRAINING_ENGINES)[number];
+
+/** Engines without settings are named, others are an object. */
+const engineSchema = z.union([
+  z.literal('local' satisfies TrainingEngineKind),
+  z.strictObject({
+    kind: z.literal('remote' satisfies TrainingEngineKind),
+    /** Of the server, without the path of the API. */
+    url: serverUrlSchema('engine.url'),
+    /** What the server calls the Conductor's model. Absent: as in workers.json. */
+    model: z.string().min(1).max(4_096).optional(),
+    /** The name of the server's key, as of a worker's. */
+    key: keyNameSchema.optional(),
+  }),
+]);
+export type RemoteEngineSettings = Exclude<z.infer<typeof engineSchema>, string>;
 
 /** How workers are asked, in place of what workers.json says: by id, or `*` for each that is not named. */
 const workerSettingsSchema = z.record(z.string().regex(/^(?:\*|[\w.-]{1,64})$/, 'name a worker by its id, or all with *'), requestSettingsSchema);
@@ -42,7 +58,7 @@ export type WorkerSettings = z.infer<typeof workerSettingsSchema>;
 export const trainingSettingsSchema = z.strictObject({
   /** Other defaults for all of it. */
   preset: z.enum(TRAINING_PRESET_NAMES).optional(),
-  engine: z.enum(TRAINING_ENGINES).default('local'),
+  engine: engineSchema.default('local'),
   tasks: z.strictObject({
     /** The maximum number of tasks made from the project. */
     count: count.max(1_000).default(40),
@@ -277,6 +293,8 @@ export const trainingCheckSchema = z.object({
   conductor: z.string().optional(),
   /** The workers. Unpriced ones are limited by tokens. */
   workers: z.array(z.object({ id: z.string(), priced: z.boolean(), simulated: z.boolean() })),
+  /** What the engine asks a person to agree to, beside the cost of workers; one sentence each. */
+  terms: z.array(z.string()).optional(),
 });
 export type TrainingCheck = z.infer<typeof trainingCheckSchema>;
 export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];

@@ -34,11 +34,15 @@ const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 export const isLoopback = (url: string): boolean => loopbackHosts.has(new URL(url).hostname);
 
 /** Keys are sent unencrypted only to this machine. */
-const baseUrlSchema = z
-  .url({ protocol: /^https?$/, error: 'baseUrl must be an http or https address' })
+export const serverUrlSchema = (name: string) => z
+  .url({ protocol: /^https?$/, error: `${name} must be an http or https address` })
   .refine((url) => url.startsWith('https:') || isLoopback(url), {
-    error: 'baseUrl must use https, except on this machine (127.0.0.1, localhost)',
+    error: `${name} must use https, except on this machine (127.0.0.1, localhost)`,
   });
+const baseUrlSchema = serverUrlSchema('baseUrl');
+
+/** The environment variable the command line reads, and the name in VS Code's SecretStorage. */
+export const keyNameSchema = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'a key name looks like an environment variable, such as OPENAI_API_KEY');
 
 /** Relative to the home folder, without steps upwards. */
 const inHome = z.string().min(1).max(1_024).regex(/^(?!\/)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[^\0]+$/, 'name a file or folder relative to your home folder, such as .config/opencode');
@@ -107,7 +111,7 @@ const workerFields = z.strictObject({
    * Name of the key: the environment variable the command line reads and the name in VS Code's SecretStorage.
    * Absent if the server needs none.
    */
-  key: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'a key name looks like an environment variable, such as OPENAI_API_KEY').optional(),
+  key: keyNameSchema.optional(),
   /** What the worker is good at. The Conductor chooses by it. */
   description: z.string().max(400).optional(),
   ...requestSettingsSchema.shape,

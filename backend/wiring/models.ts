@@ -42,6 +42,8 @@ export interface ModelParts {
   readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter'>) => ReturnType<LocalModels['openTrainable']>;
   /** SHA-256 of the bundled model's weights, which its name does not identify; undefined for any other model. */
   baseOf(model: string): Promise<string | undefined>;
+  /** The folder (absolute) of a model. @throws ModelMissingError */
+  folderOf(model: string): Promise<string>;
   /** Why a worker's model, or its adapter, cannot be used; one sentence. */
   whyNot(worker: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<string | undefined>;
   close(): Promise<void>;
@@ -125,6 +127,7 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
       return models.openTrainable(placeOf(worker.model));
     },
     baseOf,
+    folderOf,
     whyNot: async (worker) => {
       try {
         await openCheckpoint(await folderOf(worker.model));

@@ -28,7 +28,8 @@ function recordingModel(startTraining: () => Promise<void> = async () => {}) {
   } as unknown as TrainableModel;
   let isOpen = true;
   const openModel = async () => ({ model, close: async () => void (isOpen = false) });
-  return { parts: { openModel }, sampledFrom, isOpen: () => isOpen };
+  const modelFolder = () => Promise.reject(new Error('no folder is needed'));
+  return { parts: { openModel, modelFolder }, sampledFrom, isOpen: () => isOpen };
 }
 
 it('the engine of this machine samples from the latest version, and from the model before the training where that is asked for', async () => {

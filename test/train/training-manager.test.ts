@@ -105,6 +105,7 @@ async function begin(): Promise<TrainingManager> {
       findTestCommands: async () => found,
       runnerOf: async ({ runner, command }) => runner ?? (command.includes('vitest') ? 'vitest' : 'exit-code'),
       gatherContext: () => Promise.reject(new Error('no project')),
+      modelFolder: () => Promise.reject(new Error('no folder is needed')),
       graderTools: { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.reject(new Error('no mathematics')) } },
       openModel: async () => {
         const model = await LocalModel.open({

@@ -1,5 +1,6 @@
 import type { Tokenizer } from '../../lm/tokenizer/tokenizer.ts';
-import type { Example, TrainEngine } from '../../train/engines/engine.ts';
+import type { Example } from '../../train/engines/engine.ts';
+import type { LocalEngine } from '../../train/engines/local-engine.ts';
 import { learningRate, type LearningRateOptions } from '../../train/grpo/learning-rate.ts';
 import type { TrainingCheckpoint, CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 import { exampleAt, openingsAt, type PlanExample } from './examples.ts';
@@ -37,7 +38,7 @@ export interface PretrainedStep {
 }
 
 export interface PretrainParts {
-  readonly engine: TrainEngine;
+  readonly engine: Pick<LocalEngine, 'forwardBackward' | 'optimStep' | 'saveState'>;
   readonly store: CheckpointStore;
   readonly tokenizer: Pick<Tokenizer, 'chat' | 'encode' | 'stopTokenIds'>;
   readonly onStep?: ((metrics: PretrainedStep) => void) | undefined;

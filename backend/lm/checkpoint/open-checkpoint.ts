@@ -27,14 +27,22 @@ export interface Checkpoint {
  */
 export async function openCheckpoint(folder: string): Promise<Checkpoint> {
   const root = resolve(folder);
+  const config = await readGeometry(root);
+  const files = await readWeightFiles(root);
+  return { folder: root, config, tensors: neededTensors(tensorsByName(files), config, root), fingerprint: fingerprintOf(files) };
+}
+
+/**
+ * The geometry alone: the folder (absolute) needs no weights.
+ * @throws UnsupportedModelError, CheckpointError
+ */
+export async function readGeometry(root: string): Promise<DecoderConfig> {
   const configJson = await readModelJson(root, 'config.json');
   if (configJson === undefined) {
     const message = `${root} has no config.json: name the folder of a model in Hugging Face's format.`;
     throw new CheckpointError({ kind: 'missing-file', file: join(root, 'config.json'), message });
   }
-  const config = parseDecoderConfig(configJson, await readModelJson(root, 'generation_config.json'));
-  const files = await readWeightFiles(root);
-  return { folder: root, config, tensors: neededTensors(tensorsByName(files), config, root), fingerprint: fingerprintOf(files) };
+  return parseDecoderConfig(configJson, await readModelJson(root, 'generation_config.json'));
 }
 
 function neededTensors(

@@ -8,6 +8,8 @@ import type { TrainEngine } from './engine.ts';
 export interface EngineParts {
   /** Loads the Conductor's model with room to train an adapter; `close` frees it. */
   readonly openModel: (conductor: WorkerConfig) => Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }>;
+  /** The folder (absolute) of the Conductor's model, for engines that need its tokenizer alone. @throws ModelMissingError */
+  readonly modelFolder: (conductor: Pick<WorkerConfig, 'model'>) => Promise<string>;
 }
 
 export interface EngineStart {
@@ -20,6 +22,8 @@ export interface EngineStart {
   readonly from?: { readonly version: string; readonly engineState: string } | undefined;
   /** For engines that need one. */
   readonly keys: KeySource;
+  /** Ends the opening. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface OpenedEngine {

@@ -72,9 +72,10 @@ export interface CrossEntropyLoss {
 
 export interface ForwardBackwardOutput {
   readonly loss: number;
-  /** Per example: the log-probability of each token, and the entropy of the distribution it comes from, in nats. */
+  /** Per example: the log-probability of each token. */
   readonly logprobs: readonly (readonly number[])[];
-  readonly entropies: readonly (readonly number[])[];
+  /** Per example: the entropy of the distribution that each token comes from, in nats, where the engine computes it. */
+  readonly entropies?: readonly (readonly number[])[] | undefined;
   /** Of the model before the training; present where `klCoefficient` is not 0. */
   readonly referenceLogprobs?: readonly (readonly number[])[];
 }
@@ -91,7 +92,8 @@ export interface TrainEngine {
   ): Promise<readonly (readonly number[])[]>;
   /** Adds the gradients of a loss over the whole batch to those of the next step. */
   forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput>;
-  optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm: number }>;
+  /** @returns the norm of the gradients before clipping, where the engine tells it */
+  optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm?: number | undefined }>;
   /**
    * Makes the current weights the latest version and keeps its adapter, a PEFT folder, under this name in the training's `versions`. Each
    * version has a new name, which is part of every cache key.

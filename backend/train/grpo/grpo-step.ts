@@ -59,7 +59,7 @@ export async function grpoStep(
   for (const minibatch of minibatches(await withOldLogprobs(engine, examples, options, signal), options.updates)) {
     const output = await engine.forwardBackward(options.loss, minibatch, signal);
     const { gradientNorm } = await engine.optimStep({ learningRate, gradientClip: options.gradientClip });
-    updates.push({ ...batchMetrics(output, minibatch, options.loss), loss: output.loss, grad_norm: gradientNorm });
+    updates.push({ ...batchMetrics(output, minibatch, options.loss), loss: output.loss, ...(gradientNorm !== undefined && { grad_norm: gradientNorm }) });
   }
   return { ...metrics, ...meanMetrics(updates), examples: examples.length };
 }
@@ -138,7 +138,7 @@ function batchMetrics({ logprobs, entropies, referenceLogprobs }: ForwardBackwar
   const ratios = differences.map((difference) => Math.exp(difference)).map((ratio) => (importanceRatioCap > 0 ? Math.min(ratio, importanceRatioCap) : ratio));
   const distances = referenceLogprobs?.flatMap((row, index) => row.map((reference, token) => reference - (logprobs[index]![token] as number)));
   return {
-    entropy: mean(entropies.flat()),
+    ...(entropies && { entropy: mean(entropies.flat()) }),
     'sampling/sampling_logp_difference/mean': mean(differences.map(Math.abs)),
     'sampling/sampling_logp_difference/max': most(differences.map(Math.abs)),
     'sampling/importance_sampling_ratio/min': -most(ratios.map((ratio) => -ratio)),

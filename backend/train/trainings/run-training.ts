@@ -42,7 +42,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   const answers = new AnswerFile(folder.answers);
   try {
     const { engine, close } = await openEngine(parts, {
-      config, keys, conductor: cast.conductor, versions: store.versions,
+      config, keys, conductor: cast.conductor, versions: store.versions, signal: options.signal,
       ...(from && { from: { version: store.versionName(from.step), engineState: from.engineState } }),
     });
     try {

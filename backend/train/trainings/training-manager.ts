@@ -4,8 +4,9 @@ import { profileOf } from '../../conductor/prompt-profile.ts';
 import { isTrainingOver } from '../../protocol/training-facts.ts';
 import type { OutcomesCheck } from '../../protocol/learning.ts';
 import { trainingConfigSchema, type TaskNotes, type Training, type TrainingCheck, type TrainingConfig, type TrainingLimits, type WholeRollout } from '../../protocol/training.ts';
-import type { WorkersFile } from '../../protocol/worker-config.ts';
+import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
 import { wholeRollout } from '../rollouts/rollout-views.ts';
+import { engineProblem, engineTerms } from '../engines/open-engine.ts';
 import { Adoption } from './adoption.ts';
 import { checkOutcomes } from './freeze-outcomes.ts';
 import { requireJudge } from './judge.ts';
@@ -82,9 +83,10 @@ export class TrainingManager {
   async check(request: TrainingRequest): Promise<TrainingCheck> {
     try {
       const { conductor, pool } = await castToBegin(this.#options);
+      refuseEngine(request.config, conductor);
       await requireJudge(this.#options.parts, request);
       const workers = pool.map(({ id, price, simulated }) => ({ id, priced: price !== undefined, simulated }));
-      return { conductor: conductor.id, workers };
+      return { conductor: conductor.id, workers, terms: [...engineTerms(request.config)] };
     } catch (error) {
       if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
       return { missing: { what: error.missing, message: error.message }, workers: [] };
@@ -95,6 +97,7 @@ export class TrainingManager {
   async start(request: TrainingRequest): Promise<Training> {
     const cast = await castToBegin(this.#options);
     const { config: { workers, evaluation } } = request;
+    refuseEngine(request.config, cast.conductor);
     for (const settings of [workers, evaluation.workers]) poolWith(cast.pool, settings);
     const base = await this.#options.parts.baseOf?.(cast.conductor);
     const training = newTraining(request, cast, { base, now: this.#options.parts.now() });
@@ -253,6 +256,12 @@ export class TrainingManager {
     await this.#driver.close();
     await this.#registry.written();
   }
+}
+
+/** @throws TrainingRefusedError */
+function refuseEngine(config: TrainingConfig, conductor: WorkerConfig): void {
+  const problem = engineProblem(config, conductor);
+  if (problem !== undefined) throw new TrainingRefusedError(problem);
 }
 
 const isOver = (trainingId: string): TrainingRefusedError => new TrainingRefusedError(`The training "${trainingId}" is over: start another one.`);

@@ -1,0 +1,206 @@
+import { writeFile, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { mapInOrder } from '../../../common/map-in-order.ts';
+import type { DecoderConfig } from '../../../lm/checkpoint/decoder-config.ts';
+import type { Tokenizer } from '../../../lm/tokenizer/tokenizer.ts';
+import { ADAMW_DEFAULTS } from '../../../lm/trainer/adamw.ts';
+import type {
+  CrossEntropyLoss, Example, ForwardBackwardOutput, PolicyLoss, Prompt, SampledCompletion, SampleRequest, TrainEngine,
+} from '../engine.ts';
+import { bringHome } from './bring-home.ts';
+import type { NewModel, TinkerClient } from './client.ts';
+import { RemoteError } from './remote-error.ts';
+import type { RemoteModel } from './remote-model.ts';
+import { type RemoteState, STATE_FILE } from './remote-state.ts';
+import { crossEntropyBatch, forwardBatch, isOnPolicy, lossValue, ofCompletions, serverBatch } from './server-loss.ts';
+
+export interface RemoteEngineOptions {
+  readonly client: TinkerClient;
+  readonly model: NewModel;
+  readonly tokenizer: Pick<Tokenizer, 'chat' | 'decode' | 'stopTokenIds'>;
+  readonly config: DecoderConfig;
+  /** The most tokens of a prompt with its answer. */
+  readonly contextLength: number;
+  /** The folder (absolute) that holds one adapter per version. */
+  readonly versions: string;
+  readonly from?: RemoteState | undefined;
+}
+
+/** A change of the model on the server. */
+type Change<T> = (model: RemoteModel, signal: AbortSignal | undefined) => Promise<T>;
+
+/** Samples under way at once. The server batches them. */
+const AT_ONCE = 64;
+/** How often a call is made on a new model when the server loses one. */
+const TRIES = 3;
+
+/**
+ * Trains an adapter on a server with Tinker's API. Where the server has lost the model, or where it is not known whether a call was carried
+ * out, the model is thrown away: a new one gets the weights that were saved last and then each change since. So no batch counts twice.
+ */
+export class RemoteEngine implements TrainEngine {
+  readonly #options: RemoteEngineOptions;
+  #model: RemoteModel | undefined;
+  /** Where the server keeps the weights and the optimizer's state; undefined before the first time. */
+  #saved: string | undefined;
+  /** What the model has done since then, in order. */
+  #since: Change<unknown>[] = [];
+  /** Where the server keeps the latest version; undefined where that is the model as it was. */
+  #sampler: string | undefined;
+  /** A model that is never trained. */
+  #reference: RemoteModel | undefined;
+  #left: string | undefined;
+
+  constructor(options: RemoteEngineOptions) {
+    this.#options = options;
+    this.#saved = options.from?.weights;
+    this.#sampler = options.from?.sampler;
+    this.#left = options.from?.model;
+  }
+
+  /** Has the server make the model, so that what is wrong is known before a worker is paid. @throws RemoteError */
+  async begin(signal?: AbortSignal): Promise<void> {
+    await this.#with(async () => {}, signal);
+  }
+
+  async hasRoom(prompt: Prompt, tokens: number): Promise<boolean> {
+    return this.#encoded(prompt).length + tokens <= this.#options.contextLength;
+  }
+
+  async sample({ messages, prefill = '', maxTokens, temperature, seeds, version, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {
+    const { client, model: { baseModel }, tokenizer, contextLength } = this.#options;
+    const prompt = this.#encoded({ messages, prefill });
+    const room = contextLength - prompt.length;
+    if (room <= 0) throw new RangeError(`The messages have ${prompt.length} tokens and the model reads at most ${contextLength}, its answer included: give it less to read.`);
+    const stops = new Set(tokenizer.stopTokenIds);
+    const modelPath = version === 'initial' ? undefined : this.#sampler;
+    const from = modelPath === undefined ? { baseModel } : { modelPath };
+    return await mapInOrder(seeds, AT_ONCE, async (seed): Promise<SampledCompletion> => {
+      const { tokens, logprobs, stopReason } = await client.sample({
+        from, prompt, maxTokens: Math.min(maxTokens, room), temperature, stopTokens: tokenizer.stopTokenIds, seed, signal,
+      });
+      const shown = stops.has(tokens.at(-1) ?? -1) ? tokens.slice(0, -1) : tokens;
+      return { promptTokens: prompt, tokens, logprobs, text: prefill + tokenizer.decode(shown, { skipSpecial: true }), finishReason: stopReason };
+    });
+  }
+
+  /** At a temperature of 1: servers know no other. */
+  async forward(batch: readonly Example[], _temperature: number, signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
+    const { logprobs } = await this.#with((model) => model.forwardBackward({ ...forwardBatch(batch), forwardOnly: true }, signal), signal);
+    return ofCompletions(batch, logprobs);
+  }
+
+  async forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput> {
+    if (loss.type === 'cross_entropy') {
+      const { weight = 1 } = loss;
+      const logprobs = await this.#gradients(batch, crossEntropyBatch(batch, weight), signal);
+      const all = logprobs.flat();
+      return { loss: -weight * all.reduce((sum, value) => sum + value, 0) / all.length, logprobs };
+    }
+    const old = isOnPolicy(batch) ? await this.forward(batch, 1, signal) : batch.map(({ oldLogprobs = [] }) => oldLogprobs);
+    const reference = loss.klCoefficient === 0 ? undefined : await this.#referenceLogprobs(batch, signal);
+    const logprobs = await this.#gradients(batch, serverBatch(loss, batch, { old, reference }), signal);
+    return { loss: lossValue(loss, batch, { logprobs, old, reference }), logprobs, ...(reference && { referenceLogprobs: reference }) };
+  }
+
+  optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm?: number | undefined }> {
+    return this.#change((model, signal) => model.optimStep({ ...ADAMW_DEFAULTS, ...step }, signal));
+  }
+
+  async saveForSampler(name: string): Promise<void> {
+    const { client, versions, model: { baseModel }, config } = this.#options;
+    const samplerPath = await this.#with((model, signal) => model.saveForSampler(name, signal));
+    await bringHome(client, { samplerPath, folder: path.join(versions, name), baseModel, config });
+    this.#sampler = samplerPath;
+  }
+
+  async saveState(folder: string): Promise<void> {
+    const weights = await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
+    const state: RemoteState = { format: 1, weights, sampler: this.#sampler, model: this.#model?.id };
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, STATE_FILE), JSON.stringify(state));
+    this.#saved = weights;
+    this.#since = [];
+  }
+
+  /** Frees the places on the server. What was saved there stays. Never rejects. */
+  async close(): Promise<void> {
+    await Promise.all([this.#model?.unload(), this.#reference?.unload()]);
+    this.#options.client.close();
+  }
+
+  #encoded({ messages, prefill = '' }: Prompt): number[] {
+    return this.#options.tokenizer.chat(messages, { prefill });
+  }
+
+  async #gradients(batch: readonly Example[], order: ReturnType<typeof serverBatch>, signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
+    const { logprobs } = await this.#change((model, current) => model.forwardBackward(order, current), signal);
+    return ofCompletions(batch, logprobs);
+  }
+
+  /** Of a fresh adapter, which computes what the model without one does. */
+  async #referenceLogprobs(batch: readonly Example[], signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
+    const { client, model } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const reference = this.#reference ?? await client.createModel(model, signal);
+        this.#reference = reference;
+        const { logprobs } = await reference.forwardBackward({ ...forwardBatch(batch), forwardOnly: true }, signal);
+        return ofCompletions(batch, logprobs);
+      } catch (error) {
+        this.#reference = undefined;
+        if (!isLost(error) || attempt === TRIES) throw error;
+      }
+    }
+  }
+
+  /** Makes a change, which a new model is given, too, until the weights are saved. */
+  async #change<T>(change: Change<T>, signal?: AbortSignal): Promise<T> {
+    const result = await this.#with(change, signal);
+    this.#since.push(change);
+    return result;
+  }
+
+  /** Calls the model on the server; where it is lost, a new one in its state. */
+  async #with<T>(call: Change<T>, signal?: AbortSignal): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#model ??= await this.#restored(signal);
+        return await call(this.#model, signal);
+      } catch (error) {
+        // How much of it was done is not known: gradients may be there in part.
+        await this.#model?.unload();
+        this.#model = undefined;
+        if (!isLost(error) || attempt === TRIES) throw error;
+      }
+    }
+  }
+
+  async #restored(signal: AbortSignal | undefined): Promise<RemoteModel> {
+    const { client, model: order } = this.#options;
+    // What an earlier process left would hold its place for another five minutes.
+    if (this.#left !== undefined) await client.unload(this.#left);
+    this.#left = undefined;
+    const model = await client.createModel(order, signal);
+    try {
+      if (this.#saved !== undefined) await this.#load(model, this.#saved, signal);
+      for (const change of this.#since) await change(model, signal);
+      return model;
+    } catch (error) {
+      await model.unload();
+      throw error;
+    }
+  }
+
+  async #load(model: RemoteModel, weights: string, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await model.loadWeights(weights, signal);
+    } catch (error) {
+      if (!(error instanceof RemoteError) || error.kind !== 'gone' || error.status !== 404) throw error;
+      const server = this.#options.client.http.server;
+      throw new RemoteError('refused', `The training server ${server} does not have the weights ${weights} any more: start another training, or restore its checkpoints and resume.`, { cause: error });
+    }
+  }
+}
+
+const isLost = (error: unknown): boolean => error instanceof RemoteError && (error.kind === 'gone' || error.kind === 'unclear');

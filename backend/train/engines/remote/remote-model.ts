@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import type { TinkerClient } from './client.ts';
+import { type Datum, decodeGradientResult, encodeGradientRequest, type GradientResult, type ServerLoss } from './gradient-messages.ts';
+import type { Answer } from './http.ts';
+import { RemoteError } from './remote-error.ts';
+import { futureSchema, gradientSchema, savedSchema, stepSchema } from './replies.ts';
+
+export interface GradientOrder {
+  readonly data: readonly Datum[];
+  readonly loss: ServerLoss;
+  readonly lossOptions?: Readonly<Record<string, number>> | undefined;
+  /** Only log-probabilities, no gradients. */
+  readonly forwardOnly?: boolean | undefined;
+}
+
+export interface AdamOrder {
+  readonly learningRate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  readonly weightDecay: number;
+  /** SkyRL has no clipping and ignores it. */
+  readonly gradientClip: number;
+}
+
+/** The tokens of one request. More examples go into further requests: their gradients are added up. */
+const TOKENS_AT_ONCE = 65_536;
+
+/**
+ * An adapter that the server trains. Its calls are numbered; a number is used for one body alone, so that a server that has seen it (SkyRL
+ * from 0.4.0 on, and Tinker) answers a call that is sent again with the result of the first. Call one method at a time.
+ */
+export class RemoteModel {
+  readonly id: string;
+  readonly #client: TinkerClient;
+  #sequence = 0;
+  /** Undefined until the server has taken one of the two. */
+  #speaks: 'protobuf' | 'json' | undefined;
+
+  constructor(client: TinkerClient, id: string) {
+    this.#client = client;
+    this.id = id;
+  }
+
+  /** Adds the gradients of a loss, the sum over all tokens, to those of the next step. @throws RemoteError, the signal's reason */
+  async forwardBackward(order: GradientOrder, signal?: AbortSignal): Promise<GradientResult> {
+    const logprobs: (readonly number[])[] = [];
+    const metrics: Record<string, number> = {};
+    for (const data of parts(order.data)) {
+      const answer = await this.#send({ ...order, data }, signal);
+      const result = await this.#client.result(this.#client.read(answer, futureSchema).request_id, signal);
+      const found = this.#gradients(result);
+      if (found.logprobs.length !== data.length || found.logprobs.some((row, index) => row.length !== data[index]!.targets.length)) {
+        throw this.#client.malformed('log-probabilities of other tokens than were sent');
+      }
+      logprobs.push(...found.logprobs);
+      for (const [name, value] of Object.entries(found.metrics)) metrics[name] = (metrics[name] ?? 0) + value;
+    }
+    return { logprobs, metrics };
+  }
+
+  /** @returns the norm of the gradients before the step, where the server tells it */
+  async optimStep({ learningRate, beta1, beta2, epsilon, weightDecay, gradientClip }: AdamOrder, signal?: AbortSignal): Promise<{ readonly gradientNorm: number | undefined }> {
+    const adam = { learning_rate: learningRate, beta1, beta2, eps: epsilon, weight_decay: weightDecay, grad_clip_norm: gradientClip };
+    const { metrics } = this.#client.read(await this.#ordered('optim_step', { adam_params: adam, type: 'optim_step' }, signal), stepSchema);
+    const [, norm] = Object.entries(metrics ?? {}).find(([name]) => /(?:^|[/:_])grad_norm(?:$|:)/.test(name)) ?? [];
+    return { gradientNorm: norm ?? undefined };
+  }
+
+  /** Saves weights and the optimizer's state. @returns the path to load them from */
+  saveWeights(name: string, signal?: AbortSignal): Promise<string> {
+    return this.#save('save_weights', name, signal);
+  }
+
+  /** Saves the weights to sample from. @returns the path to name in `sample` */
+  saveForSampler(name: string, signal?: AbortSignal): Promise<string> {
+    return this.#save('save_weights_for_sampler', name, signal);
+  }
+
+  /** Weights and optimizer of another model of this rank. The server allows it before any other call only. */
+  async loadWeights(path: string, signal?: AbortSignal): Promise<void> {
+    await this.#ordered('load_weights', { path, optimizer: true, type: 'load_weights' }, signal, false);
+  }
+
+  /** Frees the model's place. Never rejects. */
+  unload(): Promise<void> {
+    return this.#client.unload(this.id);
+  }
+
+  async #ordered(verb: string, body: Readonly<Record<string, unknown>>, signal?: AbortSignal, isRepeatable = this.#knowsNumbers): Promise<Answer> {
+    const numbered = { model_id: this.id, seq_id: (this.#sequence += 1), ...body };
+    const answer = await this.#client.call(verb, { isRepeatable, signal, body: numbered });
+    return await this.#client.result(this.#client.read(answer, futureSchema).request_id, signal);
+  }
+
+  /** SkyRL 0.3.0, which takes gradients as JSON, does not compare numbers: a step that is sent twice is made twice. */
+  get #knowsNumbers(): boolean {
+    return this.#speaks === 'protobuf';
+  }
+
+  async #save(verb: 'save_weights' | 'save_weights_for_sampler', name: string, signal?: AbortSignal): Promise<string> {
+    for (let attempt = 1; ; attempt += 1) {
+      // Saving again does no harm, under another name.
+      const path = `${name}-${randomBytes(4).toString('hex')}`;
+      try {
+        const saved = this.#client.read(await this.#ordered(verb, { path, type: verb }, signal, true), savedSchema);
+        return saved.path;
+      } catch (error) {
+        if (!(error instanceof RemoteError) || error.kind !== 'conflict' || attempt === 3) throw error;
+      }
+    }
+  }
+
+  async #send(order: GradientOrder, signal?: AbortSignal): Promise<Answer> {
+    const sequence = (this.#sequence += 1);
+    if (this.#speaks === 'json') return await this.#sendJson(order, sequence, signal);
+    const body = encodeGradientRequest({ ...order, modelId: this.id, sequence, forwardOnly: order.forwardOnly ?? false });
+    try {
+      // A server that takes JSON alone refuses this before it does anything.
+      const answer = await this.#client.call('forward_backward', { body, isRepeatable: true, signal });
+      this.#speaks = 'protobuf';
+      return answer;
+    } catch (error) {
+      const mayTakeJson = error instanceof RemoteError && this.#speaks === undefined && (error.status === 415 || error.status === 422);
+      if (!mayTakeJson) throw error;
+      return await this.#sendJson(order, sequence, signal).then((answer) => {
+        this.#speaks = 'json';
+        return answer;
+      }, (second: unknown) => {
+        // 415: it takes Protocol Buffers alone, and said what it refuses.
+        throw second instanceof RemoteError && second.status === 415 ? error : second;
+      });
+    }
+  }
+
+  #sendJson({ data, loss, lossOptions, forwardOnly = false }: GradientOrder, sequence: number, signal?: AbortSignal): Promise<Answer> {
+    const input = {
+      loss_fn: loss,
+      ...(lossOptions && { loss_fn_config: lossOptions }),
+      data: data.map(({ tokens, targets, inputs }) => ({
+        model_input: { chunks: [{ type: 'encoded_text', tokens }] },
+        loss_fn_inputs: Object.fromEntries(Object.entries({ target_tokens: targets, ...inputs }).map(([name, values]) => [name, { data: values }])),
+      })),
+    };
+    const verb = forwardOnly ? 'forward' : 'forward_backward';
+    return this.#client.call(verb, { isRepeatable: forwardOnly, signal, body: { model_id: this.id, seq_id: sequence, [`${verb}_input`]: input } });
+  }
+
+  #gradients(answer: Answer): GradientResult {
+    if (answer.isProtobuf) return this.#client.decoded(() => decodeGradientResult(answer.bytes));
+    const { loss_fn_outputs: outputs, metrics } = this.#client.read(answer, gradientSchema);
+    const told = Object.entries(metrics ?? {}).filter((entry): entry is [string, number] => entry[1] !== null);
+    return { logprobs: outputs.map(({ logprobs }) => logprobs.data), metrics: Object.fromEntries(told) };
+  }
+}
+
+/** Parts of so many tokens that a request stays small, with at least one example each. */
+function parts(data: readonly Datum[]): readonly (readonly Datum[])[] {
+  const found: Datum[][] = [];
+  let tokens = Infinity;
+  for (const datum of data) {
+    if (tokens + datum.tokens.length > TOKENS_AT_ONCE) {
+      found.push([]);
+      tokens = 0;
+    }
+    found.at(-1)!.push(datum);
+    tokens += datum.tokens.length;
+  }
+  return found;
+}
