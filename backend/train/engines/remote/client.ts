@@ -94,6 +94,7 @@ export class TinkerClient {
     const result = await this.result(this.read(answer, futureSchema).request_id, signal);
     const [sequence] = this.#samples(result).sequences;
     if (!sequence || sequence.tokens.length !== sequence.logprobs.length) throw this.malformed('a sample without a log-probability for each token');
+    this.requireNumbers(sequence.logprobs);
     return sequence;
   }
 
@@ -127,6 +128,12 @@ export class TinkerClient {
     const parsed = schema.safeParse(json);
     if (parsed.success) return parsed.data;
     throw this.malformed(`an answer that is not as expected at ${parsed.error.issues[0]?.path.join('.') || 'its top'}`, parsed.error);
+  }
+
+  /** @throws RemoteError where the model has broken down */
+  requireNumbers(logprobs: readonly number[]): void {
+    if (logprobs.every(Number.isFinite)) return;
+    throw new RemoteError('refused', `The training server ${this.http.server} computes log-probabilities that are no numbers: lower "learningRate.peak" and start again, or ask whoever runs the server.`);
   }
 
   malformed(what: string, cause?: unknown): RemoteError {

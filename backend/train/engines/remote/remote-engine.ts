@@ -3,7 +3,6 @@ import path from 'node:path';
 import { mapInOrder } from '../../../common/map-in-order.ts';
 import type { DecoderConfig } from '../../../lm/checkpoint/decoder-config.ts';
 import type { Tokenizer } from '../../../lm/tokenizer/tokenizer.ts';
-import { ADAMW_DEFAULTS } from '../../../lm/trainer/adamw.ts';
 import type {
   CrossEntropyLoss, Example, ForwardBackwardOutput, PolicyLoss, Prompt, SampledCompletion, SampleRequest, TrainEngine,
 } from '../engine.ts';
@@ -31,6 +30,11 @@ type Change<T> = (model: RemoteModel, signal: AbortSignal | undefined) => Promis
 
 /** Samples under way at once. The server batches them. */
 const AT_ONCE = 64;
+/**
+ * The API's own defaults, but for epsilon, which is PyTorch's. SkyRL computes its steps in the type of the weights: beta2 = 0.999 is 1 in
+ * bfloat16, and the first step divides 0 by 0.
+ */
+export const REMOTE_ADAM = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0 } as const;
 /** How often a call is made on a new model when the server loses one. */
 const TRIES = 3;
 
@@ -104,7 +108,7 @@ export class RemoteEngine implements TrainEngine {
   }
 
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm?: number | undefined }> {
-    return this.#change((model, signal) => model.optimStep({ ...ADAMW_DEFAULTS, ...step }, signal));
+    return this.#change((model, signal) => model.optimStep({ ...REMOTE_ADAM, ...step }, signal));
   }
 
   async saveForSampler(name: string): Promise<void> {

@@ -53,6 +53,7 @@ export class RemoteModel {
       if (found.logprobs.length !== data.length || found.logprobs.some((row, index) => row.length !== data[index]!.targets.length)) {
         throw this.#client.malformed('log-probabilities of other tokens than were sent');
       }
+      this.#client.requireNumbers(found.logprobs.flat());
       logprobs.push(...found.logprobs);
       for (const [name, value] of Object.entries(found.metrics)) metrics[name] = (metrics[name] ?? 0) + value;
     }
@@ -113,24 +114,23 @@ export class RemoteModel {
 
   async #send(order: GradientOrder, signal?: AbortSignal): Promise<Answer> {
     const sequence = (this.#sequence += 1);
-    if (this.#speaks === 'json') return await this.#sendJson(order, sequence, signal);
-    const body = encodeGradientRequest({ ...order, modelId: this.id, sequence, forwardOnly: order.forwardOnly ?? false });
+    const asProtobuf = (): Promise<Answer> => {
+      const body = encodeGradientRequest({ ...order, modelId: this.id, sequence, forwardOnly: order.forwardOnly ?? false });
+      return this.#client.call('forward_backward', { body, isRepeatable: true, signal });
+    };
+    if (this.#speaks === 'protobuf') return await asProtobuf();
     try {
-      // A server that takes JSON alone refuses this before it does anything.
-      const answer = await this.#client.call('forward_backward', { body, isRepeatable: true, signal });
-      this.#speaks = 'protobuf';
+      // JSON first: SkyRL 0.3.0 fails with 500 on bytes, while later versions refuse JSON before they do anything: 415, or 404 and 405 where
+      // there is no path for log-probabilities alone.
+      const answer = await this.#sendJson(order, sequence, signal);
+      this.#speaks = 'json';
       return answer;
     } catch (error) {
-      const mayTakeJson = error instanceof RemoteError && this.#speaks === undefined && (error.status === 415 || error.status === 422);
-      if (!mayTakeJson) throw error;
-      return await this.#sendJson(order, sequence, signal).then((answer) => {
-        this.#speaks = 'json';
-        return answer;
-      }, (second: unknown) => {
-        // 415: it takes Protocol Buffers alone, and said what it refuses.
-        throw second instanceof RemoteError && second.status === 415 ? error : second;
-      });
+      if (!(error instanceof RemoteError) || ![404, 405, 415].includes(error.status ?? 0)) throw error;
     }
+    const answer = await asProtobuf();
+    this.#speaks = 'protobuf';
+    return answer;
   }
 
   #sendJson({ data, loss, lossOptions, forwardOnly = false }: GradientOrder, sequence: number, signal?: AbortSignal): Promise<Answer> {

@@ -3,7 +3,8 @@ import * as z from 'zod';
 /* The JSON answers of Tinker's API, as far as they are read. Names are the API's. */
 
 const id = z.string().min(1).max(4_096);
-const finite = z.number();
+/** JSON has no NaN: servers write null. */
+const logprob = z.number().nullable().transform((value) => value ?? Number.NaN);
 
 export const capabilitiesSchema = z.object({
   supported_models: z.array(z.object({ model_name: id })).max(10_000),
@@ -25,11 +26,11 @@ export const sampleSchema = z.object({
   sequences: z.array(z.object({
     stop_reason: z.enum(['stop', 'length']),
     tokens: z.array(z.int().min(0)),
-    logprobs: z.array(finite),
+    logprobs: z.array(logprob),
   })),
 });
 
 export const gradientSchema = z.object({
-  loss_fn_outputs: z.array(z.object({ logprobs: z.object({ data: z.array(finite) }) })),
+  loss_fn_outputs: z.array(z.object({ logprobs: z.object({ data: z.array(logprob) }) })),
   metrics: z.record(z.string(), z.number().nullable()).nullish(),
 });
