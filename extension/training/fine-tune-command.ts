@@ -22,7 +22,7 @@ export interface FineTuneOptions {
 }
 
 /** The Conductor and the workers of a training. */
-type Cast = Required<Pick<TrainingCheck, 'conductor' | 'workers'>> & {
+type Cast = Required<Pick<TrainingCheck, 'conductor' | 'workers' | 'terms'>> & {
   /** Who plans questions now. */
   readonly planner: string | undefined;
 };
@@ -67,12 +67,12 @@ export class FineTuneCommand {
   async #cast(folder: string, config: TrainingConfig): Promise<Cast | undefined> {
     const { connection, chooseModel } = this.#options;
     const check = (): Promise<TrainingCheck> => connection.request('training/check', { workspace: folder, config });
-    let { missing, conductor, workers } = await check();
+    let { missing, conductor, workers, terms = [] } = await check();
     if (missing?.what === 'conductor') {
       const choose = vscode.l10n.t('Choose Conductor Model');
       const sentence = vscode.l10n.t('Training needs a Conductor on this machine: choose a model first.');
       if ((await vscode.window.showErrorMessage(sentence, choose)) !== choose || (await chooseModel()) === undefined) return undefined;
-      ({ missing, conductor, workers } = await check());
+      ({ missing, conductor, workers, terms = [] } = await check());
     }
     if (missing?.what === 'worker') {
       const add = vscode.l10n.t('Add Worker');
@@ -92,7 +92,7 @@ export class FineTuneCommand {
     }
     if (conductor === undefined) return undefined;
     const { planner } = await connection.request('pool/get', {});
-    return { conductor, workers, planner: planner?.worker.id };
+    return { conductor, workers, terms, planner: planner?.worker.id };
   }
 }
 
@@ -156,7 +156,7 @@ async function editSettings(folder: string, config: TrainingConfig): Promise<voi
   void vscode.window.showInformationMessage(vscode.l10n.t('Save the settings when you are done, and run "{0}" again.', command));
 }
 
-function detailOf(config: TrainingConfig, { workers, conductor, planner }: Cast, isFromFile: boolean): string {
+function detailOf(config: TrainingConfig, { workers, terms, conductor, planner }: Cast, isFromFile: boolean): string {
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
   const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
   const spends = vscode.l10n.t(
@@ -165,6 +165,7 @@ function detailOf(config: TrainingConfig, { workers, conductor, planner }: Cast,
   );
   return [
     spends,
+    ...terms.map(plainMessage),
     ...(unpriced.length > 0 ? [vscode.l10n.t(
       'No price is known of {0}: there the training pauses at {1} tokens.', unpriced.join(', '), formatTokens(unpricedTokensFor(config.budget.usd)),
     )] : []),

@@ -57,7 +57,7 @@ async function begin(): Promise<{ manager: TrainingManager; journal: Journal }> 
       journal, prices, delay, now: Date.now, caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
       verifier: { verify: nothing, onBase: nothing, notices: nothing, testBase: nothing, tryTests: nothing },
       sandboxAvailability: async () => ({ available: false, reason: 'none' }), findTestCommands: async () => [], runnerOf: async () => 'exit-code',
-      gatherContext: nothing, graderTools: { programs: { run: nothing }, comparer: { same: nothing } },
+      gatherContext: nothing, modelFolder: nothing, graderTools: { programs: { run: nothing }, comparer: { same: nothing } },
       openModel: async () => {
         const model = await openModel();
         return { model, close: () => model.close() };

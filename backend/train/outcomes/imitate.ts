@@ -38,7 +38,7 @@ export async function imitate(
     const rate = learningRate(step, steps, options.learningRate);
     const { loss } = await engine.forwardBackward({ type: 'cross_entropy' }, batch, signal);
     const { gradientNorm } = await engine.optimStep({ learningRate: rate, gradientClip });
-    metrics.push({ loss, grad_norm: gradientNorm, learning_rate: rate, examples: batch.length });
+    metrics.push({ loss, ...(gradientNorm !== undefined && { grad_norm: gradientNorm }), learning_rate: rate, examples: batch.length });
     const done = step + 1;
     if (done % STEPS_KEPT === 0 || done === steps) {
       await engine.saveForSampler(store.versionName(done));

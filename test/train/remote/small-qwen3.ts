@@ -27,7 +27,7 @@ const CONFIG = {
   tie_word_embeddings: true,
   use_sliding_window: false,
   eos_token_id: 2047,
-  torch_dtype: 'bfloat16',
+  torch_dtype: 'float32',
 };
 
 /** Writes it into a folder (absolute), the same each time. */
@@ -37,7 +37,7 @@ export async function writeSmallQwen3(folder: string): Promise<void> {
     const count = shape.reduce((product, length) => product * length, 1);
     const isNorm = shape.length === 1;
     const data = isNorm ? new Float32Array(count).fill(1) : normals(count, index + 1).map((value) => value / 8);
-    return [name, { type: 'BF16', shape, data }];
+    return [name, { type: 'F32', shape, data }];
   }));
   await writeFile(path.join(folder, 'config.json'), JSON.stringify(CONFIG, null, 2));
   await writeSafetensors(path.join(folder, 'model.safetensors'), tensors);

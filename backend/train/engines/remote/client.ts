@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { decodeSampleResult, type SampleResult } from './gradient-messages.ts';
 import { type Answer, type Call, Http, type HttpOptions } from './http.ts';
 import { RemoteError } from './remote-error.ts';
