@@ -86,7 +86,8 @@ export class TrainingManager {
       refuseEngine(request.config, conductor);
       await requireJudge(this.#options.parts, request);
       const workers = pool.map(({ id, price, simulated }) => ({ id, priced: price !== undefined, simulated }));
-      return { conductor: conductor.id, workers, terms: [...engineTerms(request.config)] };
+      const terms = engineTerms(request.config);
+      return { conductor: conductor.id, workers, ...(terms.length > 0 && { terms: [...terms] }) };
     } catch (error) {
       if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
       return { missing: { what: error.missing, message: error.message }, workers: [] };

@@ -2,7 +2,6 @@ import type * as z from 'zod';
 import { decodeSampleResult, type SampleResult } from './gradient-messages.ts';
 import { type Answer, type Call, Http, type HttpOptions } from './http.ts';
 import { RemoteError } from './remote-error.ts';
-import { RemoteModel } from './remote-model.ts';
 import { capabilitiesSchema, futureSchema, modelSchema, sampleSchema, sessionSchema } from './replies.ts';
 
 /** As the SDK sends it; SkyRL ends a session that was not heard of for 300 seconds. */
@@ -53,8 +52,8 @@ export class TinkerClient {
     return this.read(answer, capabilitiesSchema).supported_models.map(({ model_name }) => model_name);
   }
 
-  /** A new adapter, which changes nothing yet. A session that the server forgot is replaced. */
-  async createModel({ baseModel, rank, seed }: NewModel, signal?: AbortSignal): Promise<RemoteModel> {
+  /** The id of a new adapter, which changes nothing yet. A session that the server forgot is replaced. */
+  async createModel({ baseModel, rank, seed }: NewModel, signal?: AbortSignal): Promise<string> {
     for (let isKnown = this.#session !== undefined; ; isKnown = false) {
       const session = await this.#open(signal);
       try {
@@ -65,7 +64,7 @@ export class TinkerClient {
         });
         const { model_id: modelId, request_id: requestId } = this.read(answer, modelSchema);
         if (requestId !== undefined) await this.result(requestId, signal);
-        return new RemoteModel(this, modelId);
+        return modelId;
       } catch (error) {
         if (!(error instanceof RemoteError) || !(error.kind === 'gone' || error.kind === 'unclear')) throw error;
         this.#end();

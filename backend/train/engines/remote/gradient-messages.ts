@@ -6,14 +6,14 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
  * Numbers are packed as the machine has them, little-endian: tokens in int32, targets and offsets in int64, the others in float32.
  */
 
-/** The server's losses. Each is a sum over the tokens of all examples. */
+/** The server's losses. */
 export type ServerLoss = 'cross_entropy' | 'importance_sampling' | 'ppo' | 'cispo';
 
 /** An example as the server reads it: at each place, the token to predict and what weighs it. */
 export interface Datum {
   readonly tokens: readonly number[];
   readonly targets: readonly number[];
-  /** Tensors by their name: `weights` for cross-entropy, `logprobs` and `advantages` for the others. */
+  /** Tensors by their name: `weights`, and `logprobs` and `advantages` for all but cross-entropy. */
   readonly inputs: Readonly<Record<string, readonly number[]>>;
 }
 

@@ -9,7 +9,7 @@ import type {
 import { bringHome } from './bring-home.ts';
 import type { NewModel, TinkerClient } from './client.ts';
 import { RemoteError } from './remote-error.ts';
-import type { RemoteModel } from './remote-model.ts';
+import { RemoteModel } from './remote-model.ts';
 import { type RemoteState, STATE_FILE } from './remote-state.ts';
 import { crossEntropyBatch, forwardBatch, isOnPolicy, lossValue, ofCompletions, serverBatch } from './server-loss.ts';
 
@@ -147,7 +147,7 @@ export class RemoteEngine implements TrainEngine {
     const { client, model } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const reference = this.#reference ?? await client.createModel(model, signal);
+        const reference = this.#reference ?? new RemoteModel(client, await client.createModel(model, signal));
         this.#reference = reference;
         const { logprobs } = await reference.forwardBackward({ ...forwardBatch(batch), forwardOnly: true }, signal);
         return ofCompletions(batch, logprobs);
@@ -185,7 +185,7 @@ export class RemoteEngine implements TrainEngine {
     // What an earlier process left would hold its place for another five minutes.
     if (this.#left !== undefined) await client.unload(this.#left);
     this.#left = undefined;
-    const model = await client.createModel(order, signal);
+    const model = new RemoteModel(client, await client.createModel(order, signal));
     try {
       if (this.#saved !== undefined) await this.#load(model, this.#saved, signal);
       for (const change of this.#since) await change(model, signal);

@@ -34,6 +34,8 @@ export class RemoteModel {
   readonly id: string;
   readonly #client: TinkerClient;
   #sequence = 0;
+  /** Examples whose gradients the next step uses. */
+  #examples = 0;
   /** Undefined until the server has taken one of the two. */
   #speaks: 'protobuf' | 'json' | undefined;
 
@@ -55,6 +57,7 @@ export class RemoteModel {
       }
       this.#client.requireNumbers(found.logprobs.flat());
       logprobs.push(...found.logprobs);
+      if (!order.forwardOnly) this.#examples += data.length;
       for (const [name, value] of Object.entries(found.metrics)) metrics[name] = (metrics[name] ?? 0) + value;
     }
     return { logprobs, metrics };
@@ -64,8 +67,11 @@ export class RemoteModel {
   async optimStep({ learningRate, beta1, beta2, epsilon, weightDecay, gradientClip }: AdamOrder, signal?: AbortSignal): Promise<{ readonly gradientNorm: number | undefined }> {
     const adam = { learning_rate: learningRate, beta1, beta2, eps: epsilon, weight_decay: weightDecay, grad_clip_norm: gradientClip };
     const { metrics } = this.#client.read(await this.#ordered('optim_step', { adam_params: adam, type: 'optim_step' }, signal), stepSchema);
-    const [, norm] = Object.entries(metrics ?? {}).find(([name]) => /(?:^|[/:_])grad_norm(?:$|:)/.test(name)) ?? [];
-    return { gradientNorm: norm ?? undefined };
+    const [name = '', norm] = Object.entries(metrics ?? {}).find(([one]) => /(?:^|[/:_])grad_norm(?:$|:)/.test(one)) ?? [];
+    // SkyRL's gradient is the mean over examples.
+    const times = name.startsWith('skyrl.ai/') ? this.#examples : 1;
+    this.#examples = 0;
+    return { gradientNorm: typeof norm === 'number' ? norm * times : undefined };
   }
 
   /** Saves weights and the optimizer's state. @returns the path to load them from */

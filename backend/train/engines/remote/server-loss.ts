@@ -12,21 +12,26 @@ export interface ServerBatch {
 }
 
 /**
- * Our loss (`policyLoss` in lm/decoder) in the terms of the server, which has a plain sum over tokens of −r·A, with r = exp(logprob − old),
+ * Our loss (`policyLoss` in lm/decoder) in the terms of the server, which has a sum over tokens of −weight·r·A, with r = exp(logprob − old),
  * clipped for `ppo`. `old` are the trainer's own log-probabilities. What a token counts, w·share, becomes part of its advantage, and so does
  * the divergence: at r = 1 its gradient is that of (1 − exp(reference − old)).
+ *
+ * SkyRL's JAX back end divides the sum of an example by the sum of its weights (`per_seq_loss` in backends/jax.py of 0.4.0), other servers do
+ * not: weights that sum to 1 give both the same. It also divides by the number of examples, which Adam does not notice.
  *
  * So gradients are ours exactly, by the two losses that every server has: without old log-probabilities in the examples every ratio is 1
  * (`importance_sampling`), with them it is clipped (`ppo`).
  */
 export function serverBatch(loss: PolicyLoss, batch: readonly Example[], { old, reference }: { readonly old: Rows; readonly reference?: Rows | undefined }): ServerBatch {
-  const advantages = tokensOf(loss, batch, { old, reference }).map((row) => row.map(({ share, importance, advantage, divergenceSlope }) => share * (importance * advantage - divergenceSlope)));
-  const data = batch.map((example, index) => datumOf(example, { logprobs: old[index]!, advantages: advantages[index]! }));
+  const advantages = tokensOf(loss, batch, { old, reference }).map((row) => row.map(({ share, importance, advantage, divergenceSlope }) => row.length * share * (importance * advantage - divergenceSlope)));
+  const data = batch.map((example, index) => datumOf(example, {
+    logprobs: old[index]!, advantages: advantages[index]!, weights: example.tokens.map(() => 1 / example.tokens.length),
+  }));
   if (isOnPolicy(batch)) return { data, loss: 'importance_sampling' };
   return { data, loss: 'ppo', lossOptions: { clip_low_threshold: 1 - loss.clip.low, clip_high_threshold: 1 + loss.clip.high } };
 }
 
-/** The mean negative log-probability of all tokens. */
+/** The mean negative log-probability of all tokens; where the server averages over examples, the mean of their means. */
 export function crossEntropyBatch(batch: readonly Example[], weight: number): ServerBatch {
   const all = batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
   return { data: batch.map((example) => datumOf(example, { weights: example.tokens.map(() => weight / all) })), loss: 'cross_entropy' };
