@@ -11,7 +11,7 @@ import type { NewModel, TinkerClient } from './client.ts';
 import { RemoteError } from './remote-error.ts';
 import { RemoteModel } from './remote-model.ts';
 import { type RemoteState, STATE_FILE } from './remote-state.ts';
-import { crossEntropyBatch, forwardBatch, isOnPolicy, lossValue, ofCompletions, serverBatch } from './server-loss.ts';
+import { crossEntropyBatch, forwardBatch, isOnPolicy, lossValue, ofCompletions, serverBatch, type TokenExample } from './server-loss.ts';
 
 export interface RemoteEngineOptions {
   readonly client: TinkerClient;
@@ -88,8 +88,16 @@ export class RemoteEngine implements TrainEngine {
     });
   }
 
+  /** For learning from texts, whose examples have weights: SkyRL divides by these, so that they would not count. @throws RemoteError */
+  encode(): Promise<never> {
+    return Promise.reject(new RemoteError('refused', 'A training server cannot learn from plans that somebody else wrote: set "engine" to "local" for that.'));
+  }
+
   /** At a temperature of 1: servers know no other. */
-  async forward(batch: readonly Example[], _temperature: number, signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
+  async forward(
+    batch: readonly TokenExample[], _temperature: number, signal?: AbortSignal, version?: SampleRequest['version'],
+  ): Promise<readonly (readonly number[])[]> {
+    if (version === 'initial') return await this.#referenceLogprobs(batch, signal);
     const { logprobs } = await this.#with((model) => model.forwardBackward({ ...forwardBatch(batch), forwardOnly: true }, signal), signal);
     return ofCompletions(batch, logprobs);
   }
@@ -143,7 +151,7 @@ export class RemoteEngine implements TrainEngine {
   }
 
   /** Of a fresh adapter, which computes what the model without one does. */
-  async #referenceLogprobs(batch: readonly Example[], signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
+  async #referenceLogprobs(batch: readonly TokenExample[], signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
     const { client, model } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {

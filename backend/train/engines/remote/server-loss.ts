@@ -5,6 +5,9 @@ import type { Datum, ServerLoss } from './gradient-messages.ts';
 /** Log-probabilities of the tokens of each example. */
 type Rows = readonly (readonly number[])[];
 
+/** All that log-probabilities and cross-entropy need of an example. */
+export type TokenExample = Pick<Example, 'promptTokens' | 'tokens'>;
+
 export interface ServerBatch {
   readonly data: readonly Datum[];
   readonly loss: ServerLoss;
@@ -32,13 +35,13 @@ export function serverBatch(loss: PolicyLoss, batch: readonly Example[], { old, 
 }
 
 /** The mean negative log-probability of all tokens; where the server averages over examples, the mean of their means. */
-export function crossEntropyBatch(batch: readonly Example[], weight: number): ServerBatch {
+export function crossEntropyBatch(batch: readonly TokenExample[], weight: number): ServerBatch {
   const all = batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
   return { data: batch.map((example) => datumOf(example, { weights: example.tokens.map(() => weight / all) })), loss: 'cross_entropy' };
 }
 
 /** For log-probabilities alone. */
-export function forwardBatch(batch: readonly Example[]): ServerBatch {
+export function forwardBatch(batch: readonly TokenExample[]): ServerBatch {
   return crossEntropyBatch(batch, 1);
 }
 
@@ -55,7 +58,7 @@ export function lossValue(loss: PolicyLoss, batch: readonly Example[], { logprob
 }
 
 /** The part of each example's tokens that the prompt does not have: the server's result has one number for each target. */
-export function ofCompletions(batch: readonly Example[], logprobs: Rows): Rows {
+export function ofCompletions(batch: readonly TokenExample[], logprobs: Rows): Rows {
   return logprobs.map((row, index) => row.slice(batch[index]!.promptTokens.length - 1));
 }
 
@@ -85,7 +88,7 @@ function tokensOf({ type, klCoefficient, importanceRatioCap, maxCompletionLength
 }
 
 /** Each place predicts the next token. What lies before the completion counts nothing. */
-function datumOf({ promptTokens, tokens }: Example, ofTokens: Readonly<Record<string, readonly number[]>>): Datum {
+function datumOf({ promptTokens, tokens }: TokenExample, ofTokens: Readonly<Record<string, readonly number[]>>): Datum {
   const all = [...promptTokens, ...tokens];
   const before = new Array<number>(promptTokens.length - 1).fill(0);
   const inputs = Object.fromEntries(Object.entries(ofTokens).map(([name, values]) => [name, [...before, ...values]]));
