@@ -30,6 +30,8 @@ export interface Checker {
     readonly patch: Patch;
     /** Tests are asked for, alone or beside another change. */
     readonly newTests?: 'alone' | 'beside' | undefined;
+    /** Where no test failed before, the tests are run all the same: they may show that something breaks. */
+    readonly nothingFailed?: 'run';
     readonly sandboxed: boolean;
     readonly signal: AbortSignal;
   }): Promise<Verdict>;

@@ -420,7 +420,7 @@ export class RoundDriver {
 
     const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability(test.image);
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
-      ? await this.#verify({ ...this.#parts.files.base(workspace), patch, newTests, ...test, sandboxed, signal })
+      ? await this.#verify({ ...this.#parts.files.base(workspace), patch, newTests, nothingFailed: 'run', ...test, sandboxed, signal })
       : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
     this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
   }

@@ -42,6 +42,7 @@ it('tests that nobody asked for are left out, which is said, and the rest is jud
   });
   expect(judged).toHaveLength(1);
   expect(judged[0]?.patch.edits.map(({ path: file }) => file)).toEqual(['src/a.js']);
+  expect(judged[0]).toMatchObject({ nothingFailed: 'run' });
   expect(judged[0]?.newTests).toBeUndefined();
 });
 
