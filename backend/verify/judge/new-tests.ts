@@ -13,7 +13,7 @@ export function judgeNewTests(before: BaseRun, after: JudgedRun, where: string):
   const { ran, against } = found(tests, where);
   if (against !== undefined) return { verified: false, score: 0, outcome: 'failed', reason: against, tests };
   if (ran === 0) return { verified: false, score: 0, outcome: 'failed', reason: NONE_RAN, tests };
-  return { verified: false, score: 0, outcome: 'passes', reason: `${ran === 1 ? 'The new test passes' : `All ${ran} new tests pass`} ${where}. Whether they notice a fault was not tried.`, tests };
+  return { verified: false, score: 0, outcome: 'passes', reason: `${ran === 1 ? 'The new test passes' : `All ${ran} new tests pass`} ${where}. Whether ${ran === 1 ? 'it notices' : 'they notice'} a fault was not tried.`, tests };
 }
 
 /**
