@@ -151,7 +151,9 @@ function canEndEarly({ state, step, config, tasks, finishing }: Training): boole
 
 function Actions({ training }: { readonly training: Training }): JSX.Element {
   const host = useHost();
-  const { trainingId, state, stopped, comparison, adopted } = training;
+  const { trainingId, state, stopped, comparison, logged, adopted } = training;
+  const isOffered = comparison !== undefined || logged?.says === 'better';
+  const isBetter = logged?.says === 'better' || (comparison !== undefined && comparison.difference.mean > 0);
   const post = (action: TrainingAction) => (): void => host.post({ type: 'training', action, trainingId });
   const goesOn = state === 'paused' || state === 'failed';
   return (
@@ -162,8 +164,8 @@ function Actions({ training }: { readonly training: Training }): JSX.Element {
       {goesOn && !stopped && <Button onClick={post('raiseBudget')}>{l10n.t('Raise budget…')}</Button>}
       {canEndEarly(training) && <Button onClick={post('finish')}>{l10n.t('Compare now…')}</Button>}
       {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label={l10n.t('Cancel this training')}>{l10n.t('Cancel')}</Button>}
-      {state === 'completed' && comparison && !adopted && (
-        <Button appearance={comparison.difference.mean > 0 ? 'primary' : 'secondary'} onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
+      {state === 'completed' && isOffered && !adopted && (
+        <Button appearance={isBetter ? 'primary' : 'secondary'} onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
       )}
       {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the previous Conductor')}>{l10n.t('Go back')}</Button>}
       {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}

@@ -34,6 +34,16 @@ async function sampled(model: TrainableModel, adapter: string | undefined, seed:
 }
 
 describe('training in a process of its own', () => {
+  it('encodes a text that somebody else wrote as the answer to a prompt', async () => {
+    const model = trainable();
+    const prompt = { messages: [{ role: 'user' as const, content: 'Who writes?' }], prefill: 'Steps:' };
+    const [open_, ended] = [await model.encode(prompt, { text: ' write2', ends: false }), await model.encode(prompt, { text: ' write2', ends: true })];
+    expect(open_.promptTokenIds).toHaveLength(await model.countTokens(prompt));
+    expect(open_.tokenIds.length).toBeGreaterThan(0);
+    expect(ended.tokenIds.slice(0, -1)).toEqual(open_.tokenIds);
+    expect(ended.promptTokenIds).toEqual(open_.promptTokenIds);
+  });
+
   it('has the log-probabilities of the sampler at the start and after each step', async () => {
     const model = trainable();
     await model.startTraining(START);
