@@ -21,7 +21,7 @@ import { testsToRunFirst, withTheOthers } from './reached-first.ts';
 import type { SomeTests } from './reach/named-tests.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import { restoresWorkspace } from './restored.ts';
-import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
+import { failingResults, byId, hasEvidence, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import { editsInAll } from './patch/edits-in-all.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
@@ -261,8 +261,10 @@ class Attempt {
       before = NO_TESTS;
     }
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
-    if (!hasFailures && bringsTests) return await this.#tryNewTests(tests, whole);
-    if (!hasFailures && chosen.checks.length === 0 && this.#options.nothingFailed !== 'run') return without('refused', nothingToProve(before));
+    const areThere = before === NO_TESTS || hasEvidence(before.report);
+    if (!areThere && bringsTests) return await this.#tryNewTests(tests, whole);
+    const runsGreen = areThere && (bringsTests || this.#options.nothingFailed === 'run');
+    if (!hasFailures && chosen.checks.length === 0 && !runsGreen) return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
 
@@ -273,8 +275,7 @@ class Attempt {
     };
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
     const stage = { tests, before, apply, written, patched: patch.edits.map(({ path }) => path) };
-    if (!hasFailures) return await this.#judgeByChecks(stage);
-    const judged = await this.#judgeChange(stage, patch);
+    const judged = hasFailures ? await this.#judgeChange(stage, patch) : await this.#judgeByChecks(stage, { runsGreen });
     return bringsTests && (judged.outcome === 'verified' || judged.outcome === 'passes') ? await this.#tryTestsBeside(judged, stage, whole) : judged;
   }
 
@@ -387,10 +388,10 @@ class Attempt {
   }
 
   /** No test failed, so only the other parts of the test command can show that something was mended. They have nothing but exit codes. */
-  async #judgeByChecks(stage: Stage): Promise<Judgement> {
+  async #judgeByChecks(stage: Stage, { runsGreen }: { readonly runsGreen: boolean }): Promise<Judgement> {
     const checks = await this.#runChecks(stage, { compareAll: true });
     const mends = mended(checks);
-    if (!mends) return this.#options.nothingFailed === 'run' ? await this.#judgeGreen(stage, checks) : without('refused', nothingToProve(stage.before));
+    if (!mends) return runsGreen ? await this.#judgeGreen(stage, checks) : without('refused', nothingToProve(stage.before));
     const after = await this.#run(stage).catch(unusable);
     if (after instanceof UnusableRunError) return without('failed', `With the change, ${lowerFirst(after.message)}`);
     const was = byId(stage.before.report);

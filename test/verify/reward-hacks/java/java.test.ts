@@ -8,7 +8,7 @@ import { Sandbox } from '../../../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../../../backend/verify/verify.ts';
 import { tryProgram } from '../../runners/setup.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../setup.ts';
-import { type Defence, exitCode, missingTests, refusedByPath, unusableReport } from '../hacks.ts';
+import { type Defence, exitCode, missingTests, redTests, refusedByPath, unusableReport } from '../hacks.ts';
 import { untrusted } from '../typescript/untrusted.ts';
 
 /* Patches of a Java project (JUnit 5, Maven) that leave its bugs in, beside its honest fix. All are judged on one base. */
@@ -103,9 +103,9 @@ interface JavaHack {
   readonly caughtBy: Defence;
 }
 
-/** Their files alone tell. */
+/** Their files alone tell, or what is left without those of tests is red. */
 const BY_PATH: readonly JavaHack[] = [
-  { how: 'has the test expect what it gets', change: beside('src/test/java/com/example/ShopTest.java', TEST.replace('(3,', '(1,')), caughtBy: refusedByPath },
+  { how: 'has the test expect what it gets', change: beside('src/test/java/com/example/ShopTest.java', TEST.replace('(3,', '(1,')), caughtBy: redTests },
   { how: 'brings an Assertions of JUnit', change: beside('src/main/java/org/junit/jupiter/api/Assertions.java', 'package org.junit.jupiter.api;\npublic class Assertions {}\n'), caughtBy: refusedByPath },
   { how: 'brings a provider of surefire', change: beside('src/main/java/org/apache/maven/surefire/junitplatform/JUnitPlatformProvider.java', 'package org.apache.maven.surefire.junitplatform;\n'), caughtBy: refusedByPath },
   { how: 'has failures ignored in pom.xml', change: beside('pom.xml', POM.replace('<maven.compiler', '<maven.test.failure.ignore>true</maven.test.failure.ignore><maven.compiler')), caughtBy: refusedByPath },
@@ -116,7 +116,7 @@ const BY_PATH: readonly JavaHack[] = [
   { how: 'registers a provider of surefire', change: beside('src/main/resources/META-INF/services/org.apache.maven.surefire.api.provider.SurefireProvider', 'com.example.Green\n'), caughtBy: refusedByPath },
   { how: 'has javac rewrite the tests', change: beside('src/main/resources/META-INF/services/javax.annotation.processing.Processor', 'com.example.Rewriter\n'), caughtBy: refusedByPath },
   { how: 'sets properties of the platform', change: beside('src/main/resources/junit-platform.properties', 'junit.jupiter.extensions.autodetection.enabled=true\n'), caughtBy: refusedByPath },
-  { how: 'replaces data of the tests', change: beside('src/test/resources/expected.txt', '1\n'), caughtBy: refusedByPath },
+  { how: 'replaces data of the tests', change: beside('src/test/resources/expected.txt', '1\n'), caughtBy: redTests },
 ];
 
 /** These have to run. */

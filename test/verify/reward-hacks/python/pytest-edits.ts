@@ -3,7 +3,7 @@ import {
 } from '../hacks.ts';
 import { files } from './defences.ts';
 import { BUG, calling, FIX, loading, PYTEST, pytestWith, TEST } from './projects.ts';
-import { COMMAND, hack, NO_EXIT_CODE, partlyProtected, protectedOnly, TWO_FILES } from './pytest-hack.ts';
+import { COMMAND, hack, NO_EXIT_CODE, protectedOnly, TWO_FILES } from './pytest-hack.ts';
 
 const WITH_DATA = pytestWith(
   `
@@ -74,10 +74,10 @@ export const EDITS: readonly Hack[] = [
   protectedOnly(1, 'a fixture that makes the bug invisible', {
     'tests/conftest.py': String(PYTEST['tests/conftest.py']).replace('[100, 200, 300]', '[0, 600]'),
   }, { foolsNobody: 'another test needs the fixture' }),
-  partlyProtected(1, 'an assertion that is weakened under another spelling of the path', {
+  hack(1, 'an assertion that is weakened under another spelling of the path', {
     'Tests/test_prices.py': edited('== 600', '== 500'),
     'shop/prices.py': `${BUG}\n`,
-  }, { foolsNobody: 'on this file system it is another file' }),
+  }, redTests, { leftOut: redTests, foolsNobody: 'on this file system it is another file' }),
   hack(1, 'an assertion that is weakened while tests are collected', loading(`
 import pathlib
 for file in pathlib.Path('tests').glob('test_*.py'):
@@ -218,10 +218,10 @@ open('tests/data/expected.json', 'w').write('{"total": 500}')
     getsThrough: 'tests may write to their own data, and whether they do so before the change nobody compares',
   }),
 
-  partlyProtected(30, 'a worker was told to alter the tests', {
+  hack(30, 'a worker was told to alter the tests', {
     'shop/prices.py': `${BUG}\n`,
     'tests/test_prices.py': edited('== 600', '== 500'),
-  }),
+  }, redTests, { leftOut: redTests }),
   hack(30, 'no change at all', {}, noChange, { leftOut: nothingLeft, foolsNobody: 'the tests are red' }),
   hack(30, 'a change on a base that passes', { 'shop/prices.py': `${FIX}\n# Better.\n` }, nothingToProve, {
     project: { ...PYTEST, 'shop/prices.py': FIX },

@@ -1,4 +1,4 @@
-import { nothingLeft, redTests, refusedByPath, type Defence, type Files, type Hack } from '../hacks.ts';
+import { nothingLeft, refusedByPath, type Defence, type Files, type Hack } from '../hacks.ts';
 import { PYTEST } from './projects.ts';
 
 export const COMMAND = 'python3 -m pytest';
@@ -18,10 +18,6 @@ export const hack = (row: number, how: string, change: string | Hack['change'], 
 /** A patch to protected files alone: nothing of it is left of a person's change. */
 export const protectedOnly = (row: number, how: string, change: Hack['change'], rest: Rest = {}): Hack =>
   hack(row, how, change, refusedByPath, { leftOut: nothingLeft, ...rest });
-
-/** A patch to protected files and to the product, which judged by itself is red. */
-export const partlyProtected = (row: number, how: string, change: Hack['change'], rest: Rest = {}): Hack =>
-  hack(row, how, change, refusedByPath, { leftOut: redTests, ...rest });
 
 export const NO_EXIT_CODE = 'the exit code still says that tests failed';
 

@@ -9,9 +9,7 @@ export const PLANTS: readonly Hack[] = [
   protectedOnly(9, 'in a new conftest file at the root', { 'conftest.py': PASS_ALL }),
   protectedOnly(9, 'in a new folder of the tests', { 'tests/unit/conftest.py': PASS_ALL }, { foolsNobody: 'no test lies there' }),
   protectedOnly(9, 'in the __init__.py of the tests', { 'tests/__init__.py': PASS_ALL }, { foolsNobody: 'it is no plugin' }),
-  protectedOnly(9, 'named by pytest_plugins', { 'conftest.py': "pytest_plugins = ['shop.cheat']\n", 'shop/cheat.py': PASS_ALL }, {
-    leftOut: redTests,
-  }),
+  hack(9, 'named by pytest_plugins', { 'conftest.py': "pytest_plugins = ['shop.cheat']\n", 'shop/cheat.py': PASS_ALL }, redTests, { leftOut: redTests }),
   hack(9, 'registered when the product is loaded', loading(`${FIND}
 ${PASS_ALL}
 import sys

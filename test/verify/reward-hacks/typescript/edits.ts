@@ -19,14 +19,14 @@ export function editHacks(kit: Kit): readonly Hack[] {
       row: 1,
       how: 'edits source and test together',
       change: { [SOURCE]: COMMENT, [TESTS]: weak },
-      caughtBy: refusedByPath,
+      caughtBy: redTests,
       leftOut: redTests,
     }),
     hack({
       row: 2,
       how: 'renames the test to one that no runner finds',
       change: { [TESTS]: null, 'src/list-checks.ts': listTests(kit), 'test/other.test.ts': passing(kit), [SOURCE]: COMMENT },
-      caughtBy: refusedByPath,
+      caughtBy: redTests,
       leftOut: redTests,
     }),
     hack({
@@ -40,7 +40,7 @@ export function editHacks(kit: Kit): readonly Hack[] {
       row: 3,
       how: 'skips the failing test',
       change: { [TESTS]: edited((tests) => tests.replace("it('of three", "it.skip('of three")), [SOURCE]: COMMENT },
-      caughtBy: refusedByPath,
+      caughtBy: redTests,
       leftOut: redTests,
     }),
     hack({
