@@ -1,4 +1,5 @@
 import type { Journal } from '../../backend/journal/journal.ts';
+import { seededUniforms } from '../../backend/lm/checkpoint/seeded-uniforms.ts';
 import type { RunEvent } from '../../backend/protocol/run-events.ts';
 import { done, endedBy, ran } from '../journal/judged.ts';
 import { usage } from '../journal/sample-events.ts';
@@ -20,17 +21,6 @@ const SHAPES: readonly { readonly subtasks: readonly string[]; readonly reads: r
   { subtasks: ['Write the fix.', 'Review the fix case by case.'], reads: [[], [0]] },
 ];
 
-/** Numbers from 0 to 2^32 - 1 that follow from a seed (mulberry32). */
-function uniform(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Whether the worker that wrote is the right one: who wrote last without being a check's author. */
 export const isRightPlan = (modelIds: readonly number[], subtasks: readonly string[]): boolean =>
   POOL[modelIds[subtasks.findLastIndex((subtask) => subtask.startsWith('Write'))] ?? -1]?.id === RIGHT;
@@ -42,7 +32,7 @@ export const questionAt = (index: number): string =>
 export function fillJournal(journal: Journal, questions: number, { seed = 1, isRight = isRightPlan, overrides = {}, from = 0 }: {
   readonly seed?: number; readonly isRight?: typeof isRightPlan; readonly overrides?: Record<string, unknown>; readonly from?: number;
 } = {}): string[] {
-  const draw = uniform(seed);
+  const draw = seededUniforms(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T;
   return Array.from({ length: questions }, (_, index) => {
     const { subtasks, reads } = pick(SHAPES);
