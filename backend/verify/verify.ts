@@ -21,7 +21,7 @@ import { testsToRunFirst, withTheOthers } from './reached-first.ts';
 import type { SomeTests } from './reach/named-tests.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import { restoresWorkspace } from './restored.ts';
-import { failingResults, byId, hasEvidence, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
+import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import { editsInAll } from './patch/edits-in-all.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
@@ -261,9 +261,7 @@ class Attempt {
       before = NO_TESTS;
     }
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
-    const areThere = before === NO_TESTS || hasEvidence(before.report);
-    if (!areThere && bringsTests) return await this.#tryNewTests(tests, whole);
-    const runsGreen = areThere && (bringsTests || this.#options.nothingFailed === 'run');
+    const runsGreen = bringsTests || this.#options.nothingFailed === 'run';
     if (!hasFailures && chosen.checks.length === 0 && !runsGreen) return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
@@ -429,10 +427,7 @@ class Attempt {
   /** Runs the tests that come with a change which the project's own tests confirm. What they say for it proves nothing, and what they say against it counts. */
   async #tryTestsBeside(judged: Judgement, { tests, before }: Stage, whole: Pick<Patch, 'edits'>): Promise<Judgement> {
     this.#options.onProgress?.('running the tests that come with the change');
-    const run = (edits: readonly FileEdit[]): Promise<JudgedRun | UnusableRunError> => tests.runs.run(async (copy) => {
-      await tests.makeBase(copy);
-      await applyPatch(copy, { edits }, { tests: 'new' });
-    }).catch(unusable);
+    const run = (edits: readonly FileEdit[]): Promise<JudgedRun | UnusableRunError> => runWithNewTests(tests, { edits }).catch(unusable);
     const [first, second] = await bothDone(run(whole.edits), run(whole.edits));
     for (const one of [first, second]) if (one instanceof UnusableRunError) return without('failed', `With the new tests, ${lowerFirst(one.message)}`);
     const settled = settle(before.report, first as JudgedRun, second as JudgedRun);
@@ -449,12 +444,8 @@ class Attempt {
     const before = await tests.before().catch((error: unknown) => (error instanceof UnusableRunError ? NO_TESTS : Promise.reject(error as Error)));
     await this.#checkEmbeddedTests(patch, before.report);
     this.#options.onProgress?.('running the tests with the change');
-    const run = (): Promise<JudgedRun> => tests.runs.run(async (copy) => {
-      await tests.makeBase(copy);
-      await applyPatch(copy, patch, { tests: 'new' });
-    });
     try {
-      const [first, second] = await bothDone(run(), run());
+      const [first, second] = await bothDone(runWithNewTests(tests, patch), runWithNewTests(tests, patch));
       const settled = settle(before.report, first, second);
       const isAlone = patch.edits.every((edit) => isNewTest(edit, tests.chosen.runner.configuration));
       const flaky = new Set([...before.flaky, ...settled.flaky]);
@@ -563,6 +554,12 @@ interface Stage {
   /** The runs of a patch that makes the workspace as it is. */
   readonly restored?: JudgedRun;
 }
+
+/** Runs the tests with a patch that may add some. */
+const runWithNewTests = (tests: BaseTests, patch: Pick<Patch, 'edits'>): Promise<JudgedRun> => tests.runs.run(async (copy) => {
+  await tests.makeBase(copy);
+  await applyPatch(copy, patch, { tests: 'new' });
+});
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 

@@ -13,7 +13,7 @@ export function judgeNewTests(before: BaseRun, after: JudgedRun, where: string):
   const { ran, against } = found(tests, where);
   if (against !== undefined) return { verified: false, score: 0, outcome: 'failed', reason: against, tests };
   if (ran === 0) return { verified: false, score: 0, outcome: 'failed', reason: NONE_RAN, tests };
-  return { verified: false, score: 0, outcome: 'passes', reason: `${ran === 1 ? 'The new test passes' : `All ${ran} new tests pass`} ${where}. Whether ${ran === 1 ? 'it notices' : 'they notice'} a fault was not tried.`, tests };
+  return { verified: false, score: 0, outcome: 'passes', reason: `${allPass(ran)} ${where}. Whether ${ran === 1 ? 'it notices' : 'they notice'} a fault was not tried.`, tests };
 }
 
 /**
@@ -30,10 +30,11 @@ export function judgeTestsBeside(
   if (ran === 0) return { judgement: judged, note: NONE_RAN };
   const isNew = new Set(tests.flatMap(({ id, before: was }) => (was === 'missing' ? [id] : [])));
   const notice = alone === undefined ? ran : ran - alone.report.results.filter(({ id, kind, status }) => kind === 'test' && status === 'passed' && isNew.has(id)).length;
-  const all = ran === 1 ? 'The new test passes' : `All ${ran} new tests pass`;
   const without = ran === 1 ? (notice === 1 ? 'fails' : 'passes, too') : notice === 0 ? 'all of them pass, too' : `${notice} of them ${notice === 1 ? 'fails' : 'fail'}`;
-  return { judgement: { ...judged, tests: [...judged.tests, ...tests.filter(({ id }) => isNew.has(id))] }, note: `${all} with the change. Without it, ${ran === 1 ? 'it ' : ''}${without}.` };
+  return { judgement: { ...judged, tests: [...judged.tests, ...tests.filter(({ id }) => isNew.has(id))] }, note: `${allPass(ran)} with the change. Without it, ${ran === 1 ? 'it ' : ''}${without}.` };
 }
+
+const allPass = (ran: number): string => (ran === 1 ? 'The new test passes' : `All ${ran} new tests pass`);
 
 const NONE_RAN = 'The test command runs none of the new tests.';
 
