@@ -1,4 +1,4 @@
-// Bundles the six programs into dist/ and copies the files that they need at run time.
+// Bundles the programs into dist/ and copies the files that they need at run time.
 //   node build.mjs [--minify] [--watch]
 // package-vsix.mjs does the same for each platform, into a separate folder.
 // The programs: the extension (in VS Code's extension host), the backend, the processes of the model and of mathematics, the command
@@ -80,10 +80,10 @@ const writeOutputs = (out) => ({
   setup(build) {
     build.onEnd(async (result) => {
       if (result.errors.length > 0) return;
-      const executable = build.initialOptions.banner?.js?.startsWith('#!') ?? false;
       for (const file of result.outputFiles) {
         const target = path.join(out, path.relative(dist, file.path));
-        await writeWhole(target, file.contents, executable && target.endsWith('.mjs') ? 0o755 : 0o644);
+        const executable = file.contents[0] === 0x23 && file.contents[1] === 0x21; // #!
+        await writeWhole(target, file.contents, executable ? 0o755 : 0o644);
       }
     });
   },
@@ -113,10 +113,14 @@ function bundles({ minify, out }) {
       external: ['vscode'],
       plugins: [write],
     },
-    backend: {
+    // What they share, and what they load only when it is needed, is in chunks beside them, so that a start reads only what it runs.
+    'backend and command line': {
       ...esm,
-      entryPoints: ['backend/main.ts'],
-      outfile: 'dist/backend.mjs',
+      entryPoints: { backend: 'backend/main.ts', cli: 'backend/cli.ts' },
+      outdir: 'dist',
+      outExtension: { '.js': '.mjs' },
+      splitting: true,
+      chunkNames: 'chunk-[hash]',
       banner: { js: REQUIRE_BANNER },
       plugins: [ripgrepBesideTheBundle, httpWithoutFetch, write],
     },
@@ -136,13 +140,6 @@ function bundles({ minify, out }) {
       outfile: 'dist/math-process.mjs',
       banner: { js: REQUIRE_BANNER },
       plugins: [write],
-    },
-    'command line': {
-      ...esm,
-      entryPoints: ['backend/cli.ts'],
-      outfile: 'dist/cli.mjs',
-      banner: { js: `#!/usr/bin/env node\n${REQUIRE_BANNER}` },
-      plugins: [ripgrepBesideTheBundle, httpWithoutFetch, write],
     },
     panel: {
       ...shared,
@@ -297,6 +294,17 @@ export async function writeSchemas(out = dist) {
   }
 }
 
+/** A backend that runs may still load a chunk of the build that it comes from; so long, it is kept. */
+const KEEP_CHUNKS_MS = 24 * 3_600_000;
+
+async function removeOldChunks() {
+  for (const name of await readdir(dist)) {
+    if (!name.startsWith('chunk-')) continue;
+    const file = path.join(dist, name);
+    if (Date.now() - (await stat(file)).mtimeMs > KEEP_CHUNKS_MS) await rm(file);
+  }
+}
+
 /** Builds everything once, for this machine. @returns the size in bytes of each bundle, by its path from the root. */
 async function buildAll({ minify }) {
   const startedAt = new Date();
@@ -304,6 +312,7 @@ async function buildAll({ minify }) {
   const { sizes } = await buildBundles({ minify });
   await writeSchemas();
   await copyFiles(thisPlatform);
+  await removeOldChunks();
   await writeWhole(BUILD_STAMP, '');
   // A source changed during the build is newer than its output.
   await utimes(BUILD_STAMP, startedAt, startedAt);

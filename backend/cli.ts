@@ -1,59 +1,48 @@
+#!/usr/bin/env node
 import './cli/require-node.ts';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
-import { backendCommand } from './cli/backend-command.ts';
 import type { Command, CommandContext, ConnectChoices, Verification } from './cli/command.ts';
-import { demoCommand } from './cli/demo-command.ts';
 import { editorOf, editText } from './cli/edit-text.ts';
 import { EXIT } from './cli/exit-codes.ts';
-import { generateCommand } from './cli/generate-command.ts';
-import { gradCommand } from './cli/grad-command.ts';
-import { installCommand, uninstallCommand } from './cli/install-command.ts';
-import { learnCommand } from './cli/learn-command.ts';
-import { logprobsCommand } from './cli/logprobs-command.ts';
-import { modelCommand } from './cli/model-command.ts';
-import { recordsCommand } from './cli/records-command.ts';
-import { runsCommand } from './cli/runs-command.ts';
-import { serveCommand } from './cli/serve-command.ts';
-import { simulateCommand } from './cli/simulate-command.ts';
-import { solveCommand } from './cli/solve-command.ts';
-import { trainCommand } from './cli/train-command.ts';
 import { StatusLine } from './cli/status-line.ts';
 import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { asksForUsage, usageOf } from './cli/usage.ts';
 import { UsageError } from './cli/usage-error.ts';
-import { workerCommand } from './cli/worker-command.ts';
 import { machineProbe } from './lm/device/device-probe.ts';
-import { ModelClient } from './lm/process/model-client.ts';
-import { conductorHome, prepareHome } from './protocol/client/discovery.ts';
-import { connectBackend, joinBackend, stopBackend, type ConnectOptions } from './protocol/client/start-backend.ts';
+import { conductorHome } from './protocol/client/conductor-home.ts';
+import type { ConnectOptions } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { RunFolder } from './verify/files/run-folder.ts';
 import { replaceFile } from './common/replace-file.ts';
-import { loadWorkersFile } from './workers/workers-file.ts';
 
 /* Composition root of the command line. Like VS Code, it is a client of the backend; its user interface is the terminal. */
 
-/** Loaded on demand: verification takes longer to load than everything else together. */
-const verifyCommand: Command = async (args, given) => (await import('./cli/verify-command.ts')).verifyCommand(args, given);
-
-/** Also loaded on demand: it reads tasks of all kinds and judges them. */
-const evalCommand: Command = async (args, given) => (await import('./cli/eval-command.ts')).evalCommand(args, given);
-
-/** Also loaded on demand: most people never start it. */
-const mcpCommand: Command = async (args, given) => (await import('./cli/mcp-command.ts')).mcpCommand(args, given);
-
-/** Also loaded on demand: most people never start it. */
-const acpCommand: Command = async (args, given) => (await import('./cli/acp-command.ts')).acpCommand(args, given);
-
-/** The gate of agents, which has to judge as well. */
-const hookCommand: Command = async (args, given) => (await import('./cli/hook-command.ts')).hookCommand(args, given);
-
-const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
-  solve: solveCommand, runs: runsCommand, worker: workerCommand, records: recordsCommand, backend: backendCommand, demo: demoCommand, simulate: simulateCommand, train: trainCommand, learn: learnCommand,
-  eval: evalCommand, verify: verifyCommand, mcp: mcpCommand, acp: acpCommand, hook: hookCommand, serve: serveCommand, install: installCommand, uninstall: uninstallCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
-}));
+/** Each is loaded when it is called: a person, an agent and a test wait for the start, and no command needs the parts of all. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  solve: async () => (await import('./cli/solve-command.ts')).solveCommand,
+  runs: async () => (await import('./cli/runs-command.ts')).runsCommand,
+  worker: async () => (await import('./cli/worker-command.ts')).workerCommand,
+  records: async () => (await import('./cli/records-command.ts')).recordsCommand,
+  backend: async () => (await import('./cli/backend-command.ts')).backendCommand,
+  demo: async () => (await import('./cli/demo-command.ts')).demoCommand,
+  simulate: async () => (await import('./cli/simulate-command.ts')).simulateCommand,
+  train: async () => (await import('./cli/train-command.ts')).trainCommand,
+  learn: async () => (await import('./cli/learn-command.ts')).learnCommand,
+  eval: async () => (await import('./cli/eval-command.ts')).evalCommand,
+  verify: async () => (await import('./cli/verify-command.ts')).verifyCommand,
+  mcp: async () => (await import('./cli/mcp-command.ts')).mcpCommand,
+  acp: async () => (await import('./cli/acp-command.ts')).acpCommand,
+  hook: async () => (await import('./cli/hook-command.ts')).hookCommand,
+  serve: async () => (await import('./cli/serve-command.ts')).serveCommand,
+  install: async () => (await import('./cli/install-command.ts')).installCommand,
+  uninstall: async () => (await import('./cli/install-command.ts')).uninstallCommand,
+  model: async () => (await import('./cli/model-command.ts')).modelCommand,
+  generate: async () => (await import('./cli/generate-command.ts')).generateCommand,
+  logprobs: async () => (await import('./cli/logprobs-command.ts')).logprobsCommand,
+  grad: async () => (await import('./cli/grad-command.ts')).gradCommand,
+};
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;
 
@@ -135,11 +124,17 @@ const modelScript = fileURLToPath(new URL(`./model-process${path.extname(import.
 /** Never reached: a command sends its requests one after another and then closes its model. */
 const MODEL_IDLE_MS = 3_600_000;
 
-/** Imports verification dynamically: only one command needs it. */
-async function openVerification(): Promise<Verification> {
-  const { openVerificationParts } = await import('./wiring/verification.ts');
+/** The user's folder, with access for its owner only. */
+async function ownHome(): Promise<string> {
+  const { prepareHome } = await import('./protocol/client/discovery.ts');
   const home = conductorHome();
   await prepareHome(home);
+  return home;
+}
+
+async function openVerification(): Promise<Verification> {
+  const { openVerificationParts } = await import('./wiring/verification.ts');
+  const home = await ownHome();
   const { verifier, folders, close } = await openVerificationParts(home);
   const made: RunFolder[] = [];
   return {
@@ -162,19 +157,23 @@ const context: CommandContext = {
   writeWhole: replaceFile,
   openVerification,
   openEvaluation: async (request, preparing) => {
-    const home = conductorHome();
-    await prepareHome(home);
     const { environmentKeys, openEvaluation } = await import('./wiring/evaluation.ts');
-    return await openEvaluation(request, { home, keys: environmentKeys(process.env), host: 'terminal', ...preparing });
+    return await openEvaluation(request, { home: await ownHome(), keys: environmentKeys(process.env), host: 'terminal', ...preparing });
   },
   conductorFolder: conductorHome(),
   deviceProbe: machineProbe(process.env),
-  localSettings: async () => (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local,
-  openModel: (options) => new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS }),
-  stopBackend: (home) => stopBackend(home ?? conductorHome()),
-  connect: (choices) => connectBackend(asClient(choices)),
+  localSettings: async () => {
+    const { loadWorkersFile } = await import('./workers/workers-file.ts');
+    return (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local;
+  },
+  openModel: async (options) => {
+    const { ModelClient } = await import('./lm/process/model-client.ts');
+    return new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS });
+  },
+  stopBackend: async (home) => (await startBackend()).stopBackend(home ?? conductorHome()),
+  connect: async (choices) => (await startBackend()).connectBackend(asClient(choices)),
   runningSimulation: async () => {
-    const client = await joinBackend(asClient());
+    const client = await (await startBackend()).joinBackend(asClient());
     try {
       return (await client?.request('simulation/get', {}))?.simulation ?? undefined;
     } finally {
@@ -182,6 +181,8 @@ const context: CommandContext = {
     }
   },
 };
+
+const startBackend = () => import('./protocol/client/start-backend.ts');
 
 function asClient({ home, confirm, key }: ConnectChoices = {}): ConnectOptions {
   return {
@@ -199,11 +200,11 @@ function asClient({ home, confirm, key }: ConnectChoices = {}): ConnectOptions {
 
 const [name, ...args] = process.argv.slice(2);
 try {
-  const command = COMMANDS.get(name);
+  const load = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (name === '--version') terminal.result(VERSION);
   else if (name === '--help' || name === '-h' || name === 'help') terminal.result(usageOf());
-  else if (command && asksForUsage(args)) terminal.result(usageOf(name));
-  else if (command) process.exitCode = await command(args, context);
+  else if (load && asksForUsage(args)) terminal.result(usageOf(name));
+  else if (load) process.exitCode = await (await load())(args, context);
   else throw new UsageError(name === undefined ? `No command given.\n${usageOf()}` : `There is no command "${name}".\n${usageOf()}`);
 } catch (error) {
   const wasCancelled = context.interrupted.aborted && error === context.interrupted.reason;

@@ -20,7 +20,7 @@ import { explainModelError, modelParts } from './wiring/models.ts';
 import { startSimulation } from './wiring/simulation.ts';
 import { taskMaker } from './wiring/task-maker.ts';
 import { openVerificationParts } from './wiring/verification.ts';
-import { conductorHome } from './protocol/client/discovery.ts';
+import { conductorHome } from './protocol/client/conductor-home.ts';
 import { DEMONSTRATION_FOLDER } from './protocol/demonstration-runs.ts';
 import { VERSION } from './protocol/product-version.ts';
 import { runRequestSchema } from './protocol/run-request.ts';

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
+import { conductorHome } from '../backend/protocol/client/conductor-home.ts';
 import type { BackendClient } from '../backend/protocol/client/backend-client.ts';
 import type { StoredEvent } from '../backend/protocol/run-events.ts';
 import { answerOf } from '../backend/protocol/run-facts.ts';
@@ -93,7 +94,6 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   // Sockets and schemas take most of the load time and are needed only for a connection.
   const loadClient = async () => {
     const { connectBackend, stopBackend } = await import('../backend/protocol/client/start-backend.ts');
-    const { conductorHome } = await import('../backend/protocol/client/discovery.ts');
     return { connectBackend, stopBackend, home: readSettings().home ?? conductorHome() };
   };
   const connect = async (signal: AbortSignal): Promise<BackendClient> => {

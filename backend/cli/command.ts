@@ -46,7 +46,7 @@ export interface CommandContext {
   /** Replaces a file atomically. */
   readonly writeWhole: (file: string, text: string) => Promise<void>;
   /** Does not start the model yet. The caller closes it. */
-  readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => ModelClient;
+  readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => Promise<ModelClient>;
   /** The caller closes it. */
   readonly openVerification: () => Promise<Verification>;
   /** The caller closes it. */

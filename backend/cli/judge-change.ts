@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { LikelyCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { VerifiedChange } from '../protocol/verified-change.ts';
 import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
@@ -12,6 +11,7 @@ import type { TestCommand } from '../verify/runners/choose-runner.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
 import type { CommandContext } from './command.ts';
+import { likelyText } from './likely-text.ts';
 import { UsageError } from './usage-error.ts';
 
 /*
@@ -108,13 +108,6 @@ async function testCommand(base: string, { command, runner, reports, image }: Ju
     `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
     + ` ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
   );
-}
-
-/** What may run the tests, to choose from. @param option that names a command */
-export function likelyText(likely: readonly LikelyCommand[], option = '--command'): string {
-  if (likely.length === 0) return '';
-  const commands = likely.map(({ command, from }) => `"${command}" (${from})`).join(' or ');
-  return ` The tests may be run by ${commands}: name it with ${option}, and the JUnit files that it writes, if it does, with --reports.`;
 }
 
 type NothingRun = Omit<Verdict, 'command'>;

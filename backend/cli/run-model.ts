@@ -39,7 +39,7 @@ export async function runModel<T>(choice: ModelChoice, context: CommandContext, 
       said.add(reason);
     }
   };
-  const model = context.openModel({
+  const model = await context.openModel({
     settings,
     chooseDevice: async () => {
       const chosen = await chooseDevice(settings, choice.cuda, context, progress);

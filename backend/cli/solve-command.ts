@@ -8,7 +8,7 @@ import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
-import { likelyText } from './judge-change.ts';
+import { likelyText } from './likely-text.ts';
 import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { listPulledModels, type PulledModel } from '../lm/hub/pulled-models.ts';
-import { conductorHome, prepareHome, UnsafeHomeError } from '../protocol/client/discovery.ts';
+import { conductorHome } from '../protocol/client/conductor-home.ts';
+import { prepareHome, UnsafeHomeError } from '../protocol/client/discovery.ts';
 import type { CommandContext } from './command.ts';
 
 type Places = Pick<CommandContext, 'currentFolder' | 'environment'>;

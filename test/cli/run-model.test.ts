@@ -39,7 +39,7 @@ async function score(options: readonly string[], ask?: (question: string) => boo
     openVerification: () => Promise.reject(new Error('No verification is needed for this.')),
     openEvaluation: () => Promise.reject(new Error('No evaluation is needed for this.')),
     conductorFolder: path.join(folder, 'home'),
-    openModel: (chosen) => new ModelClient({ ...chosen, script: MODEL_PROCESS, idleMs: 60_000 }),
+    openModel: async (chosen) => new ModelClient({ ...chosen, script: MODEL_PROCESS, idleMs: 60_000 }),
     deviceProbe: withGpu,
     localSettings: async () => localSettingsSchema.parse(local),
     interrupted: new AbortController().signal,

@@ -3,8 +3,9 @@ import { chmod, chown, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } 
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { conductorHome } from '../../backend/protocol/client/conductor-home.ts';
 import {
-  conductorHome, prepareHome, readRecord, recordPath, removeRecord, UnsafeHomeError, writeRecord, type BackendRecord,
+  prepareHome, readRecord, recordPath, removeRecord, UnsafeHomeError, writeRecord, type BackendRecord,
 } from '../../backend/protocol/client/discovery.ts';
 
 let home: string;

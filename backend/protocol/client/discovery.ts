@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../common/replace-file.ts';
@@ -30,11 +29,6 @@ export class UnsafeHomeError extends Error {
     super(message);
     this.path = unsafePath;
   }
-}
-
-/** The folder for the user's data: `CONDUCTOR_HOME`, or `.conductor` in the user's home folder. */
-export function conductorHome(environment: Readonly<Record<string, string | undefined>> = process.env): string {
-  return path.resolve(environment['CONDUCTOR_HOME'] || path.join(homedir(), '.conductor'));
 }
 
 export function recordPath(home: string): string {

@@ -2,7 +2,7 @@
 // "wait" one that waits for a person. Configured by the environment, as nothing else is passed on.
 import path from 'node:path';
 import { Journal } from '../../../backend/journal/journal.ts';
-import { conductorHome } from '../../../backend/protocol/client/discovery.ts';
+import { conductorHome } from '../../../backend/protocol/client/conductor-home.ts';
 import { BackendHealth, nodeProblem } from '../../../backend/server/health.ts';
 import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
 import { hostBackend } from '../../../backend/server/host-backend.ts';
