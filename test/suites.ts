@@ -23,7 +23,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/eval/evaluation/{human-eval,project}.test.ts',
       'test/eval/intervals/scipy.test.ts',
       'test/eval/result-files/python-readers.test.ts',
-      'test/cli/{secrets-in-output,train-command,verify-command,verify-reports}.test.ts',
+      'test/cli/{learn-command,secrets-in-output,train-command,verify-command,verify-reports}.test.ts',
       'test/train/{hands-rollout,rollout-crash}.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
       'test/lab/gym/{gym-grades,learns}.test.ts',

@@ -28,15 +28,18 @@ export const isRightPlan = (modelIds: readonly number[], subtasks: readonly stri
 export const questionAt = (index: number): string =>
   `${SUBJECTS[index % SUBJECTS.length]} ${FAULTS[Math.floor(index / SUBJECTS.length) % FAULTS.length]} when it is called for case ${index}. Please fix it.`;
 
-/** Asks so many questions, the oldest first. @param isRight what the tests say; by default the truth about the workers */
-export function fillJournal(journal: Journal, questions: number, { seed = 1, isRight = isRightPlan, overrides = {}, from = 0 }: {
-  readonly seed?: number; readonly isRight?: typeof isRightPlan; readonly overrides?: Record<string, unknown>; readonly from?: number;
-} = {}): string[] {
+/** An ordinal in the pool. */
+const anyWorker = (draw: () => number, _question: number): number => Math.floor(draw() * POOL.length);
+
+/** Asks so many questions, the oldest first. @param isRight what the tests say; by default the truth about the workers. @param choose who does a step */
+export function fillJournal(journal: Journal, questions: number, { seed = 1, isRight = isRightPlan, choose = anyWorker, overrides = {}, from = 0 }: {
+  readonly seed?: number; readonly isRight?: typeof isRightPlan; readonly choose?: typeof anyWorker; readonly overrides?: Record<string, unknown>; readonly from?: number;
+} = {}, request: Record<string, unknown> = {}): string[] {
   const draw = seededUniforms(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T;
   return Array.from({ length: questions }, (_, index) => {
     const { subtasks, reads } = pick(SHAPES);
-    const modelIds = subtasks.map(() => Math.floor(draw() * POOL.length));
+    const modelIds = subtasks.map(() => choose(draw, index));
     const runId = `q${from + index}`;
     const plan: RunEvent = {
       type: 'plan.proposed', round: 0, attemptId: 'p', text: 'Let me think. I would ask the third.\nmodel_id = [0]', usage, cost: { usd: 0.02, estimated: false }, durationMs: 9_000,
@@ -46,7 +49,7 @@ export function fillJournal(journal: Journal, questions: number, { seed = 1, isR
     ran(journal, runId, [
       { type: 'context.gathered', pieces: [], leftOut: [], tokens: 0, text: '' }, plan, ...subtasks.map((_one, step) => done(step, 0.01)),
       ...endedBy(isRight(modelIds, subtasks) ? 'verified' : 'failed'),
-    ], { pool: POOL, policy: { kind: 'endpoint', model: 'big', promptVersion: 'standard-3', worker: PLANNER }, asks: { kind: 'bug', wants: 'change' }, ...overrides }, { question: questionAt(from + index) });
+    ], { pool: POOL, policy: { kind: 'endpoint', model: 'big', promptVersion: 'standard-3', worker: PLANNER }, asks: { kind: 'bug', wants: 'change' }, ...overrides }, { question: questionAt(from + index), ...request });
     return runId;
   });
 }
