@@ -1,3 +1,4 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ContextGatherer } from '../../backend/context/gather-context.ts';
 import { rgPath } from '@vscode/ripgrep';
@@ -27,7 +28,7 @@ import { NO_ADAPTER } from '../support/no-adapter.ts';
 /*
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
  * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `written:N` when it is written and not committed
- * yet, `before:N` when it is about to be written. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. The sixth is JSON:
+ * yet, `before:N` when it is about to be written. With `keep:FOLDER` it lives, and keeps there, for each moment, what it would have left on disk. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead. The sixth is JSON:
  * fields of the request, and what somebody does meanwhile. A request that `continues` from the run there is begins once. With `review`, this person looks at each plan: wants another one of the first, and gives
  * the last step of the second to another worker. With `tell`, the worker of the first step is told that; with `stop`, the second step is stopped at its
  * second turn.
@@ -36,8 +37,17 @@ import { NO_ADAPTER } from '../support/no-adapter.ts';
 const [home = '', workspace = '', question = '', kill = '', retried = '', more = '{}'] = process.argv.slice(2);
 const { request, review, tell, stop } = JSON.parse(more) as { request?: { continues?: string }; review?: boolean; tell?: string; stop?: boolean };
 const { continues } = request ?? {};
-const [moment, at] = kill.split(':');
+const [moment, at = ''] = kill.split(':');
 const isKillPoint = (seq: number, { type }: RunEvent): boolean => at === String(seq) || at === type;
+/** Keeps the journal's files as they are, and of the tests' copies the folders that are there: whoever comes next only removes them. */
+const keep = (name: string): void => {
+  if (moment !== 'keep') return;
+  const kept = path.join(at, name);
+  mkdirSync(kept, { recursive: true });
+  for (const file of readdirSync(home).filter((file) => file.startsWith('journal.sqlite'))) copyFileSync(path.join(home, file), path.join(kept, file));
+  const copies = path.join(home, 'verify');
+  for (const copy of existsSync(copies) ? readdirSync(copies) : []) mkdirSync(path.join(kept, 'verify', copy), { recursive: true });
+};
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('not reached');
@@ -55,6 +65,7 @@ const journal = new Proxy(real, {
       const next = (last.get(args[0]) ?? real.read(args[0]).length) + 1;
       const isHere = args[1].some((event, index) => isKillPoint(next + index, event));
       if (moment === 'before' && isHere) die();
+      keep(`before-${next}`);
       const stored = target.append(...args);
       if (moment === 'written' && isHere) die();
       last.set(args[0], stored.at(-1)?.seq ?? next - 1);
@@ -127,6 +138,7 @@ function decide(round: number): void {
 runs.listen({
   onEvent: ({ seq, event }) => {
     if (moment === 'after' && isKillPoint(seq, event)) die();
+    keep(`after-${seq}`);
     if (event.type === 'run.waiting') setImmediate(clientConnects.resolve);
     if (event.type === 'plan.held') setImmediate(() => decide(event.round));
   },

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +17,10 @@ import { outcomeOf, repaid } from '../support/compared-runs.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 /*
- * A backend is killed with SIGKILL around every event of a run, and the next one resumes it. Whatever the moment: the run ends as the
- * undisturbed one did, no finished step is paid for again, no reservation stays open, and nothing is left of the tests' copies.
+ * A backend that is killed leaves a journal and copies of the workspace, and the next one resumes the run. Whatever the moment: the run ends
+ * as the undisturbed one did, no finished step is paid for again, no reservation stays open, and nothing is left of the tests' copies.
+ * SIGKILL leaves the files as they are. So an undisturbed run keeps them around each of its events, and each state that differs is resumed.
+ * Real kills follow where processes are left behind, and around each type of event in one scenario.
  */
 
 /** The child as one file, because it is started so often; inside the checkout, where it finds the packages that stay outside of it. */
@@ -51,10 +55,14 @@ beforeAll(async () => {
   });
   folder = await mkdtemp(path.join(tmpdir(), 'conductor-crash-'));
   // A seed whose run takes several steps in two rounds, so that there is something to lose at every point.
-  const seed = 3;
+  const seed = 6;
   simulator = await SimulatorServer.start({ seed, latency: 0 });
   const workspace = path.join(folder, 'project');
   const { question } = await writeSampleProject(workspace, { seed });
+  // Each of its test files is a process in each run of the tests: what fails and one beside it are enough.
+  for (const file of await readdir(path.join(workspace, 'test'))) {
+    if (!['calculator.test.js', 'csv.test.js'].includes(file)) await rm(path.join(workspace, 'test', file));
+  }
   const conductor = simulator.conductor();
   scenarios.set('two rounds', {
     name: 'two rounds', question, workspace,
@@ -214,14 +222,19 @@ function eventsIn(home: string): StoredEvent[] {
   }
 }
 
+/** Events after which processes of tests, of a step or of an agent run, or are about to. */
+const BUSY = ['base.started', 'verify.started', 'step.acted', 'attempt.started'];
+
 it.each([
   'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent', 'attempts', 'at once',
-])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
+])('%s: the run ends the same, whatever a killed backend left on disk', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
+  const kept = path.join(folder, `${name}-left`);
   const home = await newHome(scenario, 'undisturbed');
-  await backend(scenario, home);
+  expect(await backend(scenario, home, `keep:${kept}`)).toBeNull();
   const undisturbed = eventsIn(home);
   const expected = outcomeOf(undisturbed);
+  if (name === 'two rounds') expect(expected.rounds.map(({ verdict }) => verdict)).toEqual(['failed', 'verified']);
   if (name === 'tries') expect(expected.answer).toMatch(/^0\/1 1\/0\n/);
   if (name === 'reviewed') expect(expected.rounds[0]).toMatchObject({ workers: [1, 1], plan: { modelIds: [1, 1] } });
   if (name === 'told') expect(expected.rounds[0]?.outputs[0]).toContain('Told: true');
@@ -230,39 +243,53 @@ it.each([
   if (scenario.more?.request) expect(expected.rounds.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
   if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 
-  const types = new Set(undisturbed.map(({ event }) => event.type));
-  const points = [...types].flatMap((type) => {
-    const [first, ...later] = undisturbed.filter(({ event }) => event.type === type) as [StoredEvent, ...StoredEvent[]];
-    const last = later.at(-1);
-    return [
-      // The first event is committed in a transaction of its own: before it there is no run to resume.
-      ...(type === 'run.accepted' ? [] : [{ kill: `before:${first.seq}`, type }]),
-      { kill: `after:${first.seq}`, type },
-      ...(last ? [{ kill: `after:${last.seq}`, type }] : []),
-      // Between the events of a turn there is a copy to make again.
-      ...(type.startsWith('step.') ? later.slice(0, -1).map(({ seq }) => ({ kill: `after:${seq}`, type })) : []),
-    ];
-  });
-  const check = async ({ kill, type }: (typeof points)[0]): Promise<void> => {
-    const point = `${kill} ${type}`;
-    const killedHome = await newHome(scenario, kill.replace(':', '-'));
-    expect(await backend(scenario, killedHome, kill), point).toBe('SIGKILL');
-    expect(await backend(scenario, killedHome), point).toBeNull();
-    const events = eventsIn(killedHome);
-    expect(outcomeOf(events), point).toEqual(expected);
-    expect(repaid(events), point).toEqual([]);
-    expect(await readdir(path.join(killedHome, 'verify')).catch(() => [])).toEqual([]);
+  // A backend killed at one of two moments that left the same bytes is resumed once for both.
+  const moments = undisturbed.flatMap(({ seq }) => [...(seq === 1 ? [] : [`before-${seq}`]), `after-${seq}`]);
+  const states = new Map<string, string>();
+  for (const moment of moments) {
+    const left = path.join(kept, moment);
+    // Before an event that is written together with another, nothing happens.
+    if (existsSync(left)) states.set(await bytesOf(left), moment);
+  }
+  expect(existsSync(path.join(kept, `after-${undisturbed.length}`))).toBe(true);
+  const endsTheSame = async (home: string, moment: string): Promise<void> => {
+    expect(await backend(scenario, home), moment).toBeNull();
+    const events = eventsIn(home);
+    expect(outcomeOf(events), moment).toEqual(expected);
+    expect(repaid(events), moment).toEqual([]);
+    expect(await readdir(path.join(home, 'verify')).catch(() => [])).toEqual([]);
   };
-  const started = performance.now();
-  const queue = [...points];
-  await Promise.all(Array.from({ length: 2 }, async () => {
-    for (let point = queue.shift(); point; point = queue.shift()) await check(point);
-  }));
-  console.log(
-    `crash matrix, ${name}: ${points.length} kill points at ${types.size} types of event (${[...types].join(', ')}) ` +
-    `in ${Math.round((performance.now() - started) / 1000)} s`,
-  );
+  await inPairs([...states.values()], async (moment) => {
+    const left = await newHome(scenario, moment);
+    await cp(path.join(kept, moment), left, { recursive: true });
+    await endsTheSame(left, moment);
+  });
+
+  const types = new Set<string>(undisturbed.map(({ event }) => event.type));
+  const kills = name === 'kept'
+    ? [...types].flatMap((type) => [...(type === 'run.accepted' ? [] : [`before:${type}`]), `after:${type}`])
+    : BUSY.filter((type) => types.has(type)).map((type) => `after:${type}`);
+  await inPairs(kills, async (kill) => {
+    const killed = await newHome(scenario, kill.replace(':', '-'));
+    expect(await backend(scenario, killed, kill), kill).toBe('SIGKILL');
+    await endsTheSame(killed, kill);
+  });
+  console.log(`crash matrix, ${name}: ${moments.length} moments around ${types.size} types of event (${[...types].join(', ')}) left ${states.size} states; ${kills.length} kills`);
 }, 600_000);
+
+/** What distinguishes two moments for whoever comes next: the journal's files, and which folders are there to be removed. */
+async function bytesOf(left: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of (await readdir(left)).filter((file) => file !== 'verify').sort()) hash.update(`${file}\n`).update(await readFile(path.join(left, file)));
+  return hash.update((await readdir(path.join(left, 'verify')).catch(() => [])).sort().join('\n')).digest('hex');
+}
+
+async function inPairs<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  await Promise.all(Array.from({ length: 2 }, async () => {
+    for (const item of queue) await work(item);
+  }));
+}
 
 it.each([
   'before:try.begun', 'after:plan.proposed', 'after:answer.ready', 'after:verify.completed',
