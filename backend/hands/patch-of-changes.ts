@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import type { FileChange } from '../protocol/file-change.ts';
 import { changed } from './file-changes.ts';
+import { whyItChangesTests } from '../verify/patch/added-tests.ts';
 import { isPathOfSuite, isPathOfTest, protectedReason } from '../verify/files/protected-paths.ts';
 import { readTextFile } from '../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../verify/files/workspace-path.ts';
@@ -27,15 +28,17 @@ async function editOf(change: FileChange, base: string, newTests: boolean): Prom
   const refuse = (reason: string): RefusedEdit => ({ path: change.path, reason, isForbidden: true });
   if (checked.refused !== undefined) return refuse(checked.refused);
   const { path } = checked;
-  const isNewTest = newTests && change.removed === null && isPathOfTest(path);
+  const mayAdd = newTests && isPathOfTest(path);
   const onDisk = await refusalOnDisk(base, path);
   if (onDisk !== undefined) return refuse(onDisk);
-  const reason = isNewTest ? undefined : protectedReason(path);
+  const reason = mayAdd ? undefined : protectedReason(path);
   if (reason !== undefined) return { ...refuse(reason), ...(isPathOfSuite(path) && { isOfTests: true }) };
   const found = await readTextFile(base, path);
   if (found.kind === 'refused') return refuse(found.reason);
   const before = found.kind === 'text' ? found.text : null;
   const after = changed(before, change);
   if (after === undefined || after === before) return refuse('The file was changed in the workspace after the step began.');
+  const why = mayAdd ? await whyItChangesTests({ path, before, after }) : undefined;
+  if (why !== undefined) return { path, reason: why, isOfTests: true };
   return { path, kind: before === null ? 'create' : after === null ? 'delete' : 'modify', before, after };
 }

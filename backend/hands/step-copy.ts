@@ -11,6 +11,7 @@ import type { ContextPiece } from '../protocol/run-events.ts';
 import type { TestCommand } from '../protocol/test-command.ts';
 import type { Base } from '../verify/base-tests.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../verify/copies/copy-pool.ts';
+import { whyItChangesTests } from '../verify/patch/added-tests.ts';
 import { isPathOfTest, protectedReason } from '../verify/files/protected-paths.ts';
 import type { RunFolder } from '../verify/files/run-folder.ts';
 import { likeOriginal, MAX_FILE_BYTES, readTextFile, toPlainText } from '../verify/files/text-file.ts';
@@ -125,7 +126,7 @@ export class StepCopy {
 
   /** Sets the text of a file; null removes it. @returns why it may not be */
   async set(file: string, after: string | null): Promise<string | undefined> {
-    const refusal = this.#refusal(file) ?? (await refusalOnDisk(this.#folder, file));
+    const refusal = this.#refusal(file) ?? (await refusalOnDisk(this.#folder, file)) ?? (await this.#whyItChangesTests(file, after));
     if (refusal !== undefined) return refusal;
     if (after !== null && Buffer.byteLength(after) > MAX_FILE_BYTES) return `The file would be larger than ${MAX_FILE_BYTES / 1024} KiB.`;
     if (after?.includes('\0')) return 'The new content is not text.';
@@ -306,9 +307,10 @@ export class StepCopy {
     const before = await this.#base(file);
     const refusal = this.#refusal(file) ?? (await refusalOnDisk(this.#folder, file));
     const after = refusal === undefined ? await this.text(file) : undefined;
-    if (before === undefined || after === undefined) {
+    const why = refusal ?? (after === undefined ? undefined : await this.#whyItChangesTests(file, after));
+    if (before === undefined || after === undefined || why !== undefined) {
       if (before !== undefined && before !== null) await this.#putBack(file, before);
-      return refusal ?? 'It is no text file that can be handed on.';
+      return why ?? 'It is no text file that can be handed on.';
     }
     const tooMuch = this.#tooMuch(file, after);
     if (tooMuch !== undefined) return tooMuch;
@@ -366,8 +368,13 @@ export class StepCopy {
   /** Why a file may not be changed. */
   #refusal(file: string): string | undefined {
     if (this.#hidden.has(file) || isSecretFile(file)) return 'It may hold secrets.';
-    if (this.#options.newTests && isPathOfTest(file)) return this.#paths.has(file) ? 'Tests that are there stay as they are.' : undefined;
-    return protectedReason(file);
+    return this.#options.newTests && isPathOfTest(file) ? undefined : protectedReason(file);
+  }
+
+  /** Why the new text of a file does more to tests that are there than to add some. */
+  async #whyItChangesTests(file: string, after: string | null): Promise<string | undefined> {
+    const before = isPathOfTest(file) ? await this.#base(file) : null;
+    return before === undefined ? undefined : await whyItChangesTests({ path: file, before, after });
   }
 
   #checked(written: string): { readonly path: string } | { readonly refused: string } {

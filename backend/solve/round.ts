@@ -22,13 +22,13 @@ export function wantedOf({ asks, request }: Pick<RunSnapshot, 'asks' | 'request'
 /** Whether nothing but tests is wanted. */
 export const asksForTestsAlone = ({ asks }: Pick<RunSnapshot, 'asks'>): boolean => asks?.kind === 'tests';
 
-/** Whether new tests are wanted, maybe beside another change: then an answer may add files of tests. */
+/** Whether new tests are wanted, maybe beside another change: then an answer may add some. */
 export const asksForTests = (run: Pick<RunSnapshot, 'asks'>): boolean => asksForTestsAlone(run) || run.asks?.tests === true;
 
-/** Whether an answer may add files of tests, alone or beside another change: it is asked for some, or builds on an answer that added some. */
+/** Whether an answer may add tests, alone or beside another change: it is asked for some, or builds on an answer that added some. */
 export function newTestsIn(run: Pick<RunSnapshot, 'asks' | 'earlier'>): 'alone' | 'beside' | undefined {
   if (asksForTestsAlone(run)) return 'alone';
-  const buildsOnTests = isBuiltOn(run) && run.earlier?.change?.edits.some(({ path, kind }) => kind === 'create' && isPathOfTest(path)) === true;
+  const buildsOnTests = isBuiltOn(run) && run.earlier?.change?.edits.some(({ path }) => isPathOfTest(path)) === true;
   return asksForTests(run) || buildsOnTests ? 'beside' : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { KnownJudgingFiles } from './closure/judging-files.ts';
-import { applyPatch, isNewTest } from './patch/apply-patch.ts';
+import { addsTests } from './patch/added-tests.ts';
+import { applyPatch } from './patch/apply-patch.ts';
 import type { Patch, RefusedEdit } from './patch/patch.ts';
 import { BaseTests, runnerOf, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
 import { faultIn, unreadableCommand } from './base-result.ts';
@@ -21,7 +22,7 @@ export interface TriedTests {
 
 export interface TryTestsOptions extends BaseTestsOptions {
   readonly patch: Pick<Patch, 'edits'>;
-  /** Files with new tests may be among the edits. */
+  /** Edits that add tests may be among them. */
   readonly newTests?: boolean;
 }
 
@@ -41,7 +42,7 @@ export async function tryTests(parts: BaseTestsParts, judges: KnownJudgingFiles,
     await parts.copies.onFiles(tests.snapshot, async (files) => {
       const judging = judges.of(files, { command: tests.chosen.command, configuration }, options.installed ?? base);
       for (const edit of patch.edits) {
-        const reason = newTests && isNewTest(edit, configuration) ? undefined : (protectedReason(edit.path, configuration) ?? (await judging.whyItJudges(edit)));
+        const reason = newTests && (await addsTests(edit, configuration)) ? undefined : (protectedReason(edit.path, configuration) ?? (await judging.whyItJudges(edit)));
         if (reason !== undefined) forbidden.push({ path: edit.path, reason });
       }
     });

@@ -1,4 +1,5 @@
-import { applyPatch, isNewTest, PatchNotApplicableError } from './patch/apply-patch.ts';
+import { addsTests } from './patch/added-tests.ts';
+import { applyPatch, PatchNotApplicableError } from './patch/apply-patch.ts';
 import { faultIn, placesIn, testBase, unreadableCommand } from './base-result.ts';
 import { BaseTests, bothDone, onBase, runnerOf, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
@@ -47,7 +48,7 @@ export interface VerifyOptions extends BaseTestsOptions {
    */
   readonly nothingFailed?: 'refuse' | 'run';
   /**
-   * Tests are asked for, and a patch may add files of them. `alone`: nothing else is asked for, so nothing is verified. `beside` another change:
+   * Tests are asked for, and a patch may add some, in files of their own or to those that are there. `alone`: nothing else is asked for, so nothing is verified. `beside` another change:
    * that is judged without them, and then with them. If one of them is red, the patch has failed. If no test failed before, it passes at most.
    */
   readonly newTests?: 'alone' | 'beside' | undefined;
@@ -159,6 +160,8 @@ class Attempt {
   readonly #judges: KnownJudgingFiles;
   /** Files of the change that judge it. */
   readonly #ownJudges: Set<string>;
+  /** Edits that add tests, if the patch may. */
+  #tests: ReadonlySet<FileEdit> = new Set();
   #preparationFails: Promise<boolean> | undefined;
 
   constructor(parts: BaseTestsParts, options: VerifyOptions, judges: KnownJudgingFiles) {
@@ -176,6 +179,7 @@ class Attempt {
     if (patch.edits.length === 0 && !this.#options.ownTests) return without('refused', 'The patch changes no file.');
     const chosen = await runnerOf(this.#options);
     if (!chosen) return without('infrastructure', unreadableCommand(command));
+    if (this.#options.newTests) this.#tests = await addedTests(patch, chosen);
     try {
       return this.#byOwnTests(await this.#judge(chosen, this.#admissible(patch, chosen)));
     } catch (error) {
@@ -196,17 +200,20 @@ class Attempt {
 
   /** The patch without its edits of protected files. Throws `RefusedPatch`. */
   #admissible({ edits }: Patch, { runner }: ChosenRunner): Pick<Patch, 'edits'> {
-    return this.#without(edits, (edit) =>
-      this.#options.newTests && isNewTest(edit, runner.configuration) ? undefined : protectedReason(edit.path, runner.configuration));
+    return this.#without(edits, (edit) => (this.#tests.has(edit) ? undefined : protectedReason(edit.path, runner.configuration)));
+  }
+
+  #withoutTests({ edits }: Pick<Patch, 'edits'>): Pick<Patch, 'edits'> {
+    return { edits: edits.filter((edit) => !this.#tests.has(edit)) };
   }
 
   /** The patch without its edits of what judges by its place in the project, whatever its name. Throws `RefusedPatch`. */
   async #withoutJudges({ edits }: Pick<Patch, 'edits'>, { snapshot, chosen: { runner, command } }: BaseTests): Promise<Pick<Patch, 'edits'>> {
-    const { base, installed = base, newTests } = this.#options;
+    const { base, installed = base } = this.#options;
     const reasons = await this.#parts.copies.onFiles(snapshot, async (files) => {
       const judging = this.#judges.of(files, { command, configuration: runner.configuration }, installed);
       const found = new Map<FileEdit, string | undefined>();
-      for (const edit of edits) if (!newTests || !isNewTest(edit, runner.configuration)) found.set(edit, await judging.whyItJudges(edit));
+      for (const edit of edits) if (!this.#tests.has(edit)) found.set(edit, await judging.whyItJudges(edit));
       return found;
     });
     return this.#without(edits, (edit) => {
@@ -244,10 +251,9 @@ class Attempt {
     if (tests.image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#options.image}.`);
 
     const whole = await this.#withoutJudges(admissible, tests);
-    const { newTests } = this.#options;
-    const patch = newTests ? { edits: whole.edits.filter((edit) => !isNewTest(edit, chosen.runner.configuration)) } : whole;
+    const patch = this.#withoutTests(whole);
     const bringsTests = patch.edits.length < whole.edits.length;
-    if (bringsTests && (newTests === 'alone' || patch.edits.length === 0)) return await this.#tryNewTests(tests, whole);
+    if (bringsTests && (this.#options.newTests === 'alone' || patch.edits.length === 0)) return await this.#tryNewTests(tests, whole);
 
     let before: BaseRun;
     try {
@@ -431,7 +437,7 @@ class Attempt {
     const [first, second] = await bothDone(run(whole.edits), run(whole.edits));
     for (const one of [first, second]) if (one instanceof UnusableRunError) return without('failed', `With the new tests, ${lowerFirst(one.message)}`);
     const settled = settle(before.report, first as JudgedRun, second as JudgedRun);
-    const alone = await run(whole.edits.filter((edit) => isNewTest(edit, tests.chosen.runner.configuration)));
+    const alone = await run(whole.edits.filter((edit) => this.#tests.has(edit)));
     const flaky = new Set([...before.flaky, ...settled.flaky]);
     const { judgement, note } = judgeTestsBeside(judged, { ...before, flaky }, { after: settled, alone: alone instanceof UnusableRunError ? undefined : alone });
     if (note !== undefined) this.#note(note);
@@ -442,12 +448,12 @@ class Attempt {
   async #tryNewTests(tests: BaseTests, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
     // A project may well ask for its first test.
     const before = await tests.before().catch((error: unknown) => (error instanceof UnusableRunError ? NO_TESTS : Promise.reject(error as Error)));
-    await this.#checkEmbeddedTests(patch, before.report);
+    await this.#checkEmbeddedTests(this.#withoutTests(patch), before.report);
     this.#options.onProgress?.('running the tests with the change');
     try {
       const [first, second] = await bothDone(runWithNewTests(tests, patch), runWithNewTests(tests, patch));
       const settled = settle(before.report, first, second);
-      const isAlone = patch.edits.every((edit) => isNewTest(edit, tests.chosen.runner.configuration));
+      const isAlone = patch.edits.every((edit) => this.#tests.has(edit));
       const flaky = new Set([...before.flaky, ...settled.flaky]);
       return this.#noteFlaky(judgeNewTests({ ...before, flaky }, settled, isAlone ? 'on the code as it is' : 'with the changes of the answer'));
     } catch (error) {
@@ -502,8 +508,7 @@ class Attempt {
 
   /** What tests cannot judge: code that may recognise them. A note names each such line. */
   async #forALook(): Promise<Finding | undefined> {
-    const { edits } = this.#options.patch;
-    const marked = await markedLines(this.#options.newTests ? edits.filter((edit) => !isNewTest(edit)) : edits);
+    const marked = await markedLines(this.#withoutTests(this.#options.patch).edits);
     for (const { path, line, does, text } of marked) this.notes.push(`${path}:${line} ${does}: ${text}`);
     const [first] = marked;
     return first && passesAtMost(`the change ${first.does} (${first.path}:${first.line}). Look at it yourself`);
@@ -553,6 +558,12 @@ interface Stage {
   readonly some?: SomeTests;
   /** The runs of a patch that makes the workspace as it is. */
   readonly restored?: JudgedRun;
+}
+
+async function addedTests({ edits }: Pick<Patch, 'edits'>, { runner }: ChosenRunner): Promise<ReadonlySet<FileEdit>> {
+  const added = new Set<FileEdit>();
+  for (const edit of edits) if (await addsTests(edit, runner.configuration)) added.add(edit);
+  return added;
 }
 
 /** Runs the tests with a patch that may add some. */

@@ -40,8 +40,8 @@ const EDITS =
 
 const LEAVE_TESTS = 'Leave tests and their configuration as they are: changes to them are refused.';
 const ADD_TESTS =
-  'The question asks for tests: put new tests into new files, placed and named as the project does it. Test files that are there, and what ' +
-  'configures the tests, stay as they are: changes to them are refused.';
+  'The question asks for tests: add new tests beside the ones that are there, or put them into new files, placed and named as the project does it. ' +
+  'Tests that are there, what they use, and what configures the tests stay as they are, to the letter: changes to them are refused.';
 
 /**
  * A section between tags. If the text contains the closing tag, the tag gets a number that the text does not contain. The text itself is

@@ -109,6 +109,9 @@ describe('a step\'s copy', () => {
     expect((await copy.do(created, signal)).text).toMatch(/^Done/);
     expect((await copy.do({ kind: 'test' }, signal)).text).toContain('more');
     expect((await copy.do(edit('test/shapes.test.js', '6', '5'), signal)).text).toContain('Tests that are there stay as they are');
+    await copy.do({ kind: 'run', command: `printf "test('one more', () => {});\\n" >> test/shapes.test.js; sed -i 's/test(/test.skip(/' test/more.test.js` }, signal);
+    expect((await copy.do({ kind: 'test' }, signal)).text).toContain('one more');
+    expect((await copy.do({ kind: 'run', command: 'sed -i s/6/5/ test/shapes.test.js' }, signal)).text).toContain('Tests that are there stay as they are');
   });
 
   it('holds no secrets, and tells none', async () => {

@@ -325,8 +325,18 @@ describe('where tests are asked for', () => {
     expect(await read(file, false)).toMatchObject({ edits: [], refused: [{ path: file, isForbidden: true }] });
   });
 
-  it('tests that are there stay as they are, and can be given back to be put elsewhere', async () => {
-    expect(await read('test/a.test.js')).toEqual({ edits: [], refused: [{ path: 'test/a.test.js', reason: 'Tests that are there stay as they are. New ones go into a new file.' }] });
+  it('tests are added to those that are there, which stay as they are', async () => {
+    const added = fenced('js test/a.test.js', 'import test from "node:test";\n\ntest("b", () => {});\n');
+    expect(await parsed(added, { newTests: true })).toMatchObject({ edits: [{ path: 'test/a.test.js', kind: 'modify' }], refused: [] });
+    expect(await parsed(added)).toMatchObject({ edits: [], refused: [{ path: 'test/a.test.js', isForbidden: true }] });
+  });
+
+  it('a change of tests that are there can be given back, and is left out of another change', async () => {
+    const reason = expect.stringMatching(/^Tests that are there stay as they are, and /) as string;
+    expect(await read('test/a.test.js')).toEqual({ edits: [], refused: [{ path: 'test/a.test.js', reason, isOfTests: true }] });
+    expect(await parsed(fenced('js src/a.js', NEW_A) + fenced('js test/a.test.js', NEW_A), { newTests: true })).toMatchObject({
+      edits: [{ path: 'src/a.js' }], refused: [], leftOut: [{ path: 'test/a.test.js', reason }],
+    });
   });
 
   it.each(['tests/conftest.py', 'test/__snapshots__/a.js', 'package.json', 'test/tsconfig.json', 'test/../.git/hooks/test.js', '.vscode/test.js'])('what decides about tests is refused all the same: %s', async (file) => {

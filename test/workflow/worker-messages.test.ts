@@ -38,9 +38,9 @@ describe('workerMessages', () => {
     expect(textOf()).toMatch(/^You are one of several language models/);
   });
 
-  it('asks for new files of tests where the question asks for tests, and otherwise to leave tests alone', () => {
+  it('asks for new tests where the question asks for tests, and otherwise to leave tests alone', () => {
     expect(textOf()).toContain('Leave tests and their configuration as they are');
-    expect(textOf({ wantsTests: true })).toContain('put new tests into new files');
+    expect(textOf({ wantsTests: true })).toContain('add new tests beside the ones that are there');
     expect(textOf({ wantsTests: true })).not.toContain('Leave tests');
   });
 

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { EditSummary } from '../../protocol/edit-summary.ts';
+import { whyItChangesTests } from '../../verify/patch/added-tests.ts';
 import { isPathOfTest, protectedReason } from '../../verify/files/protected-paths.ts';
 import { readTextFile } from '../../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../../verify/files/workspace-path.ts';
@@ -24,7 +25,7 @@ export interface PlacedChange {
  */
 export async function placeChange(summaries: readonly EditSummary[], folder: string, before: readonly EditSummary[] = []): Promise<PlacedChange> {
   const base = await realpath(folder);
-  const placed = await Promise.all(summaries.map((summary) => placeEdit(summary, base, before.find(({ path }) => path === summary.path))));
+  const placed = await Promise.all(summaries.map(async (summary) => await checked(await placeEdit(summary, base, before.find(({ path }) => path === summary.path)))));
   return {
     edits: placed.flatMap((one) => ('edit' in one ? [one.edit] : [])),
     there: placed.flatMap((one) => ('there' in one ? [one.there] : [])),
@@ -34,13 +35,19 @@ export async function placeChange(summaries: readonly EditSummary[], folder: str
 
 type Placed = { readonly edit: FileEdit } | { readonly there: string } | { readonly path: string; readonly reason: string };
 
+/** An answer to a question that asked for tests has added some, and does so still. */
+async function checked(placed: Placed): Promise<Placed> {
+  if (!('edit' in placed) || !isPathOfTest(placed.edit.path)) return placed;
+  const reason = await whyItChangesTests(placed.edit);
+  return reason === undefined ? placed : { path: placed.edit.path, reason };
+}
+
 async function placeEdit({ path: written, kind, diff }: EditSummary, base: string, before: EditSummary | undefined): Promise<Placed> {
   const lost = (reason: string): Placed => ({ path: written, reason });
-  const checked = checkWorkspacePath(written);
-  if (checked.refused !== undefined) return lost(checked.refused);
-  const { path } = checked;
-  // An answer to a question that asked for tests has added some.
-  const refusal = (kind === 'create' && isPathOfTest(path) ? undefined : protectedReason(path)) ?? (await refusalOnDisk(base, path));
+  const place = checkWorkspacePath(written);
+  if (place.refused !== undefined) return lost(place.refused);
+  const { path } = place;
+  const refusal = (isPathOfTest(path) ? undefined : protectedReason(path)) ?? (await refusalOnDisk(base, path));
   if (refusal !== undefined) return lost(refusal);
   const found = await readTextFile(base, path);
   if (found.kind === 'refused') return lost(found.reason);

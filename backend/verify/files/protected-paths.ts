@@ -8,6 +8,8 @@ interface ProtectedRow {
   readonly patterns: readonly RegExp[];
   /** New ones may come with an answer to a question that asks for tests. */
   readonly comesWithTests?: true;
+  /** Files that tests read: what is added to one, they read as well. */
+  readonly isData?: true;
   /** What tests compare with and what sets them up. With the tests it makes a suite; see `isPathOfSuite`. */
   readonly isOfSuite?: true;
 }
@@ -38,6 +40,7 @@ const ROWS: readonly ProtectedRow[] = [
   {
     reason: 'It is data that tests read.',
     comesWithTests: true,
+    isData: true,
     patterns: [
       folders('fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__'),
       folders('golden', 'goldens', '__golden__', 'golden-files'),
@@ -108,6 +111,12 @@ export function isPathOfTest(path: string, configuration: readonly RegExp[] = []
   const seen = folded(path);
   const rows = ROWS.filter(({ patterns }) => patterns.some((pattern) => pattern.test(seen)));
   return rows.length > 0 && rows.every(({ comesWithTests }) => comesWithTests) && !configuration.some((pattern) => pattern.test(seen));
+}
+
+/** Whether this is the path of a test, and not of its data: a file to which tests may be added. */
+export function isPathOfTestSource(path: string, configuration?: readonly RegExp[]): boolean {
+  const seen = folded(path);
+  return isPathOfTest(path, configuration) && !ROWS.some(({ isData, patterns }) => isData && patterns.some((pattern) => pattern.test(seen)));
 }
 
 /** Whether this is the path of a test, of what it reads or compares with, or of what sets it up in its own language, and of nothing that decides which tests run, and how. */

@@ -25,7 +25,9 @@ export function judgeTestsBeside(
   judged: Judgement, before: BaseRun, { after, alone }: { readonly after: JudgedRun; readonly alone: JudgedRun | undefined },
 ): { readonly judgement: Judgement; readonly note?: string } {
   const { tests } = judge(before.report, after, { flaky: before.flaky });
-  const { ran, against } = found(tests, 'with the change');
+  // What the change mends without its tests, it has to mend with them.
+  const mended = new Set(judged.tests.flatMap(({ id, after: is }) => (is === 'passed' ? [id] : [])));
+  const { ran, against } = found(tests, 'with the change', mended);
   if (against !== undefined) return { judgement: { ...judged, verified: false, score: 0, outcome: 'failed', reason: against, tests } };
   if (ran === 0) return { judgement: judged, note: NONE_RAN };
   const isNew = new Set(tests.flatMap(({ id, before: was }) => (was === 'missing' ? [id] : [])));
@@ -39,13 +41,13 @@ const allPass = (ran: number): string => (ran === 1 ? 'The new test passes' : `A
 const NONE_RAN = 'The test command runs none of the new tests.';
 
 /** How many of the new tests ran, and what they say against the change. */
-function found(tests: readonly TestChange[], where: string): { readonly ran: number; readonly against?: string } {
+function found(tests: readonly TestChange[], where: string, mended?: ReadonlySet<string>): { readonly ran: number; readonly against?: string } {
   const counting = tests.filter(({ flaky }) => !flaky);
-  const lost = counting.filter((test) => test.before === 'passed' && test.after !== 'passed').length;
+  const lost = counting.filter((test) => (test.before === 'passed' || mended?.has(test.id)) && test.after !== 'passed').length;
   const added = counting.filter((test) => test.before === 'missing');
   const red = added.filter((test) => test.after === 'failed').length;
   const ran = added.filter((test) => test.after === 'passed').length + red;
-  if (lost > 0) return { ran, against: `With the answer, ${counted(lost, 'test')} that passed before ${lost === 1 ? 'does' : 'do'} not pass any more.` };
+  if (lost > 0) return { ran, against: `${mended ? 'With the new tests' : 'With the answer'}, ${counted(lost, 'test')} that passed ${mended ? 'without them' : 'before'} ${lost === 1 ? 'does' : 'do'} not pass any more.` };
   if (red > 0) return { ran, against: `Of ${counted(ran, 'new test')}, ${red} ${red === 1 ? 'fails' : 'fail'} ${where}: a new test is wrong, or it found a fault.` };
   return { ran };
 }

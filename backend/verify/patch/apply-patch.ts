@@ -1,8 +1,9 @@
 import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../../common/replace-file.ts';
+import { addsTests } from './added-tests.ts';
 import type { FileEdit, Patch } from './patch.ts';
-import { isPathOfSuite, isPathOfTest, protectedReason } from '../files/protected-paths.ts';
+import { isPathOfSuite, protectedReason } from '../files/protected-paths.ts';
 import { readTextFile } from '../files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
 
@@ -31,20 +32,17 @@ export async function applyPatch(folder: string, patch: Pick<Patch, 'edits'>, { 
   for (const edit of patch.edits) await write(base, edit);
 }
 
-/** Whether an edit adds a file of tests or their data. `configuration`: as of `protectedReason`. */
-export const isNewTest = ({ path: file, before }: FileEdit, configuration?: readonly RegExp[]): boolean => before === null && isPathOfTest(file, configuration);
-
-/** `all`: a person's change of tests, and of what belongs to them. */
+/** `new`: tests that are added. `all`: a person's change of tests, and of what belongs to them. */
 type AllowedTests = 'none' | 'new' | 'all';
 
-const isAllowed = (edit: FileEdit, tests: AllowedTests): boolean => (tests === 'new' && isNewTest(edit)) || (tests === 'all' && isPathOfSuite(edit.path));
+const isAllowed = async (edit: FileEdit, tests: AllowedTests): Promise<boolean> => (tests === 'new' && (await addsTests(edit))) || (tests === 'all' && isPathOfSuite(edit.path));
 
 async function check(base: string, edit: FileEdit, tests: AllowedTests): Promise<void> {
   const checked = checkWorkspacePath(edit.path);
   const reason =
     checked.refused ??
     (checked.path === edit.path ? undefined : 'The path is not in its shortest form.') ??
-    (isAllowed(edit, tests) ? undefined : protectedReason(edit.path)) ??
+    ((await isAllowed(edit, tests)) ? undefined : protectedReason(edit.path)) ??
     (await refusalOnDisk(base, edit.path));
   if (reason !== undefined) throw new PatchNotApplicableError(edit.path, reason);
   const found = await readTextFile(base, edit.path);

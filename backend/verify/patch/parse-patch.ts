@@ -19,7 +19,7 @@ const MAX_CHANGES = 2_000;
 export interface ParsePatchOptions {
   /** The files that were shown with the question. A change that names no file is for the one of them that it fits, if there is only one. */
   readonly candidates?: readonly string[];
-  /** The question asks for tests: files with new ones are edits like others. */
+  /** The question asks for tests: edits that add some are edits like others. */
   readonly newTests?: boolean;
 }
 

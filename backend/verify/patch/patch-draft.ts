@@ -2,6 +2,7 @@ import { languageOf } from '../syntax/language.ts';
 import { likeOriginal, MAX_FILE_BYTES, readTextFile, toPlainText } from '../files/text-file.ts';
 import { isPathOfSuite, isPathOfTest, protectedReason } from '../files/protected-paths.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
+import { whyItChangesTests } from './added-tests.ts';
 import { leaveOutTests, type FileEdit, type Patch, type RefusedEdit } from './patch.ts';
 import { damageOf } from './damage.ts';
 import { isMark } from './elisions.ts';
@@ -30,7 +31,7 @@ export interface DraftFile {
 export interface DraftOptions {
   /** The files that were shown with the question. */
   readonly shown: readonly string[];
-  /** The question asks for tests: files with new ones are edits like others. */
+  /** The question asks for tests: edits that add some are edits like others. */
   readonly newTests?: boolean;
 }
 
@@ -73,8 +74,6 @@ export class PatchDraft {
     const found = diskReason === undefined ? await readTextFile(this.base, path) : undefined;
     if (onlyIfPresent && found?.kind === 'absent') return undefined;
     const isTest = this.#options.newTests === true && isPathOfTest(path);
-    // Whoever was asked for tests can put them elsewhere.
-    if (isTest && found?.kind === 'text') return void this.refuse(path, 'Tests that are there stay as they are. New ones go into a new file.');
     if (diskReason !== undefined) return void this.refuse(path, diskReason, { isForbidden: true });
     const reason = isTest ? undefined : protectedReason(path);
     if (reason !== undefined) return void this.refuse(path, reason, { isForbidden: true, isOfTests: isPathOfSuite(path) });
@@ -107,7 +106,11 @@ export class PatchDraft {
   }
 
   async #editOf({ path, fromCode = false, isCertain = false, onDisk, original, current }: DraftFile): Promise<FileEdit | undefined> {
-    if (current === null) return onDisk === null ? undefined : { path, kind: 'delete', before: onDisk, after: null };
+    if (current === null) {
+      const why = onDisk === null ? undefined : await this.#whyItChangesTests(path, onDisk, null);
+      if (why !== undefined) return void this.refuse(path, why, { isOfTests: true });
+      return onDisk === null ? undefined : { path, kind: 'delete', before: onDisk, after: null };
+    }
     if (current.includes('\0')) return void this.refuse(path, 'The new content is not text.');
     if (Buffer.byteLength(current) > MAX_FILE_BYTES)
       return void this.refuse(path, `The new content is larger than ${MAX_FILE_BYTES / 1024} KiB.`);
@@ -118,7 +121,14 @@ export class PatchDraft {
     const damage = language && (await damageOf(original, current, language, { isPlaced: fromCode }));
     if (damage !== undefined) return void this.refuse(path, damage);
     if (onDisk === null) return { path, kind: 'create', before: null, after: current };
+    const why = await this.#whyItChangesTests(path, onDisk, current);
+    if (why !== undefined) return void this.refuse(path, why, { isOfTests: true });
     return { path, kind: 'modify', before: onDisk, after: likeOriginal(current, onDisk) };
+  }
+
+  /** Whoever is asked for tests may add some to those that are there. */
+  async #whyItChangesTests(path: string, before: string, after: string | null): Promise<string | undefined> {
+    return this.#options.newTests === true && isPathOfTest(path) ? await whyItChangesTests({ path, before, after }) : undefined;
   }
 }
 

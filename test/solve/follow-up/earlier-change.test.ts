@@ -75,7 +75,9 @@ describe('the diff of an earlier answer', () => {
   });
 
   it('is lost where no answer may write, and where the diff was cut', async () => {
-    expect((await placed('a\n', 'b\n', 'a\n', 'test/a.test.js')).lost).toEqual([{ path: 'test/a.test.js', reason: expect.stringContaining('judge') as string }]);
+    expect((await placed('a\n', 'b\n', 'a\n', 'test/a.test.js')).lost).toEqual([{ path: 'test/a.test.js', reason: expect.stringMatching(/^Tests that are there stay as they are/) as string }]);
+    expect((await placed('{}', '[]', '{}', 'package.json')).lost).toEqual([{ path: 'package.json', reason: 'It decides how the tests are run.' }]);
+    expect((await placed('a;\n', 'a;\nit("b", () => {});\n', 'a;\n', 'test/a.test.js')).edits).toHaveLength(1);
     const folder = await temporaryFolder();
     const create = (file: string, diff: string) => placeChange([{ path: file, kind: 'create', diff }], folder);
     expect((await create('../out.js', unifiedDiff(edit(null, 'a\n')))).lost).toHaveLength(1);
