@@ -17,6 +17,8 @@ import { ChooseTestCommand } from './tests/choose-test-command.ts';
 import { ContextConfirmation } from './runs/context-confirmation.ts';
 import { ContextKeys } from './common/context-keys.ts';
 import { FineTuneCommand } from './training/fine-tune-command.ts';
+import { LearnCommand } from './training/learn-command.ts';
+import { LearningOffer, type LearningKnown } from './training/learning-offer.ts';
 import { HealthPage } from './health/health-page.ts';
 import { EvaluationPage } from './evaluations/evaluation-page.ts';
 import { chooseEvaluation, evaluate } from './evaluations/evaluate-command.ts';
@@ -69,6 +71,7 @@ const OPEN_RUN_KEY = 'conductor.openRun';
 const OPEN_TRAINING_KEY = 'conductor.openTraining';
 const TOLD_VERDICTS_KEY = 'conductor.toldVerdicts';
 const TOLD_BUDGETS_KEY = 'conductor.toldBudgets';
+const LEARNING_KEY = 'conductor.learning';
 
 /** The extension's API for other extensions and for our own tests. */
 export interface ConductorApi {
@@ -153,11 +156,25 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
   connection.on('run/removed', () => localFirst.refresh());
   connection.on('pool/changed', () => void poolStore.refresh().catch(() => undefined));
+  const learning = new LearningOffer({
+    connection,
+    memory: {
+      get: () => context.globalState.get<LearningKnown>(LEARNING_KEY),
+      set: (known) => void context.globalState.update(LEARNING_KEY, known),
+    },
+    isOn: () => readSettings().offerLearning,
+  });
+  const notAsked = (error: unknown): void => log.warn(messageOf(error));
+  connection.connected.on(() => void learning.look().catch(notAsked));
+  runs.happened.on(({ event }) => {
+    if (event.type === 'verify.completed') void learning.judged().catch(notAsked);
+  });
   context.subscriptions.push(vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration('conductor.localFirst')) localFirst.changed.emit();
+    if (event.affectsConfiguration('conductor.offerLearning')) learning.changed.emit();
   }));
   const panel = new PanelStateSource({
-    connection, poolStore, runs, list, trainings, trainingDetails, models, localFirst,
+    connection, poolStore, runs, list, trainings, trainingDetails, models, localFirst, learning,
     isTrusted: () => vscode.workspace.isTrusted,
     folders,
     undoable: () => review.undoable,
@@ -217,6 +234,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     connection, trainings, panel, showPanel, isPanelVisible: () => panelView.isVisible || panelEditor.isVisible,
   });
   const fineTune = new FineTuneCommand({ connection, trainings, trainingCommands, chooseModel: () => chooseModel.run() });
+  const learn = new LearnCommand({ connection, trainings, trainingCommands, offer: learning });
   const addWorker = async (): Promise<unknown> => {
     const { AddWorkerCommand } = await import('./workers/add-worker.ts');
     return new AddWorkerCommand({ connection, keys, poolStore, chooseModel: () => chooseModel.run() }).run();
@@ -246,7 +264,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const pageMessageOptions: PageMessageOptions = {
     connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review,
     openFile: (path, line) => openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), path, line),
-    setLocalFirst,
+    setLocalFirst, learning,
     runCommand: async (id, argument) => void (await vscode.commands.executeCommand(id, ...(argument === undefined ? [] : [argument]))),
   };
 
@@ -358,6 +376,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.insertAnswer': () => runCommands.insertAnswer(),
     'conductor.copyAnswer': () => runCommands.copyAnswer(),
     'conductor.fineTune': () => fineTune.run(),
+    'conductor.learn': () => learn.run(),
     [SHOW_TRAINING]: async (trainingId) => {
       if (typeof trainingId === 'string') await trainingCommands.open(trainingId);
     },

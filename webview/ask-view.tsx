@@ -40,6 +40,7 @@ function AskView({ view: { draft }, state }: { readonly view: ViewOf<'question'>
       {firstRun && <NoWorkers />}
       {pool && !firstRun && <PoolLine pool={pool} />}
       <ModelLines models={state.models} conductor={pool?.conductor} />
+      {trusted && state.learning && <LearningOffered {...state.learning} />}
       <RunsList runs={runs} />
       <TrainingsList trainings={trainings} />
     </>
@@ -208,6 +209,24 @@ function Restricted(): JSX.Element {
       actions={<Button onClick={() => host.post({ type: 'manageTrust' })}>{l10n.t('Manage trust')}</Button>}
     >
       {l10n.t('Questions send files and run tests of this workspace. Trust it first; past runs can be read without.')}
+    </Notice>
+  );
+}
+
+/** What happened already is enough to learn from. */
+function LearningOffered({ verified, other }: NonNullable<PanelState['learning']>): JSX.Element {
+  const host = useHost();
+  return (
+    <Notice
+      icon="mortar-board" tone="quiet"
+      actions={
+        <>
+          <Button onClick={() => host.post({ type: 'learn' })} label={l10n.t('Learn from earlier plans')}>{l10n.t('Learn')}</Button>
+          <Button onClick={() => host.post({ type: 'declineLearning' })}>{l10n.t('Not now')}</Button>
+        </>
+      }
+    >
+      {l10n.t('Your Conductor can learn from {0} earlier plans, {1} of them verified by your tests. Nobody is paid, and you decide about the result.', verified + other, verified)}
     </Notice>
   );
 }

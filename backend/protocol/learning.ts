@@ -47,6 +47,8 @@ export const outcomesCheckSchema = z.object({
   ...outcomesSchema.shape,
   /** Who would learn, and its model. */
   conductor: z.string().optional(),
+  /** Whether the newest are enough to tell whether what is learned is better. */
+  canTell: z.boolean(),
   /** What is missing before anything can be learned; absent if nothing is. One sentence. */
   missing: z.string().optional(),
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Outcomes } from './learning.ts';
 import type { LocalFirst } from './local-first.ts';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods.ts';
@@ -127,6 +128,8 @@ export interface PanelState {
   readonly pool?: PoolSummary | undefined;
   /** Whether a worker that costs nothing tries first, and how such tries turned out here; absent where none could. */
   readonly localFirst?: { readonly on: boolean } & LocalFirst | undefined;
+  /** The plans, by what the tests said, from which the Conductor could learn now; absent where it is not offered. */
+  readonly learning?: Outcomes['learned'] | undefined;
   /** Of the run on show, otherwise of the pool. */
   readonly models: readonly PanelModel[];
   readonly backend: BackendStatus;
@@ -197,6 +200,9 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('open'), runId }),
   /** Begins a training of the Conductor, once its cost is agreed to. */
   z.strictObject({ type: z.literal('fineTune') }),
+  /** Has the Conductor learn from what happened, or lets it be for now. */
+  z.strictObject({ type: z.literal('learn') }),
+  z.strictObject({ type: z.literal('declineLearning') }),
   z.strictObject({ type: z.literal('training'), action: trainingActionSchema, trainingId }),
   /** The first so many tasks of the training on show; they come with the state, again whenever they change. */
   z.strictObject({ type: z.literal('trainingTasks'), trainingId, count: z.number().int().min(1).max(10_000) }),

@@ -10,6 +10,7 @@ export interface Settings {
   readonly rounds: number;
   /** Whether a worker that costs nothing tries first. */
   readonly localFirst: boolean;
+  readonly offerLearning: boolean;
   readonly confirmContext: boolean;
   /** Which plans wait for the user before their workers are paid; undefined: none. */
   readonly reviewPlan: ReviewPlan | undefined;
@@ -24,6 +25,7 @@ export function readSettings(folder?: vscode.Uri): Settings {
     home: text('home'),
     rounds: settings.get('rounds', 2),
     localFirst: settings.get('localFirst', false),
+    offerLearning: settings.get('offerLearning', true),
     confirmContext: settings.get('confirmContext', true),
     reviewPlan: reviewPlanOf(settings.get<string>('reviewPlan'), settings.get<number>('reviewPlanAboveUsd')),
   };

@@ -5,6 +5,7 @@ import type { PanelStateSource } from './panel-state.ts';
 import type { RunCommands } from '../runs/run-commands.ts';
 import type { StepCommands } from '../runs/step-commands.ts';
 import type { Continued, SolveCommand } from '../runs/solve-command.ts';
+import type { LearningOffer } from '../training/learning-offer.ts';
 import type { TrainingCommands } from '../training/training-commands.ts';
 import type { TrainingDetails } from '../training/training-details.ts';
 
@@ -25,11 +26,12 @@ export interface PageMessageOptions {
   readonly runCommand: (id: string, argument?: string) => Promise<void>;
   /** Changes the setting. */
   readonly setLocalFirst: (on: boolean) => Promise<void>;
+  readonly learning: Pick<LearningOffer, 'decline'>;
 }
 
 /** Performs the page's request. @throws an error with a sentence that the page shows */
 export async function actOn(message: PageCommand, options: PageMessageOptions): Promise<void> {
-  const { connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review, openFile, runCommand, setLocalFirst } = options;
+  const { connection, panel, solve, runCommands, stepCommands, trainingCommands, trainingDetails, review, openFile, runCommand, setLocalFirst, learning } = options;
   if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
     case 'ready':
@@ -70,6 +72,10 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       return;
     case 'fineTune':
       return runCommand('conductor.fineTune');
+    case 'learn':
+      return runCommand('conductor.learn');
+    case 'declineLearning':
+      return learning.decline();
     case 'training':
       return trainingCommands.act(message.action, message.trainingId);
     case 'trainingTasks':

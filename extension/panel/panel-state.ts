@@ -11,8 +11,9 @@ import type { RunList } from '../runs/run-list.ts';
 import type { LocalFirstState } from '../runs/local-first.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import { Signal } from '../common/signal.ts';
+import type { LearningOffer } from '../training/learning-offer.ts';
 import type { TrainingDetails } from '../training/training-details.ts';
-import type { Trainings } from '../training/trainings.ts';
+import { isUnderWay, type Trainings } from '../training/trainings.ts';
 
 export interface PanelStateOptions {
   readonly connection: BackendConnection;
@@ -23,6 +24,7 @@ export interface PanelStateOptions {
   readonly trainingDetails: Pick<TrainingDetails, 'changed' | 'tasks' | 'rollout'>;
   readonly models: ModelStates;
   readonly localFirst: Pick<LocalFirstState, 'changed' | 'state'>;
+  readonly learning: Pick<LearningOffer, 'changed' | 'state'>;
   readonly isTrusted: () => boolean;
   /** The window's open folders, as absolute paths. */
   readonly folders: () => readonly string[];
@@ -48,8 +50,9 @@ export class PanelStateSource {
 
   constructor(options: PanelStateOptions) {
     this.#options = options;
-    const { connection, poolStore, runs, list, trainings, trainingDetails, models, localFirst } = options;
+    const { connection, poolStore, runs, list, trainings, trainingDetails, models, localFirst, learning } = options;
     localFirst.changed.on(() => this.changed.emit());
+    learning.changed.on(() => this.changed.emit());
     poolStore.changed.on(() => this.changed.emit());
     runs.changed.on(() => this.changed.emit());
     runs.problem.on((problem) => this.refuse(problem));
@@ -62,7 +65,7 @@ export class PanelStateSource {
   }
 
   get state(): PanelState {
-    const { poolStore: { pool }, list, trainings, models, localFirst, isTrusted } = this.#options;
+    const { poolStore: { pool }, list, trainings, models, localFirst, learning, isTrusted } = this.#options;
     const view = this.#view();
     const run = view.kind === 'run' ? view.run : undefined;
     return {
@@ -72,6 +75,7 @@ export class PanelStateSource {
       trainings: trainings.list,
       ...(pool && { pool: summaryOf(pool) }),
       ...(localFirst.state && { localFirst: localFirst.state }),
+      ...(learning.state && !trainings.list.some(isUnderWay) && { learning: learning.state }),
       backend: this.#backendStatus(),
       trusted: isTrusted(),
       ...(this.#problem !== undefined && { problem: this.#problem }),

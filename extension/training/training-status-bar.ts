@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { formatMoney, formatUsd } from '../../backend/protocol/figures.ts';
+import { plainMessage } from '../common/plain-message.ts';
 import type { TrainingSummary } from '../../backend/protocol/training.ts';
 import { isUnderWay } from './trainings.ts';
 
@@ -22,10 +23,12 @@ export class TrainingStatusBar {
       this.#item.hide();
       return;
     }
-    const { trainingId, conductor, message, spentUsd, unpricedTokens, maxUsd } = training;
-    const label = vscode.l10n.t('{0}, {1}', stageOf(training), formatMoney({ usd: spentUsd, unpricedTokens }));
+    const { trainingId, conductor, message, spentUsd, unpricedTokens, maxUsd, learnsFrom } = training;
+    const label = learnsFrom ? stageOf(training) : vscode.l10n.t('{0}, {1}', stageOf(training), formatMoney({ usd: spentUsd, unpricedTokens }));
     const text = `${iconOf(training)} ${label}`;
-    const tooltip = vscode.l10n.t('Training of "{0}": {1} {2} of {3} spent.', conductor, message, formatMoney({ usd: spentUsd, unpricedTokens }), formatUsd(maxUsd));
+    const tooltip = learnsFrom
+      ? plainMessage(vscode.l10n.t('Training of "{0}": {1}', conductor, message))
+      : vscode.l10n.t('Training of "{0}": {1} {2} of {3} spent.', conductor, message, formatMoney({ usd: spentUsd, unpricedTokens }), formatUsd(maxUsd));
     const shown = [trainingId, text, tooltip].join('\n');
     if (shown === this.#shown) return;
     this.#shown = shown;

@@ -19,7 +19,7 @@ export interface TrainingsOptions {
 const MAX_TRAININGS = 50;
 
 /**
- * The trainings of the window's folders, newest first (without a folder, those of every project), and the open one, kept up to date from
+ * The trainings of the window's folders and of all projects together, newest first (without a folder, those of every project), and the open one, kept up to date from
  * the backend's events. The backend owns it: closing it here, losing the connection or closing the window does not affect it.
  */
 export class Trainings {
@@ -72,7 +72,7 @@ export class Trainings {
     const workspaces = folders();
     const lists = await Promise.all((workspaces.length === 0 ? [undefined] : workspaces).map((workspace) =>
       connection.request('training/list', workspace === undefined ? {} : { workspace })));
-    this.#list = newestFirst(lists.flatMap(({ trainings }) => trainings.map((training) => this.#latest(training))));
+    this.#list = newestFirst(distinct(lists.flatMap(({ trainings }) => trainings)).map((training) => this.#latest(training)));
     this.changed.emit();
     return this.#list;
   }
@@ -108,7 +108,7 @@ export class Trainings {
     const workspaces = this.#options.folders();
     const before = this.#known(trainingId);
     const summary = this.#latest(received);
-    if (workspaces.length === 0 || workspaces.includes(workspace)) {
+    if (workspaces.length === 0 || workspaces.includes(workspace) || workspace === '') {
       this.#list = newestFirst([summary, ...this.#list.filter((one) => one.trainingId !== trainingId)]);
     }
     this.changed.emit();
@@ -128,6 +128,11 @@ export class Trainings {
 
 export function isUnderWay({ state }: { readonly state: TrainingState }): boolean {
   return state !== 'paused' && !isTrainingOver(state);
+}
+
+/** Those of all projects are in the list of each. */
+function distinct(trainings: readonly TrainingSummary[]): readonly TrainingSummary[] {
+  return [...new Map(trainings.map((one) => [one.trainingId, one])).values()];
 }
 
 function newestFirst(trainings: readonly TrainingSummary[]): readonly TrainingSummary[] {

@@ -30,6 +30,7 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
       preview: record('preview'),
     },
     setLocalFirst: record('setLocalFirst'),
+    learning: { decline: record('declineLearning') },
     trainingDetails: { showTasks: record('showTasks'), showRollout: record('showRollout') },
     runCommands: {
       cancel: record('cancel'),

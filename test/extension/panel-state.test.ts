@@ -22,7 +22,7 @@ const summary = (runId: string, acceptedAt: number, workspace = '/app'): RunSumm
   usd: 0, unpricedTokens: 0, simulated: false,
 });
 
-function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }: { folders?: string[]; failure?: Error; undoable?: AppliedAnswer } = {}) {
+function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable, offered }: { folders?: string[]; failure?: Error; undoable?: AppliedAnswer; offered?: { verified: number; other: number } } = {}) {
   backend
     .answer('pool/get', () => ({
       file: 'workers.json', conductor: 'w', planner: { worker: WORKER, choice: { why: 'chosen', estimate: { plans: 0 } } }, workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }],
@@ -48,8 +48,9 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }
   const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
   const localFirst = { changed: new Signal<void>(), state: undefined };
+  const learning = { changed: new Signal<void>(), state: offered };
   const panel = new PanelStateSource({
-    connection, poolStore: new PoolStore(connection), runs, list, trainings, trainingDetails, models, localFirst, isTrusted: () => true, folders: () => folders, undoable: () => undoable,
+    connection, poolStore: new PoolStore(connection), runs, list, trainings, trainingDetails, models, localFirst, learning, isTrusted: () => true, folders: () => folders, undoable: () => undoable,
     stoppedMessage: 'You stopped it.',
   });
   const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {
@@ -65,6 +66,18 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }
 describe('PanelStateSource', () => {
   it('is a whole state before anything is connected', () => {
     expect(panelOn(new FakeBackend()).panel.state).toEqual({ view: { kind: 'question' }, runs: [], trainings: [], models: [], backend: { state: 'starting' }, trusted: true });
+  });
+
+  it('offers to learn, unless a training is under way', async () => {
+    const backend = new FakeBackend();
+    const { connection, panel, until } = panelOn(backend, { offered: { verified: 24, other: 30 } });
+    expect(panel.state.learning).toEqual({ verified: 24, other: 30 });
+    const listed = until(({ trainings }) => trainings.length > 0);
+    await connection.client();
+    await listed;
+    expect(panel.state.learning).toBeUndefined();
+    backend.emit('training/changed', trainingSummaryOf(training('t1', { state: 'completed', updatedAt: 2 })));
+    expect(panel.state.learning).toEqual({ verified: 24, other: 30 });
   });
 
   it('brings pool and past runs along as soon as there is a connection', async () => {

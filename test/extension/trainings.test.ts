@@ -45,6 +45,14 @@ describe('Trainings', () => {
     expect(trainings.list.map(({ trainingId, state }) => [trainingId, state])).toEqual([['new', 'training'], ['old', 'paused']]);
   });
 
+  it('lists one that learns from all projects in every window, once', async () => {
+    const { connection, trainings, until } = trainingsOn([answering(training('of-all', { workspace: '', learnsFrom: 'outcomes' }))], { folders: ['/app', '/other'] });
+    const listed = until(() => trainings.list.length > 0);
+    await connection.client();
+    await listed;
+    expect(trainings.list.map(({ trainingId }) => trainingId)).toEqual(['of-all']);
+  });
+
   it('follows the one that is open by its changes, and no longer once it is closed', async () => {
     const backend = answering(training('t1'));
     const { trainings, remembered } = trainingsOn([backend]);

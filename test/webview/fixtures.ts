@@ -10,8 +10,9 @@ import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
 import type { Cost, Usage } from '../../backend/protocol/usage.ts';
 import type { StepEstimate, WorkEstimate } from '../../backend/protocol/work-estimate.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
+import { trainingSummaryOf } from '../../backend/protocol/training.ts';
 import {
-  adoptedTraining, BEGIN, completedTraining, failedTraining, flatCompletedTraining, flatTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
+  adoptedTraining, BEGIN, completedTraining, failedTraining, flatCompletedTraining, flatTraining, learnedTraining, learningTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
   waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 import { MANY_TESTS, NOTED, REGRESSED, UNKNOWN_VERDICT, VERIFIED } from './verdict-fixtures.ts';
@@ -1040,6 +1041,10 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   }),
   'local-run': () => stateWith({ run: localRun(), models: [LOADED_MODEL] }),
   'ask-trainings': () => stateWith({ runs: RUNS.slice(0, 2), trainings: TRAININGS }),
+  'ask-learning': () => stateWith({ runs: RUNS.slice(0, 2), trainings: [trainingSummaryOf(learnedTraining('not-known')), ...TRAININGS], learning: { verified: 24, other: 30 } }),
+  'training-learning': () => stateWith({ training: learningTraining({ step: 23, progress: undefined }) }),
+  'training-learned': () => stateWith({ training: learnedTraining() }),
+  'training-learned-unknown': () => stateWith({ training: learnedTraining('not-known') }),
   'training-preparing': () => stateWith({ training: preparingTraining() }),
   'training-running': () => stateWith({ training: runningTraining() }),
   'training-details': () => stateWith({ training: runningTraining(), tasks: TASK_NOTES, rollout: WHOLE_ROLLOUT }),

@@ -1,3 +1,4 @@
+import type { LoggedComparison } from '../../backend/protocol/learning.ts';
 import { flatMessage, flatMetric, flatStepsOf } from '../../backend/protocol/flat-steps.ts';
 import {
   trainingConfigSchema, trainingSchema, trainingSummaryOf, type Comparison, type Rollout, type TaskNote, type TaskNotes, type Training, type TrainingSummary,
@@ -78,6 +79,20 @@ export const COMPARISON: Comparison = {
   difference: { mean: 0.187, low: 0.063, high: 0.313 },
   pValue: 0.018,
 };
+
+/** Learns from the outcomes in the journal. */
+export const learningTraining = (change: Partial<Training> = {}): Training => training({
+  workspace: '', learnsFrom: 'outcomes', conductor: 'conductor-mini', model: 'conductor-mini', tasks: { train: 24, heldOut: 12 }, spentUsd: 0, spentTokens: 0,
+  metrics: [], step: 0, outcomes: { learned: { verified: 24, other: 30 }, heldOut: { verified: 6, other: 6 }, leftOut: [] }, ...change,
+});
+
+export const learnedTraining = (says: LoggedComparison['says'] = 'better'): Training => learningTraining({
+  state: 'completed', message: 'Better on the newest outcomes: adopt it, or let it be.', learned: true,
+  logged: {
+    verified: 6, other: 6, gain: { verified: 3.97, other: -3.19 }, formatRate: { before: 1, after: 1 }, says,
+    ...(says !== 'not-known' && { difference: { mean: 7.16, low: 4.2, high: 10.1 }, pValue: 0.003 }),
+  },
+});
 
 export const preparingTraining = (): Training => training({
   state: 'preparing', message: 'Making tasks of the project: 9 admitted.', progress: { done: 14, of: 63 }, tasks: { train: 0, heldOut: 0 },

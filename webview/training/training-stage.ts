@@ -7,8 +7,9 @@ import type { Stage } from '../run-stage.ts';
  * The state of a training, as text. The view, the list and the screen reader announcements use these texts.
  */
 
-export function trainingStage({ state, adopted, learned = true, step, steps }: {
+export function trainingStage({ state, adopted, learned = true, step, steps, learnsFrom }: {
   readonly state: TrainingState; readonly adopted: boolean; readonly learned?: boolean | undefined; readonly step: number; readonly steps: number;
+  readonly learnsFrom?: Training['learnsFrom'];
 }): Stage {
   switch (state) {
     case 'preparing':
@@ -18,7 +19,7 @@ export function trainingStage({ state, adopted, learned = true, step, steps }: {
     case 'waiting':
       return { text: l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
     case 'evaluating':
-      return { text: l10n.t('Comparing on held-out tasks'), icon: 'loading', tone: 'busy' };
+      return { text: learnsFrom ? l10n.t('Judging by the newest plans') : l10n.t('Comparing on held-out tasks'), icon: 'loading', tone: 'busy' };
     case 'paused':
       return { text: l10n.t('Paused'), icon: 'debug-pause', tone: 'caution' };
     case 'failed':

@@ -13,6 +13,7 @@ import { Notice } from '../notice.tsx';
 import type { ViewDefinition } from '../view-definition.ts';
 import { ComparisonView } from './comparison-view.tsx';
 import { CurvesView } from './curves-view.tsx';
+import { LoggedView } from './logged-view.tsx';
 import { PlanCurvesView } from './plan-curves-view.tsx';
 import { RolloutsView } from './rollouts-view.tsx';
 import { TasksView } from './tasks-view.tsx';
@@ -32,7 +33,7 @@ export const TRAINING_VIEW: ViewDefinition<'training'> = {
 
 /** A training: tasks, curves, plans, and the final comparison. */
 function TrainingView({ view: { training, tasks, rollout } }: { readonly view: ViewOf<'training'> }): JSX.Element {
-  const { trainingId, comparison, metrics, simulated } = training;
+  const { trainingId, comparison, logged, metrics, simulated } = training;
   return (
     <>
       <Title training={training} />
@@ -40,6 +41,7 @@ function TrainingView({ view: { training, tasks, rollout } }: { readonly view: V
       <Progress training={training} />
       <Ending training={training} />
       {comparison && <ComparisonView comparison={comparison} simulated={simulated} />}
+      {logged && <LoggedView logged={logged} />}
       <Actions training={training} />
       <TasksView training={training} notes={tasks} />
       <CurvesView trainingId={trainingId} metrics={metrics} />
@@ -49,20 +51,31 @@ function TrainingView({ view: { training, tasks, rollout } }: { readonly view: V
   );
 }
 
-function Title({ training: { workspace, model, tasks, startedAt } }: { readonly training: Training }): JSX.Element {
+function Title({ training }: { readonly training: Training }): JSX.Element {
+  const { model, tasks, startedAt, learnsFrom } = training;
   const now = useNow(false);
+  const taught = learnsFrom ? countOfPlans(tasks.train) : countOfTasks(tasks.train);
   const facts = [
-    ...(tasks.train + tasks.heldOut > 0 ? [l10n.t('{0} to learn from', countOfTasks(tasks.train)), l10n.t('{0} held out', tasks.heldOut)] : []),
+    ...(tasks.train + tasks.heldOut > 0 ? [l10n.t('{0} to learn from', taught), l10n.t('{0} held out', tasks.heldOut)] : []),
     l10n.t('begun {0}', formatWhen(startedAt, now, language())),
   ];
   return (
     <section aria-label={l10n.t('Training')}>
-      <h2 class="question" dir="auto">{l10n.t('Fine-tuning on {0}', lastPart(workspace))}</h2>
+      <h2 class="question" dir="auto">{titleOf(training)}</h2>
       <p class="quiet">
         <span dir="auto">{lastPart(model)}</span>, {facts.join(', ')}
       </p>
     </section>
   );
+}
+
+function titleOf({ workspace, learnsFrom }: Training): string {
+  if (!learnsFrom) return l10n.t('Fine-tuning on {0}', lastPart(workspace));
+  return workspace === '' ? l10n.t('Learning from earlier plans') : l10n.t('Learning from earlier plans in {0}', lastPart(workspace));
+}
+
+function countOfPlans(count: number): string {
+  return count === 1 ? l10n.t('1 verified plan') : l10n.t('{0} verified plans', count);
 }
 
 function countOfTasks(count: number): string {
@@ -75,13 +88,13 @@ function lastPart(folder: string): string {
 }
 
 function StatusLine({ training }: { readonly training: Training }): JSX.Element {
-  const { spentUsd, spentTokens, unpricedTokens, config: { budget, steps } } = training;
+  const { spentUsd, spentTokens, unpricedTokens, learnsFrom, config: { budget, steps } } = training;
   const stage = trainingStage({ ...training, steps });
   return (
     <div class="status" data-tone={stage.tone}>
       <Icon name={stage.icon} tone={stage.tone} />
       <strong class="status-text">{stage.text}</strong>
-      <span class="figures">
+      {learnsFrom ? <span class="figures">{l10n.t('Nobody is paid')}</span> : <span class="figures">
         <span title={l10n.t('Spent / training budget')}>
           {formatMoney({ usd: spentUsd, unpricedTokens: 0 }, budget.usd)}
         </span> ·{' '}
@@ -95,7 +108,7 @@ function StatusLine({ training }: { readonly training: Training }): JSX.Element 
         <span title={l10n.t('Tokens used / limit')}>
           {l10n.t('{0} of {1} tok', formatTokens(spentTokens), formatTokens(budget.tokens))}
         </span>
-      </span>
+      </span>}
     </div>
   );
 }
@@ -144,14 +157,14 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
 const isUnderWay = ({ state }: Training): boolean => !isTrainingOver(state) && state !== 'paused';
 
 /** Whether a result can be compared before the last step. */
-function canEndEarly({ state, step, config, tasks, finishing }: Training): boolean {
+function canEndEarly({ state, step, config, tasks, finishing, learnsFrom }: Training): boolean {
   const isBeforeComparison = state === 'training' || state === 'waiting' || state === 'paused' || state === 'failed';
-  return isBeforeComparison && !finishing && step > 0 && step < config.steps && tasks.heldOut > 0;
+  return learnsFrom === undefined && isBeforeComparison && !finishing && step > 0 && step < config.steps && tasks.heldOut > 0;
 }
 
 function Actions({ training }: { readonly training: Training }): JSX.Element {
   const host = useHost();
-  const { trainingId, state, stopped, comparison, logged, adopted } = training;
+  const { trainingId, state, stopped, comparison, logged, adopted, learnsFrom } = training;
   const isOffered = comparison !== undefined || logged?.says === 'better';
   const isBetter = logged?.says === 'better' || (comparison !== undefined && comparison.difference.mean > 0);
   const post = (action: TrainingAction) => (): void => host.post({ type: 'training', action, trainingId });
@@ -161,14 +174,14 @@ function Actions({ training }: { readonly training: Training }): JSX.Element {
       {isUnderWay(training) && <Button onClick={post('pause')} label={l10n.t('Pause this training')}>{l10n.t('Pause')}</Button>}
       {goesOn && stopped && <Button appearance="primary" onClick={post('resume')}>{l10n.t('Resume…')}</Button>}
       {goesOn && !stopped && <Button appearance="primary" onClick={post('resume')} label={l10n.t('Resume this training')}>{l10n.t('Resume')}</Button>}
-      {goesOn && !stopped && <Button onClick={post('raiseBudget')}>{l10n.t('Raise budget…')}</Button>}
+      {goesOn && !stopped && !learnsFrom && <Button onClick={post('raiseBudget')}>{l10n.t('Raise budget…')}</Button>}
       {canEndEarly(training) && <Button onClick={post('finish')}>{l10n.t('Compare now…')}</Button>}
       {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label={l10n.t('Cancel this training')}>{l10n.t('Cancel')}</Button>}
       {state === 'completed' && isOffered && !adopted && (
         <Button appearance={isBetter ? 'primary' : 'secondary'} onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
       )}
       {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the previous Conductor')}>{l10n.t('Go back')}</Button>}
-      {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}
+      {isTrainingOver(state) && !learnsFrom && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}
       {isTrainingOver(state) && !adopted && <Button onClick={post('remove')} label={l10n.t('Remove this training')}>{l10n.t('Remove…')}</Button>}
     </div>
   );

@@ -19,10 +19,11 @@ export const TrainingsList = memo(function TrainingsList({ trainings }: { readon
       <div class="row section-title"><h2 id="trainings-title">{l10n.t('Trainings')}</h2><Count>{trainings.length}</Count></div>
       <ul>
         {trainings.map((training) => {
-          const { trainingId, state, startedAt, step, steps, spentUsd, unpricedTokens, simulated } = training;
+          const { trainingId, state, startedAt, step, steps, spentUsd, unpricedTokens, simulated, learnsFrom } = training;
           const stage = trainingStage(training);
           const facts = [
-            ...(state === 'training' ? [] : [l10n.t('{0} of {1} steps', step, steps)]), formatMoney({ usd: spentUsd, unpricedTokens }),
+            ...(state === 'training' ? [] : [l10n.t('{0} of {1} steps', step, steps)]),
+            learnsFrom ? l10n.t('from earlier plans') : formatMoney({ usd: spentUsd, unpricedTokens }),
             formatWhen(startedAt, now, language()),
             ...(simulated ? [l10n.t('simulated')] : []),
           ];

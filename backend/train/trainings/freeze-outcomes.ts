@@ -3,6 +3,7 @@ import type { TrainingConfig } from '../../protocol/training.ts';
 import { rewardOf } from '../grpo/reward.ts';
 import { collectOutcomes, type WantedOutcomes } from '../outcomes/collect-outcomes.ts';
 import { stepsFor } from '../outcomes/imitate.ts';
+import { FEWEST_EACH } from '../outcomes/judge-logged.ts';
 import { outcomeKey, type Outcome } from '../outcomes/outcome.ts';
 import { splitOutcomes } from '../outcomes/split-outcomes.ts';
 import type { FrozenOutcomes } from './frozen-outcomes.ts';
@@ -42,7 +43,8 @@ export async function checkOutcomes(
 ): Promise<Omit<OutcomesCheck, 'conductor'>> {
   const sorted = await sortOutcomes(journal, wanted, reward);
   const missing = missingIn(sorted);
-  return { ...sorted.counts, ...(missing !== undefined && { missing }) };
+  const { verified, other } = sorted.counts.heldOut;
+  return { ...sorted.counts, canTell: Math.min(verified, other) >= FEWEST_EACH, ...(missing !== undefined && { missing }) };
 }
 
 interface SortedOutcomes {

@@ -119,7 +119,7 @@ export class TrainingManager {
       return { conductor: conductor.id, ...await checkOutcomes(parts, { workspace, pool, known }, DEFAULTS.reward) };
     } catch (error) {
       if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
-      return { missing: error.message, learned: NO_VERDICTS, heldOut: NO_VERDICTS, leftOut: [] };
+      return { missing: error.message, learned: NO_VERDICTS, heldOut: NO_VERDICTS, leftOut: [], canTell: false };
     }
   }
 

@@ -45,9 +45,9 @@ export class TrainingRegistry {
     return new TrainingFolder(path.join(this.#root, trainingId));
   }
 
-  /** Newest first. */
+  /** Newest first. @param workspace those of this project, and those that learn from all projects */
   list(workspace?: string): readonly Training[] {
-    const all = [...this.#known.values()].filter((training) => workspace === undefined || training.workspace === workspace);
+    const all = [...this.#known.values()].filter((training) => workspace === undefined || training.workspace === workspace || training.workspace === '');
     return all.sort((a, b) => b.startedAt - a.startedAt);
   }
 

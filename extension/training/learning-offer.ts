@@ -1,0 +1,81 @@
+import type { Outcomes } from '../../backend/protocol/learning.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { Signal } from '../common/signal.ts';
+
+/** What is known of it, over windows and restarts. */
+export interface LearningKnown {
+  /** Judged answers since the journal was last asked what there is to learn from. */
+  readonly judged: number;
+  /** What it said; absent where that was too little, or where a person did not want it. */
+  readonly offered?: Outcomes['learned'] | undefined;
+}
+
+export interface LearningMemory {
+  /** Undefined if the journal was never asked. */
+  get(): LearningKnown | undefined;
+  set(known: LearningKnown): void;
+}
+
+export interface LearningOfferOptions {
+  readonly connection: Pick<BackendConnection, 'request'>;
+  readonly memory: LearningMemory;
+  /** The setting. */
+  readonly isOn: () => boolean;
+}
+
+/** To ask, the backend reads all runs, so it is asked rarely. It is also the pause after which somebody is offered it again. */
+export const JUDGED_BETWEEN = 20;
+
+/**
+ * Whether the local Conductor could learn from outcomes that are there (docs/learn.md), so that it can be offered. Nothing is learned before
+ * somebody says so.
+ */
+export class LearningOffer {
+  readonly changed = new Signal<void>();
+  readonly #options: LearningOfferOptions;
+  #asking: Promise<void> | undefined;
+
+  constructor(options: LearningOfferOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined where nothing is offered. */
+  get state(): Outcomes['learned'] | undefined {
+    const { memory, isOn } = this.#options;
+    return isOn() ? memory.get()?.offered : undefined;
+  }
+
+  /** An answer was judged by tests. */
+  judged(): Promise<void> {
+    const { memory } = this.#options;
+    const known = memory.get();
+    if (known) memory.set({ ...known, judged: known.judged + 1 });
+    return this.look();
+  }
+
+  /** Asks the journal, if it was never asked or enough has happened since. */
+  look(): Promise<void> {
+    const { memory, isOn } = this.#options;
+    const known = memory.get();
+    const isDue = known === undefined || known.judged >= JUDGED_BETWEEN;
+    if (!isDue || !isOn()) return Promise.resolve();
+    return (this.#asking ??= this.#ask().finally(() => { this.#asking = undefined; }));
+  }
+
+  /** It is not offered until more has happened. */
+  decline(): Promise<void> {
+    this.#options.memory.set({ judged: 0 });
+    this.changed.emit();
+    return Promise.resolve();
+  }
+
+  async #ask(): Promise<void> {
+    const { connection, memory } = this.#options;
+    // What cannot be asked is not offered: the connection's state shows the cause.
+    const found = await connection.request('training/outcomes', {}).catch(() => undefined);
+    if (!found) return;
+    const isWorth = found.missing === undefined && found.canTell;
+    memory.set({ judged: 0, ...(isWorth && { offered: found.learned }) });
+    this.changed.emit();
+  }
+}

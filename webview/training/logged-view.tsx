@@ -1,0 +1,70 @@
+import * as l10n from '@vscode/l10n';
+import type { JSX } from 'preact';
+import type { LoggedComparison } from '../../backend/protocol/learning.ts';
+import { Icon } from '../controls.tsx';
+import { fillSentence } from '../fill-sentence.ts';
+import type { Stage } from '../run-stage.ts';
+
+/** What the newest plans, which were not learned from, say of what was learned. */
+export function LoggedView({ logged }: { readonly logged: LoggedComparison }): JSX.Element {
+  const { verified, other, gain, formatRate, difference, pValue } = logged;
+  const verdict = loggedStage(logged);
+  return (
+    <section class="comparison card" aria-labelledby="logged-title">
+      <div class="row">
+        <h2 id="logged-title">{l10n.t('Judged by the newest plans')}</h2>
+        <span class={`comparison-verdict tone-${verdict.tone}`}><Icon name={verdict.icon} /> {verdict.text}</span>
+      </div>
+      <p class="quiet">{l10n.t('Plans for the newest questions were not learned from. None is carried out: what counts is how likely the Conductor is to write them.')}</p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{l10n.t('Newest plans')}</th>
+            <th scope="col">{l10n.t('Number')}</th>
+            <th scope="col" title={l10n.t('Log-probability after learning less before, in nats; above 0 the Conductor is likelier to write such a plan now')}>{l10n.t('Gain')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          <Row name={l10n.t('Verified')} count={verified} gain={gain.verified} />
+          <Row name={l10n.t('Not verified')} count={other} gain={gain.other} />
+        </tbody>
+      </table>
+      {difference && pValue !== undefined && (
+        <p>
+          {fillSentence(
+            l10n.t('Difference {0}, 95 % confidence interval {1} to {2}, p = {3}.'),
+            <strong>{l10n.t('{0} nats', nats(difference.mean))}</strong>,
+            nats(difference.low), nats(difference.high), pValue < 0.001 ? '<0.001' : pValue.toFixed(3),
+          )}
+        </p>
+      )}
+      <p class="quiet">
+        {l10n.t('Valid plans: {0} before, {1} after. How many of its plans your tests would verify is not known before they are carried out.', percent(formatRate.before), percent(formatRate.after))}
+      </p>
+    </section>
+  );
+}
+
+function loggedStage({ says }: LoggedComparison): Stage {
+  switch (says) {
+    case 'better':
+      return { text: l10n.t('Better'), icon: 'pass-filled', tone: 'good' };
+    case 'not-better':
+      return { text: l10n.t('Not better'), icon: 'error', tone: 'bad' };
+    case 'not-known':
+      return { text: l10n.t('Not known'), icon: 'info', tone: 'caution' };
+  }
+}
+
+function Row({ name, count, gain }: { readonly name: string; readonly count: number; readonly gain: number }): JSX.Element {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{count}</td>
+      <td>{count === 0 ? '' : <strong>{nats(gain)}</strong>}</td>
+    </tr>
+  );
+}
+
+const nats = (value: number): string => `${value > 0 ? '+' : ''}${value.toFixed(2)}`;
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
