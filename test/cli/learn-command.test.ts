@@ -5,17 +5,15 @@ import { Journal } from '../../backend/journal/journal.ts';
 import { outcomesCheckSchema } from '../../backend/protocol/learning.ts';
 import { trainingSchema, type Training } from '../../backend/protocol/training.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
-import { fillJournal, POOL, RIGHT } from '../train/outcome-journal.ts';
+import { fillJournal, knowsItsWorkersALittle, POOL } from '../train/outcome-journal.ts';
 import { BUILT, conductorCommand, type Result } from './run-conductor.ts';
 
 /*
- * The command line, the real backend, conductor-mini in its process, and a journal of sixty questions that a prompted Conductor planned. It knows its
- * workers a little: of two plans, the right one does all of one, and any of the others that of the other.
+ * The command line, the real backend, conductor-mini in its process, and a journal of sixty questions that a prompted Conductor planned, which
+ * knows its workers a little.
  */
 
 const QUESTIONS = 60;
-const right = POOL.findIndex(({ id }) => id === RIGHT);
-const choose = (draw: () => number, question: number): number => (question % 2 === 0 ? right : (right + 1 + Math.floor(draw() * (POOL.length - 1))) % POOL.length);
 
 const { places, start, run } = conductorCommand(BUILT);
 /** All workers' server. Whoever were asked would be seen. */
@@ -27,7 +25,7 @@ beforeAll(async () => {
   await mkdir(places.home, { mode: 0o700 });
   const pool = POOL.map((worker) => ({ ...worker, baseUrl: workers.baseUrl }));
   await writeFile(path.join(places.home, 'workers.json'), JSON.stringify({ version: 1, workers: pool, local: { device: 'cpu', precision: 'full' } }));
-  runs = fill(QUESTIONS, { choose });
+  runs = fill(QUESTIONS, { choose: knowsItsWorkersALittle });
 });
 afterAll(async () => {
   await run(['backend', 'stop']);
@@ -59,7 +57,7 @@ describe('conductor learn', { timeout: 600_000 }, () => {
 
   it('says what there is, and changes nothing', async () => {
     const found = outcomesCheckSchema.parse(JSON.parse((await ok('learn', '--check', '--json')).stdout));
-    expect(found).toEqual({ conductor: 'conductor-mini', learned: { verified: 24, other: 24 }, heldOut: { verified: 6, other: 6 }, leftOut: [] });
+    expect(found).toEqual({ conductor: 'conductor-mini', learned: { verified: 24, other: 24 }, heldOut: { verified: 6, other: 6 }, leftOut: [], canTell: true });
     expect(await trainings()).toEqual([]);
   });
 

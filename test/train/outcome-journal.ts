@@ -31,6 +31,11 @@ export const questionAt = (index: number): string =>
 /** An ordinal in the pool. */
 const anyWorker = (draw: () => number, _question: number): number => Math.floor(draw() * POOL.length);
 
+const right = POOL.findIndex(({ id }) => id === RIGHT);
+/** Of two plans, the right worker does all of one, and any of the others each step of the other. */
+export const knowsItsWorkersALittle = (draw: () => number, question: number): number =>
+  (question % 2 === 0 ? right : (right + 1 + Math.floor(draw() * (POOL.length - 1))) % POOL.length);
+
 /** Asks so many questions, the oldest first. @param isRight what the tests say; by default the truth about the workers. @param choose who does a step */
 export function fillJournal(journal: Journal, questions: number, { seed = 1, isRight = isRightPlan, choose = anyWorker, overrides = {}, from = 0 }: {
   readonly seed?: number; readonly isRight?: typeof isRightPlan; readonly choose?: typeof anyWorker; readonly overrides?: Record<string, unknown>; readonly from?: number;

@@ -30,6 +30,7 @@ it('is a training without money, tasks and an early end', () => {
   expect(panel.text()).toContain('24 verified plans to learn from, 12 held out');
   expect(panel.text()).toContain('Nobody is paid');
   expect(panel.text()).not.toContain('$');
+  expect(panel.text()).not.toContain('Tasks');
   expect(buttons(panel)).toEqual(['Pause', 'Cancel']);
   expect(buttons(renderPanel(stateWith({ training: learningTraining({ step: 12, state: 'paused' }) })))).toEqual(['Resume', 'Cancel']);
   expect(renderPanel(stateWith({ training: learningTraining({ state: 'evaluating' }) })).text()).toContain('Judging by the newest plans');

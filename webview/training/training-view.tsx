@@ -43,7 +43,7 @@ function TrainingView({ view: { training, tasks, rollout } }: { readonly view: V
       {comparison && <ComparisonView comparison={comparison} simulated={simulated} />}
       {logged && <LoggedView logged={logged} />}
       <Actions training={training} />
-      <TasksView training={training} notes={tasks} />
+      {!training.learnsFrom && <TasksView training={training} notes={tasks} />}
       <CurvesView trainingId={trainingId} metrics={metrics} />
       <PlanCurvesView metrics={metrics} />
       <RolloutsView training={training} whole={rollout} isUnderWay={isUnderWay(training)} />

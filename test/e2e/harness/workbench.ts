@@ -50,6 +50,8 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly key?: string;
   /** False leaves Conductor without any worker, as on its first start. */
   readonly hasPool?: boolean;
+  /** What is in Conductor's home before it starts, instead of the simulated workers. */
+  readonly writeHome?: (home: string) => Promise<void>;
   /** Packed extensions that are installed beside Conductor. */
   readonly vsix?: readonly string[];
   readonly workspaceTrust?: boolean;
@@ -100,7 +102,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
   }
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
-    const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true } = options;
+    const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true, writeHome } = options;
     const { writeProject = (empty) => writeSampleProject(empty, { seed }), rule, hands, count } = options;
     const { vsix = [], workspaceTrust = false, settings = {}, environment = {} } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
@@ -109,7 +111,8 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
     await mkdir(home, { mode: 0o700 });
     const bug = await writeProject(project);
     const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }), ...(rule && { rule }), ...(hands && { hands }) });
-    if (hasPool) await writeSimulatedHome(home, simulator, { haveHands: hands !== undefined, count });
+    if (writeHome) await writeHome(home);
+    else if (hasPool) await writeSimulatedHome(home, simulator, { haveHands: hands !== undefined, count });
     const installed = process.env[INSTALLED_EXTENSIONS];
     const server = await VsCodeServer.start({
       vsix: installed === undefined ? [packedVsix(), ...vsix] : vsix, extensions: installed, workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
