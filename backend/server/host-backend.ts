@@ -89,13 +89,14 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
     ...(options.limits && { limits: options.limits }),
   });
   const { port } = await server.listen();
+  // Whoever reads the record may ask it to end.
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  options.signal?.addEventListener('abort', stop, { once: true });
   await writeRecord(home, { port, pid: process.pid, version, protocol: PROTOCOL_VERSION, token, startedAt: Date.now() });
   parts.resume?.();
   log(`Backend ${version} listens on port ${port}.`);
 
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  options.signal?.addEventListener('abort', stop, { once: true });
   const why = await ending.promise;
 
   // Close the server first, so that no client connects. Release the lock last, so that the next backend finds everything closed.
