@@ -53,7 +53,7 @@ export class LearningOffer {
     return this.look();
   }
 
-  /** Asks the journal, if it was never asked or enough has happened since. */
+  /** Asks the journal, if it was never asked or enough has happened since. @throws RequestError; the next look asks again */
   look(): Promise<void> {
     const { memory, isOn } = this.#options;
     const known = memory.get();
@@ -71,9 +71,7 @@ export class LearningOffer {
 
   async #ask(): Promise<void> {
     const { connection, memory } = this.#options;
-    // What cannot be asked is not offered: the connection's state shows the cause.
-    const found = await connection.request('training/outcomes', {}).catch(() => undefined);
-    if (!found) return;
+    const found = await connection.request('training/outcomes', {});
     const isWorth = found.missing === undefined && found.canTell;
     memory.set({ judged: 0, ...(isWorth && { offered: found.learned }) });
     this.changed.emit();

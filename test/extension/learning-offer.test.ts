@@ -34,14 +34,21 @@ it('is made where the newest plans are enough to tell, and is remembered without
   expect(offerOver(ENOUGH, { known: kept.known as LearningKnown }).offer.state).toEqual({ verified: 24, other: 30 });
 });
 
-it.each<[string, OutcomesCheck | undefined]>([
+it.each<[string, OutcomesCheck]>([
   ['there is too little to learn from', { ...ENOUGH, missing: 'There is too little to learn from.' }],
   ['the newest plans could not tell whether it is better', { ...ENOUGH, canTell: false }],
-  ['the backend cannot be asked', undefined],
 ])('is not made where %s', async (_why, found) => {
   const { offer } = offerOver(found);
   await offer.look();
   expect(offer.state).toBeUndefined();
+});
+
+it('is looked for again where the backend could not be asked', async () => {
+  const { offer, journal } = offerOver(undefined);
+  await expect(offer.look()).rejects.toThrow('not connected');
+  journal.found = ENOUGH;
+  await offer.judged();
+  expect(offer.state).toEqual(ENOUGH.learned);
 });
 
 it('comes again after it was declined, once enough was judged since', async () => {
