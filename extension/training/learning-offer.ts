@@ -33,47 +33,49 @@ export const JUDGED_BETWEEN = 20;
 export class LearningOffer {
   readonly changed = new Signal<void>();
   readonly #options: LearningOfferOptions;
+  /** Read once: VS Code may lose a value that is stored at the same time as another, until the next is stored. */
+  #known: LearningKnown | undefined;
   #asking: Promise<void> | undefined;
 
   constructor(options: LearningOfferOptions) {
     this.#options = options;
+    this.#known = options.memory.get();
   }
 
   /** Undefined where nothing is offered. */
   get state(): Outcomes['learned'] | undefined {
-    const { memory, isOn } = this.#options;
-    return isOn() ? memory.get()?.offered : undefined;
+    return this.#options.isOn() ? this.#known?.offered : undefined;
   }
 
   /** An answer was judged by tests. */
   judged(): Promise<void> {
-    const { memory } = this.#options;
-    const known = memory.get();
-    if (known) memory.set({ ...known, judged: known.judged + 1 });
+    if (this.#known) this.#remember({ ...this.#known, judged: this.#known.judged + 1 });
     return this.look();
   }
 
   /** Asks the journal, if it was never asked or enough has happened since. @throws RequestError; the next look asks again */
   look(): Promise<void> {
-    const { memory, isOn } = this.#options;
-    const known = memory.get();
-    const isDue = known === undefined || known.judged >= JUDGED_BETWEEN;
-    if (!isDue || !isOn()) return Promise.resolve();
+    const isDue = this.#known === undefined || this.#known.judged >= JUDGED_BETWEEN;
+    if (!isDue || !this.#options.isOn()) return Promise.resolve();
     return (this.#asking ??= this.#ask().finally(() => { this.#asking = undefined; }));
   }
 
   /** It is not offered until more has happened. */
   decline(): Promise<void> {
-    this.#options.memory.set({ judged: 0 });
+    this.#remember({ judged: 0 });
     this.changed.emit();
     return Promise.resolve();
   }
 
+  #remember(known: LearningKnown): void {
+    this.#known = known;
+    this.#options.memory.set(known);
+  }
+
   async #ask(): Promise<void> {
-    const { connection, memory } = this.#options;
-    const found = await connection.request('training/outcomes', {});
+    const found = await this.#options.connection.request('training/outcomes', {});
     const isWorth = found.missing === undefined && found.canTell;
-    memory.set({ judged: 0, ...(isWorth && { offered: found.learned }) });
+    this.#remember({ judged: 0, ...(isWorth && { offered: found.learned }) });
     this.changed.emit();
   }
 }
