@@ -29,7 +29,8 @@ export function outcomeLines({ learned, heldOut, leftOut }: Outcomes): string[] 
   ];
 }
 
-const nats = (value: number): string => `${value > 0 ? '+' : ''}${value.toFixed(2)}`;
+/** With its sign. */
+export const nats = (value: number): string => `${value > 0 ? '+' : ''}${value.toFixed(2)}`;
 
 /** What the newest outcomes say of what was learned. */
 export function loggedLines({ verified, other, gain, formatRate, difference, pValue }: LoggedComparison): string[] {

@@ -20,6 +20,9 @@ export const mostComparedPlans = ({ evaluation: { samples, rounds = 1, attempts 
 /** @param state a `TrainingState`. */
 export const isTrainingOver = (state: string): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';
 
+/** Whether a training belongs to a project: it is of that one, or learns from all. */
+export const isOfProject = ({ workspace }: Pick<Training, 'workspace'>, project: string): boolean => workspace === project || workspace === '';
+
 /** Applies a change. A change that was already applied has no effect, so replays are harmless. */
 export function applyTrainingEvent(training: Training, { seq, at, change }: TrainingEvent): Training {
   if (seq <= training.seq) return training;

@@ -1,6 +1,5 @@
 import type { Failure } from '../protocol/run-events.ts';
-import { addsTests } from '../verify/patch/added-tests.ts';
-import type { FileEdit } from '../verify/patch/patch.ts';
+import { addedTests } from '../verify/patch/added-tests.ts';
 import { delay } from '../workers/limits/delay.ts';
 import type { Checker } from './checker.ts';
 import type { RunFiles } from './run-files.ts';
@@ -43,8 +42,9 @@ export class BaseRun {
     if (!(await sandboxAvailability(test.image)).available) return;
     const signal = AbortSignal.any([this.#options.signal, this.#stop.signal]);
     const { files } = this.#options;
-    const baseEdits: FileEdit[] = [];
-    for (const edit of await files.begins(workspace)) if (!(await addsTests(edit))) baseEdits.push(edit);
+    const begins = await files.begins(workspace);
+    const tests = await addedTests(begins);
+    const baseEdits = begins.filter((edit) => !tests.has(edit));
     if (signal.aborted) return;
     recorder.record([{ type: 'base.started', command: test.command, runner: test.runner }]);
     this.#ended = testBase({ ...test, ...files.base(workspace), ...(baseEdits.length > 0 && { baseEdits }), sandboxed: true, signal })

@@ -1,4 +1,4 @@
-import { addsTests } from './patch/added-tests.ts';
+import { addedTests } from './patch/added-tests.ts';
 import { applyPatch, PatchNotApplicableError } from './patch/apply-patch.ts';
 import { faultIn, placesIn, testBase, unreadableCommand } from './base-result.ts';
 import { BaseTests, bothDone, onBase, runnerOf, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
@@ -179,7 +179,7 @@ class Attempt {
     if (patch.edits.length === 0 && !this.#options.ownTests) return without('refused', 'The patch changes no file.');
     const chosen = await runnerOf(this.#options);
     if (!chosen) return without('infrastructure', unreadableCommand(command));
-    if (this.#options.newTests) this.#tests = await addedTests(patch, chosen);
+    if (this.#options.newTests) this.#tests = await addedTests(patch.edits, chosen.runner.configuration);
     try {
       return this.#byOwnTests(await this.#judge(chosen, this.#admissible(patch, chosen)));
     } catch (error) {
@@ -558,12 +558,6 @@ interface Stage {
   readonly some?: SomeTests;
   /** The runs of a patch that makes the workspace as it is. */
   readonly restored?: JudgedRun;
-}
-
-async function addedTests({ edits }: Pick<Patch, 'edits'>, { runner }: ChosenRunner): Promise<ReadonlySet<FileEdit>> {
-  const added = new Set<FileEdit>();
-  for (const edit of edits) if (await addsTests(edit, runner.configuration)) added.add(edit);
-  return added;
 }
 
 /** Runs the tests with a patch that may add some. */

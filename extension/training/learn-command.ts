@@ -38,7 +38,7 @@ export class LearnCommand {
     }
     const { trainingId } = await connection.request('training/learn', {});
     // What is learned from now need not be offered.
-    await offer.decline();
+    offer.decline();
     await trainingCommands.open(trainingId);
     return trainingId;
   }

@@ -61,10 +61,9 @@ export class LearningOffer {
   }
 
   /** It is not offered until more has happened. */
-  decline(): Promise<void> {
+  decline(): void {
     this.#remember({ judged: 0 });
     this.changed.emit();
-    return Promise.resolve();
   }
 
   #remember(known: LearningKnown): void {

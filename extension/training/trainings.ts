@@ -1,4 +1,4 @@
-import { applyTrainingEvent, isTrainingOver } from '../../backend/protocol/training-facts.ts';
+import { applyTrainingEvent, isOfProject, isTrainingOver } from '../../backend/protocol/training-facts.ts';
 import type { Training, TrainingEvent, TrainingState, TrainingSummary } from '../../backend/protocol/training.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { Followed } from '../common/followed.ts';
@@ -104,11 +104,11 @@ export class Trainings {
   }
 
   #put(received: TrainingSummary): void {
-    const { trainingId, workspace } = received;
+    const { trainingId } = received;
     const workspaces = this.#options.folders();
     const before = this.#known(trainingId);
     const summary = this.#latest(received);
-    if (workspaces.length === 0 || workspaces.includes(workspace) || workspace === '') {
+    if (workspaces.length === 0 || workspaces.some((project) => isOfProject(received, project))) {
       this.#list = newestFirst([summary, ...this.#list.filter((one) => one.trainingId !== trainingId)]);
     }
     this.changed.emit();

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mapInOrder } from '../../backend/common/map-in-order.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import type { StoredEvent } from '../../backend/protocol/run-events.ts';
 import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
@@ -259,7 +260,7 @@ it.each([
     expect(repaid(events), moment).toEqual([]);
     expect(await readdir(path.join(home, 'verify')).catch(() => [])).toEqual([]);
   };
-  await inPairs([...states.values()], async (moment) => {
+  await mapInOrder([...states.values()], 2, async (moment) => {
     const left = await newHome(scenario, moment);
     await cp(path.join(kept, moment), left, { recursive: true });
     await endsTheSame(left, moment);
@@ -269,7 +270,7 @@ it.each([
   const kills = name === 'kept'
     ? [...types].flatMap((type) => [...(type === 'run.accepted' ? [] : [`before:${type}`]), `after:${type}`])
     : BUSY.filter((type) => types.has(type)).map((type) => `after:${type}`);
-  await inPairs(kills, async (kill) => {
+  await mapInOrder(kills, 2, async (kill) => {
     const killed = await newHome(scenario, kill.replace(':', '-'));
     expect(await backend(scenario, killed, kill), kill).toBe('SIGKILL');
     await endsTheSame(killed, kill);
@@ -282,13 +283,6 @@ async function bytesOf(left: string): Promise<string> {
   const hash = createHash('sha256');
   for (const file of (await readdir(left)).filter((file) => file !== 'verify').sort()) hash.update(`${file}\n`).update(await readFile(path.join(left, file)));
   return hash.update((await readdir(path.join(left, 'verify')).catch(() => [])).sort().join('\n')).digest('hex');
-}
-
-async function inPairs<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  await Promise.all(Array.from({ length: 2 }, async () => {
-    for (const item of queue) await work(item);
-  }));
 }
 
 it.each([

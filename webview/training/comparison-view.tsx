@@ -3,8 +3,8 @@ import type { JSX } from 'preact';
 import { formatUsd } from '../../backend/protocol/figures.ts';
 import type { Comparison, Estimate } from '../../backend/protocol/training.ts';
 import { Icon } from '../controls.tsx';
-import { fillSentence } from '../fill-sentence.ts';
 import type { Stage } from '../run-stage.ts';
+import { Difference } from './difference.tsx';
 
 /** The trained Conductor compared with the previous one, on held-out tasks. */
 export function ComparisonView({ comparison, simulated }: { readonly comparison: Comparison; readonly simulated: boolean }): JSX.Element {
@@ -36,13 +36,7 @@ export function ComparisonView({ comparison, simulated }: { readonly comparison:
         </tbody>
       </table>
       <Intervals before={before.verified} after={after.verified} />
-      <p>
-        {fillSentence(
-          l10n.t('Difference {0}, 95 % confidence interval {1} to {2}, p = {3}.'),
-          <strong>{l10n.t('{0} points', points(difference.mean))}</strong>,
-          points(difference.low), points(difference.high), pValue < 0.001 ? '<0.001' : pValue.toFixed(3),
-        )}
-      </p>
+      <Difference difference={difference} pValue={pValue} figure={points} inUnits={(figure) => l10n.t('{0} points', figure)} />
     </section>
   );
 }

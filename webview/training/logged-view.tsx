@@ -1,9 +1,10 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
+import { nats } from '../../backend/protocol/learning-words.ts';
 import type { LoggedComparison } from '../../backend/protocol/learning.ts';
 import { Icon } from '../controls.tsx';
-import { fillSentence } from '../fill-sentence.ts';
 import type { Stage } from '../run-stage.ts';
+import { Difference } from './difference.tsx';
 
 /** What the newest plans, which were not learned from, say of what was learned. */
 export function LoggedView({ logged }: { readonly logged: LoggedComparison }): JSX.Element {
@@ -30,13 +31,7 @@ export function LoggedView({ logged }: { readonly logged: LoggedComparison }): J
         </tbody>
       </table>
       {difference && pValue !== undefined && (
-        <p>
-          {fillSentence(
-            l10n.t('Difference {0}, 95 % confidence interval {1} to {2}, p = {3}.'),
-            <strong>{l10n.t('{0} nats', nats(difference.mean))}</strong>,
-            nats(difference.low), nats(difference.high), pValue < 0.001 ? '<0.001' : pValue.toFixed(3),
-          )}
-        </p>
+        <Difference difference={difference} pValue={pValue} figure={nats} inUnits={(figure) => l10n.t('{0} nats', figure)} />
       )}
       <p class="quiet">
         {l10n.t('Valid plans: {0} before, {1} after. How many of its plans your tests would verify is not known before they are carried out.', percent(formatRate.before), percent(formatRate.after))}
@@ -66,5 +61,4 @@ function Row({ name, count, gain }: { readonly name: string; readonly count: num
   );
 }
 
-const nats = (value: number): string => `${value > 0 ? '+' : ''}${value.toFixed(2)}`;
 const percent = (share: number): string => `${Math.round(100 * share)} %`;

@@ -88,28 +88,33 @@ function lastPart(folder: string): string {
 }
 
 function StatusLine({ training }: { readonly training: Training }): JSX.Element {
-  const { spentUsd, spentTokens, unpricedTokens, learnsFrom, config: { budget, steps } } = training;
-  const stage = trainingStage({ ...training, steps });
+  const stage = trainingStage({ ...training, steps: training.config.steps });
   return (
     <div class="status" data-tone={stage.tone}>
       <Icon name={stage.icon} tone={stage.tone} />
       <strong class="status-text">{stage.text}</strong>
-      {learnsFrom ? <span class="figures">{l10n.t('Nobody is paid')}</span> : <span class="figures">
-        <span title={l10n.t('Spent / training budget')}>
-          {formatMoney({ usd: spentUsd, unpricedTokens: 0 }, budget.usd)}
-        </span> ·{' '}
-        {unpricedTokens > 0 && (
-          <>
-            <span title={l10n.t('Tokens of unpriced workers / limit')}>
-              {l10n.t('{0} of {1} tok unpriced', formatTokens(unpricedTokens), formatTokens(unpricedTokensFor(budget.usd)))}
-            </span> ·{' '}
-          </>
-        )}
-        <span title={l10n.t('Tokens used / limit')}>
-          {l10n.t('{0} of {1} tok', formatTokens(spentTokens), formatTokens(budget.tokens))}
-        </span>
-      </span>}
+      <span class="figures">{training.learnsFrom ? l10n.t('Nobody is paid') : <Spent training={training} />}</span>
     </div>
+  );
+}
+
+function Spent({ training: { spentUsd, spentTokens, unpricedTokens, config: { budget } } }: { readonly training: Training }): JSX.Element {
+  return (
+    <>
+      <span title={l10n.t('Spent / training budget')}>
+        {formatMoney({ usd: spentUsd, unpricedTokens: 0 }, budget.usd)}
+      </span> ·{' '}
+      {unpricedTokens > 0 && (
+        <>
+          <span title={l10n.t('Tokens of unpriced workers / limit')}>
+            {l10n.t('{0} of {1} tok unpriced', formatTokens(unpricedTokens), formatTokens(unpricedTokensFor(budget.usd)))}
+          </span> ·{' '}
+        </>
+      )}
+      <span title={l10n.t('Tokens used / limit')}>
+        {l10n.t('{0} of {1} tok', formatTokens(spentTokens), formatTokens(budget.tokens))}
+      </span>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { SerialQueue } from '../../common/serial-queue.ts';
-import { applyTrainingEvent } from '../../protocol/training-facts.ts';
+import { applyTrainingEvent, isOfProject } from '../../protocol/training-facts.ts';
 import type { Training, TrainingChange, TrainingEvent } from '../../protocol/training.ts';
 import { notSaved } from './storage-problem.ts';
 import { TrainingRefusedError } from './training-error.ts';
@@ -47,7 +47,7 @@ export class TrainingRegistry {
 
   /** Newest first. @param workspace those of this project, and those that learn from all projects */
   list(workspace?: string): readonly Training[] {
-    const all = [...this.#known.values()].filter((training) => workspace === undefined || training.workspace === workspace || training.workspace === '');
+    const all = [...this.#known.values()].filter((training) => workspace === undefined || isOfProject(training, workspace));
     return all.sort((a, b) => b.startedAt - a.startedAt);
   }
 

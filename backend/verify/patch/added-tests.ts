@@ -19,6 +19,13 @@ export async function addsTests(edit: FileEdit, configuration?: readonly RegExp[
   return isPathOfTest(edit.path, configuration) && (await whyItChangesTests(edit)) === undefined;
 }
 
+/** The edits of which `addsTests` is true. */
+export async function addedTests(edits: readonly FileEdit[], configuration?: readonly RegExp[]): Promise<ReadonlySet<FileEdit>> {
+  const added = new Set<FileEdit>();
+  for (const edit of edits) if (await addsTests(edit, configuration)) added.add(edit);
+  return added;
+}
+
 /**
  * Why an edit of a file of tests does more than add tests, as one sentence; undefined if it adds some and leaves all that is there as it is.
  */
