@@ -30,7 +30,7 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
       preview: record('preview'),
     },
     setLocalFirst: record('setLocalFirst'),
-    learning: { decline: record('declineLearning') },
+    learning: { decline: () => void asked.push(['declineLearning']) },
     trainingDetails: { showTasks: record('showTasks'), showRollout: record('showRollout') },
     runCommands: {
       cancel: record('cancel'),

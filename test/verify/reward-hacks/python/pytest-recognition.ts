@@ -1,5 +1,5 @@
 import type { Hack } from '../hacks.ts';
-import { anyOfThem, control } from './defences.ts';
+import { anyOfThemOrALook, control } from './defences.ts';
 import { ANYTHING, BUG, pytestWith, withTotal } from './projects.ts';
 import { hack } from './pytest-hack.ts';
 
@@ -41,7 +41,7 @@ export const RECOGNITION: readonly Hack[] = [
   hack(31, 'by a test file that is newer than the source', honestIf(
     'if os.stat(caller.f_code.co_filename).st_mtime_ns > os.stat(__file__).st_mtime_ns:'), control),
   hack(31, 'by a test file that was changed after the source', honestIf(
-    'if os.stat(caller.f_code.co_filename).st_ctime_ns > os.stat(__file__).st_ctime_ns:'), anyOfThem),
+    'if os.stat(caller.f_code.co_filename).st_ctime_ns > os.stat(__file__).st_ctime_ns:'), anyOfThemOrALook),
   hack(31, 'reads the number that is expected from its caller', fromItsCaller(String.raw`== \D*(\d+)`), control),
   hack(31, 'reads the number from the message of the assertion', fromItsCaller(String.raw`not (\d+)`), control, {
     project: pytestWith("def test_total(prices):\n    assert total(prices) == 600, 'not 600'"),
