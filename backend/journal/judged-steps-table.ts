@@ -10,13 +10,15 @@ import { judgedStepsIn, type StoredRow } from './judged-steps.ts';
 const COLUMNS = ['run_id', 'round', 'step', 'steps', 'source', 'project', 'kind', 'at', 'judgement', 'worker', 'model', 'role', 'usd', 'tokens', 'duration_ms'] as const;
 const INSERT = `INSERT OR REPLACE INTO judged_steps (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
 const EVENTS = 'SELECT seq, at, body FROM events WHERE run_id = ? ORDER BY seq';
+const HAS_VERDICT = `SELECT 1 FROM events WHERE run_id = ? AND type = 'verify.completed' LIMIT 1`;
 
 export class JudgedStepsTable {
-  readonly #statements: Readonly<Record<'events' | 'insert' | 'remove' | 'newest' | 'forget' | 'forgetAll', StatementSync>>;
+  readonly #statements: Readonly<Record<'events' | 'hasVerdict' | 'insert' | 'remove' | 'newest' | 'forget' | 'forgetAll', StatementSync>>;
 
   constructor(prepare: (sql: string) => StatementSync) {
     this.#statements = {
       events: prepare(EVENTS),
+      hasVerdict: prepare(HAS_VERDICT),
       insert: prepare(INSERT),
       remove: prepare('DELETE FROM judged_steps WHERE run_id = ?'),
       newest: prepare('SELECT * FROM judged_steps ORDER BY at DESC, run_id, round, step LIMIT ?'),
@@ -27,6 +29,8 @@ export class JudgedStepsTable {
 
   /** Writes what a run that is over has. To be called inside a transaction. */
   write(runId: string): void {
+    // To read all events of a run takes longer than to write its last one.
+    if (!this.#statements.hasVerdict.get(runId)) return;
     const steps = judgedStepsIn(runId, this.#statements.events.all(runId) as unknown as StoredRow[]);
     this.remove(runId);
     for (const step of steps) this.#statements.insert.run(...valuesOf(step));

@@ -115,7 +115,7 @@ export class RunManager implements RunService {
 
   async converse(asked: RunRequest, conversation: Conversation, { isPlanned }: { readonly isPlanned: boolean }): Promise<string> {
     const request = withCheckedPictures(asked);
-    const cast = await this.#cast(request, this.#options.loadWorkers);
+    const cast = await this.#cast(request, this.#options.loadWorkers, { isPlanned });
     return this.#begin(request, cast, { conversation, kept: isPlanned ? [] : [givenPlan()] });
   }
 
@@ -324,11 +324,14 @@ export class RunManager implements RunService {
     await this.#active.close();
   }
 
-  #cast(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<Casting> {
+  /** @param isPlanned false where nobody is asked for a plan: then nothing has to be known of earlier ones */
+  #cast(request: RunRequest, loadWorkers: () => Promise<WorkersFile>, { isPlanned = true }: { readonly isPlanned?: boolean } = {}): Promise<Casting> {
     const { clients, priced, adapterVersion, hands, checker } = this.#options;
     return castRun(request, loadWorkers, {
       clients, priced, adapterVersion,
-      hasHands: async () => hands !== undefined && request.workspace !== undefined && (await checker.sandboxAvailability(request.testImage)).available, bundledConductor: () => this.#options.bundledConductor, recordOf: planningRecords(this.#options.journal),
+      hasHands: async () => hands !== undefined && request.workspace !== undefined && (await checker.sandboxAvailability(request.testImage)).available,
+      bundledConductor: () => this.#options.bundledConductor,
+      ...(isPlanned && { recordOf: planningRecords(this.#options.journal) }),
     });
   }
 }
