@@ -191,6 +191,7 @@ function asClient({ home, confirm, key }: ConnectChoices = {}): ConnectOptions {
     client: { kind: 'cli', version: VERSION },
     capabilities: confirm ? ['secret', 'confirm'] : ['secret'],
     workspaces: [],
+    listsRuns: false,
     handlers: {
       'client/secret': async ({ name }) => ({ value: process.env[name] || key?.(name) || null }),
       ...(confirm && { 'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }) }),

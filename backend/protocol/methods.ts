@@ -164,6 +164,8 @@ export const clientRequests = {
       capabilities: z.array(capabilitySchema),
       /** Folders open in the client. Questions about runs in them go to this client first. */
       workspaces: z.array(z.string().max(4_096)).max(32).default([]),
+      /** False for a client without a list of runs: it is not told which runs change. */
+      listsRuns: z.boolean().default(true),
     }),
     result: z.object({ protocol: z.object({ major: z.number(), minor: z.number() }), health: healthSchema }),
   },

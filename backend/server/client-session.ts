@@ -115,7 +115,7 @@ export class ClientSession {
     });
   }
 
-  #initialize({ protocol, capabilities, workspaces }: Parameters<RequestHandler<ClientRequests, 'initialize'>>[0]): Health {
+  #initialize({ protocol, capabilities, workspaces, listsRuns }: Parameters<RequestHandler<ClientRequests, 'initialize'>>[0]): Health {
     const answer = compatibility(protocol);
     if (!answer.compatible) {
       throw new RequestError({ code: ERROR_CODES.incompatible, kind: 'incompatible', message: answer.reason });
@@ -132,7 +132,7 @@ export class ClientSession {
       request: (method, params, signal) => connection.request(method, params, signal),
     };
     const output = this.#feedOutput();
-    const feed = new RunFeed(runs, output);
+    const feed = new RunFeed(runs, output, { listsRuns });
     const trainingFeed = new TrainingFeed(trainings, output);
     const simulation = new ClientSimulation(simulations, { onChanged: () => connection.notify('pool/changed', {}), log });
     this.#client = client;

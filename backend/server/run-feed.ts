@@ -11,23 +11,23 @@ export interface FeedOutput {
   readonly behind: boolean;
 }
 
-/** Sends one client the events of its subscribed runs, and the summaries of all runs that change. */
+/** Sends one client the events of its subscribed runs, and to one that lists runs the summaries of all that change. */
 export class RunFeed {
   readonly #runs: RunService;
   readonly #output: FeedOutput;
   readonly #subscriptions = new Subscriptions();
   readonly #stopListening: () => void;
 
-  constructor(runs: RunService, output: FeedOutput) {
+  constructor(runs: RunService, output: FeedOutput, { listsRuns }: { readonly listsRuns: boolean }) {
     this.#runs = runs;
     this.#output = output;
     this.#stopListening = runs.listen({
       onEvent: (event) => this.#subscriptions.deliver(event.runId, () => output.notify('run/event', event), event.seq),
       onText: (text) => this.#subscriptions.deliver(text.runId, () => this.#sendText(text)),
-      onChanged: (summary) => output.notify('run/changed', summary),
+      onChanged: (summary) => { if (listsRuns) output.notify('run/changed', summary); },
       onRemoved: (runId) => {
         this.#subscriptions.end(runId);
-        output.notify('run/removed', { runId });
+        if (listsRuns) output.notify('run/removed', { runId });
       },
     });
   }

@@ -113,6 +113,20 @@ test('run/changed reaches every client', async () => {
   expect(await Promise.all(states)).toEqual(['waiting', 'waiting']);
 });
 
+test('a client that lists no runs is not told which change, and follows one all the same', async () => {
+  const { runs } = serving;
+  runs.begin('followed');
+  const client = await serving.open({ listsRuns: false });
+  const heard: string[] = [];
+  for (const told of ['run/changed', 'run/removed'] as const) client.on(told, () => void heard.push(told));
+  client.on('run/text', ({ text }) => void heard.push(text));
+  await client.request('run/subscribe', { runId: 'followed' });
+  runs.change('any', 'waiting');
+  runs.say({ runId: 'followed', round: 0, purpose: { kind: 'plan' }, attemptId: 'a', offset: 0, text: 'A text.' });
+  await client.request('backend/health', {});
+  expect(heard).toEqual(['A text.']);
+});
+
 describe('run/remove', () => {
   test('is told to every client, and to one that follows the run nothing more', async () => {
     const { runs } = serving;

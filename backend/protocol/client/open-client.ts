@@ -14,6 +14,8 @@ export interface ClientOptions {
   readonly capabilities: readonly Capability[];
   /** Folders open in the client. Questions about runs in them go to this client first. */
   readonly workspaces: readonly string[];
+  /** False: it is not told which runs change. */
+  readonly listsRuns?: boolean;
   /** Handlers for the backend's requests; they must match the client's capabilities. */
   readonly handlers: BackendRequestHandlers;
   /** Problems outside of any request, for a log. */
@@ -91,6 +93,7 @@ export async function openClient(record: BackendRecord, options: ClientOptions, 
         client: options.client,
         capabilities: [...options.capabilities],
         workspaces: [...options.workspaces],
+        ...(options.listsRuns !== undefined && { listsRuns: options.listsRuns }),
       },
       signal ? AbortSignal.any([signal, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]) : AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS),
     );
