@@ -52,7 +52,7 @@ import { listModels } from './workers/servers/list-models.ts';
 import { loadPrices } from './workers/limits/prices.ts';
 import { ProviderLimits } from './workers/limits/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
-import { loadWorkersFile } from './workers/workers-file.ts';
+import { workersFileLoader } from './workers/workers-file.ts';
 
 /* Composition root of the backend process: the only place that creates its parts and wires them together. */
 
@@ -71,8 +71,9 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     start: (request) => startSimulation(request, path.join(home, 'simulation')),
     ended: () => forgetSimulated(),
   });
+  const readWorkers = workersFileLoader(workersPath);
   const loadWorkers = async (): Promise<WorkersFile> => {
-    const file = simulations.over(await loadWorkersFile(workersPath));
+    const file = simulations.over(await readWorkers());
     limits.setWorkers(file.workers);
     return file;
   };
@@ -206,7 +207,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   /** What was learned from simulated workers must not plan for others: it goes with them. */
   const forgetSimulated = async (): Promise<void> => {
     await trainings.opened;
-    const { workers } = await loadWorkersFile(workersPath);
+    const { workers } = await readWorkers();
     const isGone = ({ id }: { readonly id: string }): boolean => !workers.some((worker) => worker.id === id);
     for (const { trainingId, adopted, simulated, pool: learnedFrom = [] } of trainings.list()) {
       if (adopted && simulated && learnedFrom.some(isGone)) await trainings.goBack(trainingId);

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { z } from 'zod';
 
 const MAX_BYTES = 1_048_576;
@@ -21,15 +20,24 @@ export class ConfigFileError extends Error {
  * @throws ConfigFileError
  */
 export async function readJsonFile<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T> | undefined> {
-  let text: string;
+  const text = await readConfigText(path);
+  return text === undefined ? undefined : parseConfig(path, text, schema);
+}
+
+/** @returns `undefined` if the file does not exist. @throws ConfigFileError */
+export async function readConfigText(path: string): Promise<string | undefined> {
   try {
-    text = await readText(path);
+    return readText(path);
   } catch (error) {
     if (error instanceof ConfigFileError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     if (code === 'ENOENT') return undefined;
     throw new ConfigFileError(path, `${path} could not be read (${code}): check the file and its permissions.`, error);
   }
+}
+
+/** @throws ConfigFileError */
+export function parseConfig<T extends z.ZodType>(path: string, text: string, schema: T): z.output<T> {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -42,16 +50,17 @@ export async function readJsonFile<T extends z.ZodType>(path: string, schema: T)
   throw new ConfigFileError(path, `${path}: ${describeIssue(parsed.error)}.`, parsed.error);
 }
 
-async function readText(path: string): Promise<string> {
+/** At once: for a file of some kilobytes, each wait for another thread would take longer than the reading. */
+function readText(path: string): string {
   // Non-blocking: opening a pipe could wait forever for the other end.
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    const found = await handle.stat();
+    const found = fstatSync(file);
     if (!found.isFile()) throw new ConfigFileError(path, `${path} is no regular file: move it away to start with an empty one.`);
     if (found.size > MAX_BYTES) throw new ConfigFileError(path, `${path} is larger than 1 MiB and was not read: is it the right file?`);
-    return await handle.readFile('utf8');
+    return readFileSync(file, 'utf8');
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 

@@ -1,13 +1,25 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { workersFileSchema, type WorkersFile } from '../protocol/worker-config.ts';
-import { ConfigFileError, describeIssue, readJsonFile } from './read-json-file.ts';
+import { ConfigFileError, describeIssue, parseConfig, readConfigText } from './read-json-file.ts';
 import { isDiskFull } from '../common/disk-full.ts';
 import { replaceFile } from '../common/replace-file.ts';
 
 /** Loads the pool, the Conductor and the budget. The pool is empty if there is no file. @throws ConfigFileError */
-export async function loadWorkersFile(path: string): Promise<WorkersFile> {
-  return (await readJsonFile(path, workersFileSchema)) ?? workersFileSchema.parse({ version: 1, workers: [] });
+export function loadWorkersFile(path: string): Promise<WorkersFile> {
+  return workersFileLoader(path)();
+}
+
+/** As `loadWorkersFile`, for who reads it for each request: what is there already is validated again only where its text has changed. */
+export function workersFileLoader(path: string): () => Promise<WorkersFile> {
+  let last: { readonly text: string | undefined; readonly file: WorkersFile } | undefined;
+  return async () => {
+    const text = await readConfigText(path);
+    if (last && last.text === text) return last.file;
+    const file = text === undefined ? workersFileSchema.parse({ version: 1, workers: [] }) : parseConfig(path, text, workersFileSchema);
+    last = { text, file };
+    return file;
+  };
 }
 
 /**

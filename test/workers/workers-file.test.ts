@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigFileError } from '../../backend/workers/read-json-file.ts';
-import { loadWorkersFile, saveWorkersFile } from '../../backend/workers/workers-file.ts';
+import { loadWorkersFile, saveWorkersFile, workersFileLoader } from '../../backend/workers/workers-file.ts';
 import { rejection, workerOf } from './harness.ts';
 
 let folder: string;
@@ -33,6 +33,24 @@ test('what was saved is what is loaded, readable by the owner alone, with nothin
   expect(await loadWorkersFile(path)).toEqual(file);
   if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(join(path, '..'))).toEqual(['workers.json']);
+});
+
+test('a loader gives what the file says now, after each change, a mistake included, and when it is gone', async () => {
+  const load = workersFileLoader(path);
+  const empty = await load();
+  expect(empty.workers).toEqual([]);
+  const one = { ...empty, workers: [workerOf({ provider: 'openai' })] };
+  await saveWorkersFile(path, one);
+  const loaded = await load();
+  expect(loaded).toEqual(one);
+  expect(await load()).toBe(loaded);
+  // As long as before.
+  await writeFile(path, (await readFile(path, 'utf8')).replace('"ada"', '"eva"'));
+  expect((await load()).workers).toMatchObject([{ id: 'eva' }]);
+  await writeFile(path, '{');
+  expect(await rejection(load())).toBeInstanceOf(ConfigFileError);
+  await rm(path);
+  expect((await load()).workers).toEqual([]);
 });
 
 test('a pool that is not valid is not saved and the old file stays', async () => {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { accountSchema, type Account } from '../../protocol/conversation.ts';
@@ -12,7 +13,8 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 
 /**
  * The keys of programs that may use the endpoint, each in a file that is named after its program, so that two that are made at once do not lose one
- * another. Only hashes of keys are kept. The files are read at each request, so a key is taken back at once.
+ * another. Only hashes of keys are kept. The files are read at each request, so a key is taken back at once, and without a wait for other threads,
+ * which would take longer than the reading.
  */
 export class ClientKeys {
   readonly #folder: string;
@@ -24,7 +26,7 @@ export class ClientKeys {
 
   /** @returns the accounts by name, without their keys. @throws an error with a sentence if a file cannot be read */
   async list(): Promise<Account[]> {
-    const keys = await this.#read();
+    const keys = this.#read();
     return keys.map(({ hash: _hash, version: _version, ...account }) => account).sort((a, b) => a.name.localeCompare(b.name));
   }
 
@@ -63,7 +65,7 @@ export class ClientKeys {
   async find(key: string): Promise<Account | undefined> {
     const hash = Buffer.from(hashOf(key), 'hex');
     let found: Account | undefined;
-    for (const { hash: kept, version: _version, ...account } of await this.#read()) if (timingSafeEqual(hash, Buffer.from(kept, 'hex'))) found = account;
+    for (const { hash: kept, version: _version, ...account } of this.#read()) if (timingSafeEqual(hash, Buffer.from(kept, 'hex'))) found = account;
     return found;
   }
 
@@ -72,17 +74,24 @@ export class ClientKeys {
     return path.join(this.#folder, `${hashOf(name).slice(0, 32)}.json`);
   }
 
-  async #read(): Promise<z.infer<typeof keySchema>[]> {
-    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : Promise.reject(error)));
-    const keys = await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => readKey(path.join(this.#folder, name))));
-    return keys.filter((key) => key !== undefined);
+  #read(): z.infer<typeof keySchema>[] {
+    return namesIn(this.#folder).filter((name) => name.endsWith('.json')).map((name) => readKey(path.join(this.#folder, name))).filter((key) => key !== undefined);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
 }
 
 /** Undefined if it was removed meanwhile. @throws an error with a sentence for a file that is not a key */
-async function readKey(file: string): Promise<z.infer<typeof keySchema> | undefined> {
+function readKey(file: string): z.infer<typeof keySchema> | undefined {
   try {
-    return keySchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    return keySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new Error(`${file} cannot be read: mend or remove it.`, { cause: error });
