@@ -7,6 +7,7 @@ import { readFiles, snapshotOf, type HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
+import { notInstalled } from './judge/not-installed.ts';
 import { TestRuns, UnusableRunError, type RunOptions, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
 import type { Coverage } from './runners/coverage.ts';
@@ -166,8 +167,14 @@ export class BaseTests {
     });
   }
 
+  /** Throws `UnusableRunError`, which is not kept, if the project is not installed: it may be soon. */
   #firstOf(baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
-    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, FIRST_RUN), this.#options.signal, () => this.#run(baseEdits, { timeoutMs }));
+    return this.#parts.baseRuns.get(this.#keyOf(baseEdits, FIRST_RUN), this.#options.signal, async () => {
+      const first = await this.#run(baseEdits, { timeoutMs });
+      const lacking = await this.#parts.copies.onFiles(this.snapshot, (files) => Promise.resolve(notInstalled(first.report, files)));
+      if (lacking !== undefined) throw new UnusableRunError(lacking);
+      return first;
+    });
   }
 
   async #run(baseEdits: readonly FileEdit[], options?: RunOptions): Promise<BaseRun> {

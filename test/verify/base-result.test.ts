@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
+import { tryProgram } from './runners/setup.ts';
 import { makeScratch, trySandbox } from './setup.ts';
 
 const { available, note } = await trySandbox();
+
+const pytest = tryProgram('python3', '-m', 'pytest', '--version');
 
 const PROJECT = {
   'package.json': JSON.stringify({ name: 'sample', type: 'module', scripts: { test: 'node --test' } }),
@@ -40,6 +43,21 @@ describe.skipIf(!available)(`the tests on the code as it is (${note})`, { timeou
     await using scratch = await makeScratch();
     const result = await scratch.verifier.testBase(options(await scratch.project({ ...PROJECT, 'test/late.test.js': "import '../src/not-there.js';\n" })));
     expect(result).toMatchObject({ total: 3, failed: 2 });
+  });
+
+  it.skipIf(!pytest.isHere)(`say that the project is not installed, and run again once it is (${pytest.note})`, async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({
+      'pyproject.toml': '[project]\nname = "shop"\nversion = "1"\ndependencies = ["not-there-yet"]\n',
+      'shop.py': 'import not_there_yet\n\ndef total(prices):\n    return 0\n',
+      'test_shop.py': 'from shop import total\n\ndef test_total():\n    assert total([1, 2]) == 3\n',
+    });
+    const asked = { ...options(base), command: 'python3 -m pytest' };
+    expect(await scratch.verifier.testBase(asked)).toMatchObject({ total: 0, problem: expect.stringContaining('not_there_yet is not installed') });
+    const patch = await parsePatch('**shop.py**\n```python\nimport not_there_yet\n\ndef total(prices):\n    return sum(prices)\n```\n', base);
+    expect(await scratch.verifier.verify({ ...asked, patch })).toMatchObject({ outcome: 'infrastructure', reason: expect.stringContaining('not_there_yet is not installed') });
+    await scratch.project({ 'not_there_yet.py': '' });
+    expect(await scratch.verifier.verify({ ...asked, patch })).toMatchObject({ verified: true });
   });
 
   it('are not run again for the verdict, and are when the workspace has changed meanwhile', async () => {

@@ -9,6 +9,7 @@ import { binFolders } from '../runners/javascript-project.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
 import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandbox.ts';
+import { remedyFor } from './not-installed.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import type { Coverage } from '../runners/coverage.ts';
 import type { PreparedRun, RunToPrepare } from '../runners/test-runner.ts';
@@ -282,7 +283,7 @@ export function lastWords({ stdout, stderr, unreadable }: SandboxOutcome): strin
   const said = [stderr, stdout].map((text) => endOf(redactText(stripVTControlCharacters(text)).trim())).filter((text) => text !== '');
   const [output] = said;
   const hidden = unreadable === undefined ? '' : ` The sandbox hides ${unreadable} from tests. If they need it, name its folder in CONDUCTOR_READABLE.`;
-  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${missingProgram(output)}${hidden}`;
+  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${remedyFor(output)}${hidden}`;
 }
 
 const MAX_LAST_WORDS = 500;
@@ -292,10 +293,4 @@ function endOf(text: string): string {
   const end = text.slice(-MAX_LAST_WORDS);
   const error = /^.*\b\w*Error\b.*: .*$/m.exec(text.slice(0, -MAX_LAST_WORDS))?.[0].trim().slice(0, MAX_LAST_WORDS);
   return error === undefined || end.includes(error) ? end : `${error}\n…\n${end}`;
-}
-
-/** What to do if the shell did not find a program: most often a project that is not installed yet. */
-function missingProgram(output: string): string {
-  const name = /(?:^|: )([\w.@-]{1,60}): (?:command )?not found$/.exec(output)?.[1];
-  return name === undefined ? '' : `. Install ${name} and what the project needs, or name another test command.`;
 }

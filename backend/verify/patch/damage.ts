@@ -1,6 +1,6 @@
 import type { Language } from '../syntax/language.ts';
 import { namedItems, outlineOf, type Item } from '../syntax/outline.ts';
-import { listed } from './place-code.ts';
+import { listed } from '../../common/listed.ts';
 
 /**
  * What an edit breaks that no change means to: a file that can no longer be parsed was cut off or put together wrongly, and a function that is there

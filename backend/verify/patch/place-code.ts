@@ -1,3 +1,4 @@
+import { listed } from '../../common/listed.ts';
 import { withEdits, type Edit } from '../syntax/edits.ts';
 import type { Language } from '../syntax/language.ts';
 import { namedItems, simpleName, type Item } from '../syntax/outline.ts';
@@ -286,11 +287,6 @@ function keptBefore(own: string, theirs: string): { readonly inline: string; rea
 export function missingFrom(own: readonly Item[], theirs: readonly Item[]): string[] {
   const names = new Set(own.flatMap(({ name }) => name.split(',')));
   return [...new Set(theirs.flatMap(({ name, kind }) => (kind === 'import' ? [] : name.split(','))))].filter((name) => name !== '' && !names.has(name));
-}
-
-export function listed(names: readonly string[]): string {
-  const shownNames = names.slice(0, 3).join(', ');
-  return names.length > 3 ? `${shownNames} and ${names.length - 3} more` : shownNames;
 }
 
 const shown = (text: string): string => JSON.stringify((text.trim().split('\n', 1)[0] ?? '').slice(0, 60));

@@ -1,7 +1,7 @@
 import { namedItems, type Item } from '../syntax/outline.ts';
 import { isMark } from './elisions.ts';
 import { similarity } from './line-similarity.ts';
-import { listed } from './place-code.ts';
+import { listed } from '../../common/listed.ts';
 import type { ReadCode } from './read-code.ts';
 
 export type Extent = { readonly is: 'whole' } | { readonly is: 'part' } | { readonly reason: string };

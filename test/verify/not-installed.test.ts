@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { notInstalled, remedyFor } from '../../backend/verify/judge/not-installed.ts';
+import type { TestResult } from '../../backend/verify/runners/test-report.ts';
+
+const filesOf = (texts: Readonly<Record<string, string>>) => ({ paths: new Set(Object.keys(texts)), text: (path: string) => texts[path] });
+const failed = (id: string, message: string): TestResult => ({ id, kind: 'container', status: 'failed', message });
+
+const ASKING = filesOf({
+  'pyproject.toml': '[project]\nname = "acme-shop"\ndependencies = ["PyYAML>=6", "python-dateutil"]\n[dependency-groups]\ntest = ["typeguard", "tornado>=6"]\n',
+  '.gitignore': '.venv/\nacme/_version.py\n',
+  'acme/__init__.py': '',
+});
+const importError = (module: string): string =>
+  `ImportError while importing test module 'tests/test_a.py'.\ntests/test_a.py:1: in <module>\n    import ${module}\nE   ModuleNotFoundError: No module named '${module}'`;
+
+describe('a project that is not installed', () => {
+  it('is told by modules that it asks for and does not have, each named once', () => {
+    const results = [failed('tests/test_a.py', importError('typeguard')), failed('tests/test_b.py', importError('tornado.web')), failed('tests/test_c.py', importError('typeguard'))];
+    expect(notInstalled({ results }, ASKING)).toBe(
+      'No test could be loaded: typeguard, tornado.web are not installed. Install the project with what its tests need, or activate the environment that has it.',
+    );
+  });
+
+  it.each([
+    ['a module with another name than its distribution', importError('yaml')],
+    ['a module of a distribution with an affix', importError('dateutil.parser')],
+    ['metadata of the project itself', 'E   importlib.metadata.PackageNotFoundError: No package metadata was found for acme-shop'],
+    ['a module that an install writes', importError('acme._version')],
+    ['a conftest file', "ModuleNotFoundError: No module named 'typeguard' (from tests/conftest.py)"],
+    ['an error that follows another one', `${importError('acme.fast')}\nDuring handling of the above exception, another exception occurred:\nE   ModuleNotFoundError: No module named 'yaml'`],
+  ])('is told by %s', (_, message) => {
+    expect(notInstalled({ results: [failed('tests/test_a.py', message)] }, ASKING)).toContain('not installed');
+  });
+
+  it.each([
+    ['a module that is to be written', [failed('tests/test_a.py', importError('ledger'))]],
+    ['a module of the project that is not there yet', [failed('tests/test_a.py', importError('acme.ledger'))]],
+    ['a file with an error of its own', [failed('tests/test_a.py', importError('yaml')), failed('tests/test_b.py', 'E   SyntaxError: invalid syntax')]],
+    ['tests that ran beside it', [failed('tests/test_a.py', importError('yaml')), { id: 'tests/test_b.py > test_b', kind: 'test', status: 'passed' } as const]],
+    ['a test that fails for want of a module', [{ id: 'tests/test_a.py > test_a', kind: 'test', status: 'failed', message: importError('yaml') } as const]],
+  ])('is not taken for one for %s', (_, results) => {
+    expect(notInstalled({ results }, ASKING)).toBeUndefined();
+  });
+
+  it('is told by the module cache of Go, even if some packages are built', () => {
+    const results = [
+      failed('example.com/a', '# example.com/a\na_test.go:3:20: mkdir /home/ada/go/pkg/mod/cache/download/github.com/pkg: read-only file system\n'),
+      { id: 'example.com/b > TestB', kind: 'test', status: 'passed' } as const,
+    ];
+    expect(notInstalled({ results }, filesOf({}))).toContain('run "go mod download"');
+    expect(notInstalled({ results: [failed('example.com/a', 'a.go:3:2: undefined: Add')] }, filesOf({}))).toBeUndefined();
+  });
+});
+
+describe('the end of what a command printed', () => {
+  it.each([
+    ['/work/.venv/bin/python3: No module named pytest', 'Install pytest'],
+    ['python -m pytest: error: unrecognized arguments: --cov=p --cov-report=term\n  inifile: pyproject.toml', 'A plugin that takes --cov is not installed'],
+    ["As a reminder, you're using offline mode (--offline) which can sometimes cause surprising resolution failures", 'run "cargo fetch" first'],
+    ['sh: 1: tox: not found', 'Install tox'],
+  ])('is followed by what to do: %s', (said, remedy) => {
+    expect(remedyFor(said)).toContain(remedy);
+  });
+
+  it('is left as it is otherwise', () => {
+    expect(remedyFor('AssertionError: 1 != 2')).toBe('');
+  });
+});
