@@ -8,7 +8,7 @@ import type { BudgetWarning, RunEventOf, StoredEvent, Tried } from '../protocol/
 import { localRecordWords, noTryWords } from '../protocol/local-first-words.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
-import { answerOf, gaveUpIn, hasAttempts, spentIn } from '../protocol/run-facts.ts';
+import { answerOf, gaveUpIn, hasAttempts, hasChange, spentIn } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
 import { costWords, estimateReasons, tokenWords } from '../protocol/work-estimate-words.ts';
 import { tellingLine } from '../protocol/telling-line.ts';
@@ -157,7 +157,7 @@ export class RunPrinter {
   }
 
   /** Prints the answer to standard output, then the outcome and the cost. */
-  end(ended: RunSnapshot): void {
+  end(ended: RunSnapshot, { isApplied = false } = {}): void {
     const { style } = this.#terminal;
     const run = allPrintable(ended);
     const answer = answerOf(run);
@@ -173,6 +173,7 @@ export class RunPrinter {
     if (run.verifiedCost && run.verifiedCost.answers > 1) {
       this.#line('', this.#dim(`a verified answer costs ${formatUsd(run.verifiedCost.usd)} on average in this project (${run.verifiedCost.answers} so far, with what was not verified)`));
     }
+    if (hasChange(run) && !isApplied) this.#line('Apply', this.#dim(`conductor runs apply ${run.runId}`));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
   }
 

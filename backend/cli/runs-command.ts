@@ -2,11 +2,14 @@ import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { formatMoney, formatWhen } from '../protocol/figures.ts';
 import type { RunSummary } from '../protocol/methods.ts';
+import { hasChange } from '../protocol/run-facts.ts';
+import { applyAnswer } from './apply-answer.ts';
 import { checkOptions, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
+import { LAST, lastRun } from './last-run.ts';
 import { heldPlan } from '../protocol/held-plan.ts';
 import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
@@ -46,7 +49,7 @@ type ActionContext = Pick<CommandContext, 'terminal' | 'currentFolder' | 'interr
 };
 type Action = (client: BackendClient, runId: string, values: Values, context: ActionContext) => Promise<number>;
 
-/** `conductor runs [list|show|resume|retry|again|cancel|stop-step|tell|remove|export]`: lists, shows and manages past runs. */
+/** `conductor runs [list|show|apply|undo|resume|retry|again|cancel|stop-step|tell|remove|export]`: lists, shows and manages past runs. */
 export const runsCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'list', runId, ...rest] = positionals;
@@ -70,11 +73,20 @@ export const runsCommand: Command = async (args, context) => {
   const connect = () => context.connect(FOLLOWING.has(name) ? { confirm: consent.confirm } : {});
   const client = await connect();
   try {
-    return await action(client, runId ?? '', { ...values, ...numbers, budget }, { ...context, connect, consent });
+    return await action(client, await meant(client, name, runId ?? '', { ...context, workspace: values.workspace }), { ...values, ...numbers, budget }, { ...context, connect, consent });
   } finally {
     client.close();
   }
 };
+
+/** The run that is meant by its id or, but where it is deleted, as the last one of the project. */
+async function meant(client: BackendClient, name: string, runId: string, { currentFolder, workspace = '.' }: Pick<CommandContext, 'currentFolder'> & { readonly workspace: string | undefined }): Promise<string> {
+  if (runId !== LAST || name === 'remove') return runId;
+  const project = path.resolve(currentFolder, workspace);
+  const last = await lastRun(client, project);
+  if (last === undefined) throw new UsageError(`There is no run of ${project} yet; "conductor runs list" shows those of all projects.`);
+  return last;
+}
 
 const list: Action = async (client, _runId, { json, workspace, search, limit }, { terminal, currentFolder }) => {
   const { runs } = await client.request('run/list', {
@@ -136,6 +148,25 @@ async function lastRound(client: BackendClient, runId: string): Promise<number> 
   return run.rounds.findLastIndex(({ steps }) => steps.length > 0) + 1 || 1;
 }
 
+/** Writes the answer's change into the project. */
+const apply: Action = async (client, runId, _values, { terminal }) => {
+  const { run } = await client.request('run/get', { runId });
+  if (!hasChange(run)) throw new Error(`Run "${runId}" has no change that could be written.`);
+  const written = await applyAnswer(run, client, { terminal });
+  if (written.length === 0) throw new Error('Nothing was written: the project has the change already, or none of it fits.');
+  terminal.say(printable(`Written: ${written.join(', ')}. "conductor runs undo ${runId}" takes it back.`));
+  return EXIT.ok;
+};
+
+/** Takes the answer's change back from the project, where it still has it. */
+const undo: Action = async (client, runId, _values, { terminal }) => {
+  const { run } = await client.request('run/get', { runId });
+  const written = hasChange(run) ? await applyAnswer(run, client, { terminal, takeBack: true }) : [];
+  if (written.length === 0) throw new Error(`Nothing was taken back: the project does not have the change of run "${runId}".`);
+  terminal.say(printable(`Taken back: ${written.join(', ')}.`));
+  return EXIT.ok;
+};
+
 const cancel: Action = async (client, runId) => {
   await client.request('run/cancel', { runId });
   return EXIT.ok;
@@ -189,7 +220,7 @@ async function exported(client: BackendClient, runId: string, format: string): P
   return format === 'json' ? `${jsonText(JSON.parse(text), 2)}\n` : text;
 }
 
-const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, again, cancel, 'stop-step': stopStep, tell, remove, export: exportRun };
+const ACTIONS: Readonly<Record<string, Action>> = { list, show, apply, undo, resume, retry, again, cancel, 'stop-step': stopStep, tell, remove, export: exportRun };
 /** Actions that follow a run to its end. */
 const FOLLOWING: ReadonlySet<string> = new Set(['resume', 'retry', 'again']);
 

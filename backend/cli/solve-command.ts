@@ -1,13 +1,14 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
-import { answerOf } from '../protocol/run-facts.ts';
-import { isOver, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { hasChange } from '../protocol/run-facts.ts';
+import { isOver } from '../protocol/run-snapshot.ts';
+import { applyAnswer } from './apply-answer.ts';
 import { solveRequest } from './arguments.ts';
-import { writeChange } from './acp/write-change.ts';
 import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
+import { LAST, lastRun } from './last-run.ts';
 import { likelyText } from './likely-text.ts';
 import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
@@ -31,9 +32,10 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
     consent.runId = runId;
     const printer = json ? undefined : new RunPrinter(terminal);
     const run = await followRun({ runId, client, connect: open, terminal, decide: atTerminal(terminal), printer, interrupted });
-    const applied = apply ? await applyAnswer(run, client, { requireVerified, terminal }) : undefined;
+    const mayApply = hasChange(run) && (!requireVerified || run.outcome === 'verified');
+    const applied = !apply ? undefined : mayApply ? await applyAnswer(run, client, { terminal }) : [];
     if (json) terminal.result(jsonText({ ...runResult(run), ...(applied && { applied }) }, 2));
-    else printer?.end(run);
+    else printer?.end(run, { isApplied: applied !== undefined && applied.length > 0 });
     if (applied?.length) terminal.say(printable(`Written: ${applied.join(', ')}.`));
     return exitCodeOf(run, { requireVerified });
   } finally {
@@ -41,26 +43,12 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
   }
 };
 
-/** Writes the change of a finished run into its project. The paths that were written. @throws ChangeNotWrittenError */
-async function applyAnswer(
-  run: RunSnapshot, client: BackendClient, { requireVerified, terminal }: { readonly requireVerified: boolean; readonly terminal: Terminal },
-): Promise<string[]> {
-  const { workspace } = run.request;
-  const hasChange = isOver(run.state) && (answerOf(run)?.round.answer?.edits.length ?? 0) > 0;
-  if (workspace === undefined || !hasChange || (requireVerified && run.outcome !== 'verified')) return [];
-  const { edits, refused } = await client.request('run/edits', { runId: run.runId });
-  for (const { path, reason } of refused) terminal.say(printable(`${path} is left out: ${reason}`));
-  await writeChange(workspace, edits, {});
-  return edits.map(({ path }) => path);
-}
-
 /** The request with `last` replaced by the newest run of its project that is over. */
 async function resolved(request: RunRequest, client: BackendClient): Promise<RunRequest> {
   if (request.continues !== LAST) return request;
-  const { runs } = await client.request('run/list', { workspace: request.workspace, limit: MOST_SEARCHED });
-  const last = runs.find(({ state }) => isOver(state));
-  if (!last) throw new UsageError(`No run of ${request.workspace ?? 'this folder'} is over, so there is none to continue from.`);
-  return { ...request, continues: last.runId };
+  const runId = await lastRun(client, request.workspace, isOver);
+  if (runId === undefined) throw new UsageError(`No run of ${request.workspace ?? 'this folder'} is over, so there is none to continue from.`);
+  return { ...request, continues: runId };
 }
 
 /** Says before the run what may run the tests, where none are found: without them the answer stays unchecked. */
@@ -69,9 +57,6 @@ async function tellLikelyTests({ workspace, testCommand, testRunner }: RunReques
   const { likely } = await client.request('tests/find', { workspace });
   if (likely.length > 0) terminal.say(printable(`No test command was found, so the answer stays unchecked.${likelyText(likely, '--test-command')}`));
 }
-
-const LAST = 'last';
-const MOST_SEARCHED = 50;
 
 class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';

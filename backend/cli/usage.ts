@@ -44,7 +44,11 @@ const COMMANDS = {
       --limit N          the newest N, 1 to 500; default 50
       --json             print a JSON array
 conductor runs show RUN [--json]
-                         show the events and the answer of a run
+                         show the events and the answer of a run; RUN is an id, or "last" for the newest one of the
+                         project, here and below
+conductor runs apply RUN
+                         write the answer's change into the project
+conductor runs undo RUN  take that change back, where the project still has it
 conductor runs resume RUN [OPTION]...
                          resume a run that stopped, failed or was cancelled, or follow an active one
       --max-usd N, --max-tokens N

@@ -351,7 +351,8 @@ export const clientRequests = {
   },
   /** The answer's edits against the workspace as it is now. */
   'run/edits': {
-    params: runRef,
+    /** `takeBack`: what takes the change back from the workspace, where it has it. */
+    params: runRef.extend({ takeBack: z.boolean().optional() }),
     result: z.object({ edits: z.array(fileEditSchema), refused: z.array(leftOutSchema) }),
   },
   /** What a step changes of the workspace, against it as it is now: of one that is at work, so far. */

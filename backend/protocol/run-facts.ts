@@ -98,3 +98,7 @@ export function spentIn({ planSpent, steps }: Pick<RoundView, 'planSpent' | 'ste
     estimated: paid.some(({ estimated }) => estimated),
   };
 }
+
+/** Whether a finished run has a change that can be written into its project. */
+export const hasChange = (run: RunSnapshot): boolean =>
+  run.request.workspace !== undefined && isOver(run.state) && (answerOf(run)?.round.answer?.edits.length ?? 0) > 0;

@@ -13,7 +13,7 @@ import { admit } from './admit.ts';
 import { answerPatch, wholeStepPatch } from './answer-patch.ts';
 import type { Checker } from './checker.ts';
 import { isBuiltOn } from './follow-up/build-on.ts';
-import { placeChange } from './follow-up/earlier-change.ts';
+import { placeChange, takeBackChange } from './follow-up/earlier-change.ts';
 import { readEarlier } from './follow-up/read-earlier.ts';
 import { learnedFromEarlier } from './learned.ts';
 import type { Clients } from './clients.ts';
@@ -72,11 +72,15 @@ export class RunReader implements RunQuestions {
       : { text: runMarkdown(exported), fileName: `conductor-${runId}.md` };
   }
 
-  async edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }> {
+  async edits(runId: string, { takeBack = false } = {}): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }> {
     const run = this.#options.snapshot(runId);
     const answer = answerOf(run);
     if (!answer) throw new RunRefusedError(`Run "${runId}" has no answer yet.`);
     if (run.request.workspace === undefined) return { edits: [], refused: [] };
+    if (takeBack) {
+      const back = await takeBackChange(answer.round.answer?.edits ?? [], run.request.workspace);
+      return { edits: [...back.edits], refused: [...back.lost] };
+    }
     const { edits, refused } = isBuiltOn(run)
       ? await wholeChangeOf(run, answer.round, run.request.workspace)
       : await answerPatch(this.#options.checker, run, answer.round.index, { output: answer.text, folder: run.request.workspace });

@@ -59,7 +59,7 @@ export interface RunQuestions {
   prompt(runId: string, round: number, step: number | undefined): ModelMessage[];
   /** The run as a file to share, with a name for the file. */
   export(runId: string, format: RunFileFormat): Promise<{ text: string; fileName: string }>;
-  edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
+  edits(runId: string, how?: { readonly takeBack?: boolean | undefined }): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
   /** What a step changes of the workspace as it is now; of one that is at work, so far. */
   stepEdits(runId: string, place: StepPlace): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
   previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;

@@ -106,7 +106,21 @@ describe('conductor solve', () => {
     const solved = JSON.parse((await solve('--require-verified')).stdout) as ReturnType<typeof runResult> & { applied: string[] };
     expect(solved.outcome).toBe('verified');
     expect(solved.applied).toEqual(solved.answer?.edits.map((edit) => edit.path));
-    expect(await sources()).not.toBe(before);
+    const after = await sources();
+    expect(after).not.toBe(before);
+
+    // Looked at first, and written, taken back and written again later.
+    const undone = await conductor('runs', 'undo', 'last', '--workspace', project);
+    expect(undone).toMatchObject({ code: 0, stderr: expect.stringContaining(`Taken back: ${solved.applied.join(', ')}.`) as string });
+    expect(await sources()).toBe(before);
+    expect(await conductor('runs', 'undo', solved.runId)).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was taken back') as string });
+    const shown = await conductor('runs', 'show', 'last', '--workspace', project);
+    expect(shown.stderr).toContain(`conductor runs apply ${solved.runId}`);
+    expect(await conductor('runs', 'apply', solved.runId)).toMatchObject({ code: 0, stderr: expect.stringContaining(`"conductor runs undo ${solved.runId}" takes it back`) as string });
+    expect(await sources()).toBe(after);
+    expect(await conductor('runs', 'apply', solved.runId)).toMatchObject({ code: 1 });
+    expect(await sources()).toBe(after);
+    expect(await conductor('runs', 'show', 'last', '--workspace', folder)).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no run of') as string });
   });
 
   it('continues from an answer, by its id or from the last one, and builds on its change', async () => {

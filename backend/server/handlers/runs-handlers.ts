@@ -50,7 +50,7 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       return {};
     },
     'run/prompt': ({ runId, round, step }) => ({ messages: runs.questions.prompt(runId, round, step) }),
-    'run/edits': ({ runId }) => runs.questions.edits(runId),
+    'run/edits': ({ runId, takeBack }) => runs.questions.edits(runId, { takeBack }),
     'run/stepEdits': ({ runId, round, step }) => runs.questions.stepEdits(runId, { round, step }),
   };
 }

@@ -6,7 +6,7 @@ import { readTextFile } from '../../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../../verify/files/workspace-path.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
 import { isCutDiff } from '../checker.ts';
-import { changedBy, patchOf, takenBack, withEnds } from './file-patch.ts';
+import { changedBy, patchOf, reversed, takenBack, withEnds } from './file-patch.ts';
 
 /** The diffs of an answer on the files of a folder as they are now. */
 export interface PlacedChange {
@@ -25,13 +25,27 @@ export interface PlacedChange {
  */
 export async function placeChange(summaries: readonly EditSummary[], folder: string, before: readonly EditSummary[] = []): Promise<PlacedChange> {
   const base = await realpath(folder);
-  const placed = await Promise.all(summaries.map(async (summary) => await checked(await placeEdit(summary, base, before.find(({ path }) => path === summary.path)))));
+  return sorted(await Promise.all(summaries.map(async (summary) => await checked(await placeEdit(summary, base, before.find(({ path }) => path === summary.path))))));
+}
+
+/** What takes the diffs of an answer back from a folder (absolute), by the same rules. `there`: files that are without them already. */
+export async function takeBackChange(summaries: readonly EditSummary[], folder: string): Promise<PlacedChange> {
+  const base = await realpath(folder);
+  return sorted(await Promise.all(summaries.map(async (summary) => {
+    const back = isCutDiff(summary.diff) ? undefined : reversed(summary);
+    return back ? await placeEdit(back, base, undefined) : { path: summary.path, reason: NOT_WHOLE };
+  })));
+}
+
+function sorted(placed: readonly Placed[]): PlacedChange {
   return {
     edits: placed.flatMap((one) => ('edit' in one ? [one.edit] : [])),
     there: placed.flatMap((one) => ('there' in one ? [one.there] : [])),
     lost: placed.flatMap((one) => ('reason' in one ? [one] : [])),
   };
 }
+
+const NOT_WHOLE = 'Its diff is too long to be kept whole.';
 
 type Placed = { readonly edit: FileEdit } | { readonly there: string } | { readonly path: string; readonly reason: string };
 
@@ -53,7 +67,7 @@ async function placeEdit({ path: written, kind, diff }: EditSummary, base: strin
   if (found.kind === 'refused') return lost(found.reason);
   const now = found.kind === 'text' ? found.text : null;
   const loose = isCutDiff(diff) ? undefined : patchOf(kind, diff);
-  if (!loose) return lost('Its diff is too long to be kept whole.');
+  if (!loose) return lost(NOT_WHOLE);
   const exact = withEnds(loose);
   const made = changedBy(exact, now);
   if (made !== undefined) return { edit: editOf(path, now, made) };

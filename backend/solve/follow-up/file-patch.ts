@@ -1,4 +1,4 @@
-import { applyPatch, parsePatch, reversePatch, type StructuredPatch } from 'diff';
+import { applyPatch, formatPatch, parsePatch, reversePatch, type StructuredPatch } from 'diff';
 import type { EditSummary } from '../../protocol/edit-summary.ts';
 
 /*
@@ -43,6 +43,12 @@ const REVERSED = { create: 'delete', modify: 'modify', delete: 'create' } as con
 /** The text without the patch, where it has it; undefined if it has not. */
 export const takenBack = ({ kind, patch, hasEnds }: FilePatch, now: string | null): string | null | undefined =>
   changedBy({ kind: REVERSED[kind], patch: reversePatch(patch), hasEnds }, now);
+
+/** What takes an edit back. Undefined if its diff is none of one file. */
+export function reversed({ path, kind, diff }: EditSummary): EditSummary | undefined {
+  const made = patchOf(kind, diff);
+  return made && { path, kind: REVERSED[kind], diff: formatPatch(reversePatch(made.patch)) };
+}
 
 function hunkWithEnds({ oldStart, oldLines, newStart, newLines, lines }: StructuredPatch['hunks'][number]): StructuredPatch['hunks'][number] {
   const isChange = (line: string): boolean => line.startsWith('+') || line.startsWith('-');

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { editSummaries } from '../../../backend/solve/checker.ts';
-import { placeChange } from '../../../backend/solve/follow-up/earlier-change.ts';
+import { placeChange, takeBackChange } from '../../../backend/solve/follow-up/earlier-change.ts';
 import { unifiedDiff } from '../../../backend/verify/patch/unified-diff.ts';
 import type { FileEdit } from '../../../backend/verify/patch/patch.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -83,5 +83,35 @@ describe('the diff of an earlier answer', () => {
     expect((await create('../out.js', unifiedDiff(edit(null, 'a\n')))).lost).toHaveLength(1);
     expect((await create('a.js', editSummaries({ edits: [edit(null, 'a line\n'.repeat(20_000), 'a.js')] })[0]?.diff ?? '')).lost).toEqual([{ path: 'a.js', reason: 'Its diff is too long to be kept whole.' }]);
     expect((await create('test/new.test.js', unifiedDiff(edit(null, 'a\n')))).edits).toHaveLength(1);
+  });
+});
+
+describe('an answer that was applied', () => {
+  it.each<[string, string | null, string | null]>([
+    ['in the middle', ten, ten.replace('5', 'five')],
+    ['at the end', ten, `${ten}last\n`],
+    ['at the end, without a line end', '1\n2', '1\n2\n3'],
+    ['by a new file', null, 'new\n'],
+    ['by deleting a file', ten, null],
+  ])('is taken back %s, once', async (_, before, after) => {
+    const made = edit(before, after);
+    const summaries = editSummaries({ edits: [made] });
+    const folder = await temporaryFolder();
+    await mkdir(path.join(folder, 'src'));
+    const write = async (text: string | null): Promise<void> => (text === null ? await rm(path.join(folder, made.path), { force: true }) : await writeFile(path.join(folder, made.path), text));
+    await write(after);
+    expect(await takeBackChange(summaries, folder)).toEqual({ edits: [edit(after, before)], there: [], lost: [] });
+    await write(before);
+    expect(await takeBackChange(summaries, folder)).toEqual({ edits: [], there: [made.path], lost: [] });
+  });
+
+  it('keeps what else was changed since, and is left where its lines were changed', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(path.join(folder, 'src'));
+    const summaries = editSummaries({ edits: [edit(ten, ten.replace('5', 'five'))] });
+    await writeFile(path.join(folder, 'src/a.js'), `first\n${ten.replace('5', 'five')}`);
+    expect((await takeBackChange(summaries, folder)).edits).toMatchObject([{ after: `first\n${ten}` }]);
+    await writeFile(path.join(folder, 'src/a.js'), ten.replace('5', '555'));
+    expect(await takeBackChange(summaries, folder)).toMatchObject({ edits: [], lost: [{ path: 'src/a.js', reason: 'The file was changed since.' }] });
   });
 });
