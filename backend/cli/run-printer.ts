@@ -173,7 +173,7 @@ export class RunPrinter {
     if (run.verifiedCost && run.verifiedCost.answers > 1) {
       this.#line('', this.#dim(`a verified answer costs ${formatUsd(run.verifiedCost.usd)} on average in this project (${run.verifiedCost.answers} so far, with what was not verified)`));
     }
-    if (hasChange(run) && !isApplied) this.#line('Apply', this.#dim(`conductor runs apply ${run.runId}`));
+    if (hasChange(run) && !isApplied && run.outcome !== 'not-verified') this.#line('Apply', this.#dim(`conductor runs apply ${run.runId}`));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
   }
 
