@@ -227,9 +227,69 @@ describe('search/replace blocks', () => {
     expect(edits).toEqual([{ path: 'src/new.js', kind: 'create', before: null, after: 'a();\n' }]);
   });
 
+  // Aider asks for such tags where a file has fences of its own.
+  it.each(['source', 'code', 'pre', 'codeblock', 'sourcecode'])('stand in a tag below their path: <%s>', async (tag) => {
+    const { edits, refused } = await parsed(`Here it is:\n\nsrc/a.js\n<${tag}>javascript\n${one}\n</${tag}>\n`);
+    expect(refused).toEqual([]);
+    expect(edits).toMatchObject([{ path: 'src/a.js', after: A.replace('= 2', '= 22') }]);
+  });
+
+  it('hold fences that are text of the file', async () => {
+    await using scratch = await makeScratch();
+    const text = '# Use\n\n```sh\nold\n```\n\nThe end.\n';
+    const base = await scratch.project({ 'docs/use.md': text });
+    const block = marks('```sh\nold\n```', '```sh\nnew\n```\n\n```js\nrun();\n```');
+    for (const answer of [`docs/use.md\n${block}\n`, `docs/use.md\n${fenced('markdown', block)}`, `docs/use.md\n${fenced('', block)}Done.`]) {
+      const { edits, refused } = await parsePatch(answer, base);
+      expect(refused).toEqual([]);
+      expect(edits).toMatchObject([{ path: 'docs/use.md', after: text.replace('old\n```', 'new\n```\n\n```js\nrun();\n```') }]);
+    }
+  });
+
+  it('are meant once where the answer repeats them', async () => {
+    const { edits, refused } = await parsed(`src/a.js\n${fenced('', one)}\nHere is the final answer:\n\nsrc/a.js\n${fenced('', one)}`);
+    expect(refused).toEqual([]);
+    expect(edits).toMatchObject([{ path: 'src/a.js', after: A.replace('= 2', '= 22') }]);
+  });
+
+  it('say which of their lines the file lacks', async () => {
+    const lacking = await parsed(fenced('js src/a.js', marks('export const two = 2;\nexport const four = 4;', 'x')));
+    expect(lacking.refused).toMatchObject([{ reason: 'The text to search for is not in the file: it has no line "export const four = 4;".' }]);
+    const apart = await parsed(fenced('js src/a.js', marks('export const two = 2;\nexport const one = 1;', 'x')));
+    expect(apart.refused).toMatchObject([{ reason: expect.stringContaining('"export const two = 2;" and the lines below it do not stand together') as string }]);
+  });
+
   it('find whole lines only', async () => {
     const { refused } = await parsed(fenced('js src/a.js', marks('export const two', 'x')));
     expect(refused).toMatchObject([{ path: 'src/a.js', reason: expect.stringContaining('not in the file') as string }]);
+  });
+});
+
+describe('a class with the rest left out', () => {
+  const COUNTER = 'export class Counter {\n  constructor() {\n    this.n = 0;\n  }\n\n  up() {\n    this.n += 1;\n  }\n\n  down() {\n    this.n -= 1;\n  }\n}\n';
+  const changed = async (content: string): Promise<string | null | undefined> => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'src/counter.js': COUNTER });
+    const { edits, refused } = await parsePatch(fenced('js src/counter.js', content), base);
+    expect(refused).toEqual([]);
+    return edits[0]?.after;
+  };
+
+  it('gets a method that stands below the gap', async () => {
+    const reset = '  reset() {\n    this.n = 0;\n  }\n';
+    expect(await changed(`export class Counter {\n  // ... existing code ...\n\n${reset}}\n`)).toBe(COUNTER.replace(/\}\n$/, `\n${reset}}\n`));
+  });
+
+  it('gets a function beside it that stands below the gap', async () => {
+    const make = 'export function makeCounter() {\n  return new Counter();\n}\n';
+    expect(await changed(`// ... existing code ...\n\n${make}`)).toBe(`${COUNTER}\n${make}`);
+  });
+
+  it('gets comments of methods that stay as they are', async () => {
+    const up = '  up() {\n    this.n += 1;\n  }\n';
+    const said = `  /** One more. */\n${up}`;
+    expect(await changed(`// ... existing code ...\n\n${said}\n// ... existing code ...\n`)).toBe(COUNTER.replace(up, said));
+    expect(await changed(`export class Counter {\n  // ... existing code ...\n\n${said}\n  // ... existing code ...\n}\n`)).toBe(COUNTER.replace(up, said));
   });
 });
 
@@ -424,7 +484,7 @@ describe('whatever an answer holds', () => {
     const diff = '--- a/src/a.js\n+++ b/src/a.js\n@@ -999999999,1 +999999999,1 @@\n-not there\n+x';
     const { edits, refused } = await parsed(fenced('diff', diff));
     expect(edits).toEqual([]);
-    expect(refused).toEqual([{ path: 'src/a.js', reason: 'The diff does not fit the file as it is.' }]);
+    expect(refused).toEqual([{ path: 'src/a.js', reason: 'The diff does not fit the file as it is: it has no line "not there".' }]);
   });
 
   it('a diff with more parts than can be looked for in so long a file is refused', async () => {

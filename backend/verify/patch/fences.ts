@@ -1,3 +1,5 @@
+import { replacementEnds } from './replace-blocks.ts';
+
 /** A fenced code block of Markdown, with its surroundings. */
 export interface Fence {
   readonly kind: 'fence';
@@ -18,7 +20,7 @@ export interface Prose {
 /**
  * Splits Markdown into fenced code blocks and the text between them, by CommonMark's rule: a fence ends at a fence of the same character
  * that is at least as long and not indented deeper. A block of Markdown may have fences of its own, which models write with the same signs:
- * one that names a language opens a fence inside. Makes one pass over the lines.
+ * one that names a language opens a fence inside. In a search/replace block fences are text of a file. Makes two passes over the lines.
  */
 export function splitFences(markdown: string): (Fence | Prose)[] {
   const parts: (Fence | Prose)[] = [];
@@ -38,7 +40,16 @@ export function splitFences(markdown: string): (Fence | Prose)[] {
     open = undefined;
   };
 
-  for (const line of markdown.split('\n')) {
+  const all = markdown.split('\n');
+  const ends = replacementEnds(all);
+  let held = -1;
+  for (const [index, line] of all.entries()) {
+    held = Math.max(held, ends.get(index) ?? -1);
+    if (index <= held) {
+      if (open) open.lines.push(withoutIndent(line, open.indent));
+      else prose.push(line);
+      continue;
+    }
     if (open) {
       const [, indent = '', mark = '', info = ''] = /^([ \t]*)(`{3,}|~{3,})\s*([^`]*)$/.exec(line) ?? [];
       const isFence = mark !== '' && mark.startsWith(open.mark) && indent.length <= open.indent + 3;

@@ -36,12 +36,22 @@ export async function parsePatch(answer: string, base: string, options: ParsePat
   if (answer.length > MAX_ANSWER_CHARACTERS) return tooMuch(`${MAX_ANSWER_CHARACTERS / 1024 / 1024} million characters`);
   const { candidates = [], newTests = false } = options;
   const draft = new PatchDraft(await realpath(base), { shown: candidates, newTests });
-  const blocks = findBlocks(answer);
+  const blocks = withoutRepeats(findBlocks(answer));
   if (blocks.length > MAX_CHANGES) return tooMuch(`${MAX_CHANGES} blocks of code`);
   const code = new AnswerCode(blocks, candidates, answer);
   for (const block of blocks) await addBlock(draft, block, code, candidates);
   if (draft.isEmpty) await addUnnamedBlock(draft, blocks, candidates);
   return await draft.finish();
+}
+
+/** An edit that is given twice to the letter, as in a draft and again at the end, is meant once. */
+function withoutRepeats(blocks: readonly AnswerBlock[]): AnswerBlock[] {
+  const seen = new Set<string>();
+  return blocks.filter((block) => {
+    if (block.kind === 'code' || block.kind === 'pair' || block.kind === 'cut-off') return true;
+    const key = JSON.stringify({ ...block, says: undefined });
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
 async function addBlock(draft: PatchDraft, block: AnswerBlock, code: AnswerCode, candidates: readonly string[]): Promise<void> {

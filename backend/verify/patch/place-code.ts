@@ -83,9 +83,11 @@ class Placer {
       edits.push(...this.#exchange(item, target));
       last = target;
     }
+    // Beside a gap that stands for the rest, a definition that the file lacks is a new one.
+    const mayAdd = this.#hints.mayAdd || items.some(({ kind, words }) => kind === 'comment' && isMark(words));
     for (const { item, after, index } of added) {
       const before = items.slice(index + 1).map((next) => counterparts.get(next)).find((next) => next !== undefined);
-      edits.push(this.#insertion(item, { after, before, theirs, container }));
+      edits.push(this.#insertion(item, { after, before, theirs, container, mayAdd }));
     }
     return edits;
   }
@@ -144,7 +146,7 @@ class Placer {
 
   /** Puts an item in the place of its counterpart. */
   #exchange(item: Item, target: Item): Edit[] {
-    if (item.words === target.words && !this.#hasGap(item)) return [];
+    if (item.words === target.words && !this.#hasGap(item) && !this.#addsComments(item, target)) return [];
     if (item.members && target.members && this.#isPart(item, target)) return this.#merge(item, target);
     const lead = this.#leadOf(item);
     const start = lead === '' ? target.start : target.leadStart;
@@ -160,6 +162,15 @@ class Placer {
     const filled = fillElisions(lines, original, { anchored: true });
     if ('reason' in filled) throw new NoSinglePlace(filled.reason);
     return filled.lines;
+  }
+
+  /** Whether an item of the same code has comments that the file lacks, and no fewer of the file's own. */
+  #addsComments(item: Item, target: Item): boolean {
+    const trimmed = (text: string): string[] => text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+    const lead = this.#leadOf(item);
+    const own = trimmed(`${lead}\n${this.#block.text.slice(item.start, item.end)}`);
+    const theirs = trimmed(this.#file.text.slice(lead.trim() === '' ? target.start : target.leadStart, target.end));
+    return own.join('').replaceAll(/\s/g, '') !== theirs.join('').replaceAll(/\s/g, '') && theirs.every((line) => own.includes(line));
   }
 
   #hasGap(item: Item): boolean {
@@ -235,11 +246,12 @@ class Placer {
 
   #insertion(
     item: Item,
-    { after, before, theirs, container }: { after: Item | undefined; before: Item | undefined; theirs: readonly Item[] | undefined; container: Item | undefined },
+    { after, before, theirs, container, mayAdd }:
+    { after: Item | undefined; before: Item | undefined; theirs: readonly Item[] | undefined; container: Item | undefined; mayAdd: boolean },
   ): Edit {
     const { text } = this.#file;
     const name = simpleName(item.name);
-    if (!this.#hints.mayAdd && !after && !before) throw new NoSinglePlace(`the file defines no ${name}`);
+    if (!mayAdd && !after && !before) throw new NoSinglePlace(`the file defines no ${name}`);
     if (theirs === undefined && !after && !before) throw new NoSinglePlace(`it is not clear which type ${name} belongs to`);
     const isKnown = new RegExp(`\\b(?:function\\*?|def|fn|func|class|const|let|var|interface|struct|enum|trait|type)\\s+${name.replaceAll('$', '\\$')}\\b`);
     if (!container && /^[\w$]+$/.test(name) && isKnown.test(text)) throw new NoSinglePlace(`${name} is defined inside something else in the file`);

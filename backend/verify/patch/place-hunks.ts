@@ -1,5 +1,5 @@
 import { similarity } from './line-similarity.ts';
-import { findLines, starts, type FoundLines } from './place-lines.ts';
+import { findLines, starts, whyAbsent, type FoundLines } from './place-lines.ts';
 
 /** Changed lines with their surroundings. What else is known of their place is there or not. */
 export interface LooseHunk {
@@ -68,7 +68,10 @@ function placesOf(hunk: LooseHunk, text: readonly string[], from: number, layout
       return placed;
     }
   }
-  throw new Unplaced(found === 'ambiguous' ? `The diff fits more than one place of the file: ${shown(hunk.lines)}` : 'The diff does not fit the file as it is.');
+  if (found === 'ambiguous') throw new Unplaced(`The diff fits more than one place of the file: ${shown(hunk.lines)}`);
+  const old = hunk.lines.filter((line) => !line.startsWith('+')).map((line) => line.slice(1));
+  const why = old.every((line) => line.trim() === '') ? 'it does not say below which line it adds what it adds' : whyAbsent(old, text);
+  throw new Unplaced(`The diff does not fit the file as it is: ${why}.`);
 }
 
 const shown = (lines: readonly string[]): string =>

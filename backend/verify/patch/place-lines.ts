@@ -35,6 +35,15 @@ export function findLines(needle: readonly string[], text: readonly string[], fr
   );
 }
 
+/** Why lines are not found, in words: the first one that the text lacks, or that they stand apart. */
+export function whyAbsent(needle: readonly string[], text: readonly string[]): string {
+  const known = new Set(text.map((line) => line.trim()));
+  const telling = needle.filter((line) => /[\p{L}\d]/u.test(line));
+  const lacking = telling.find((line) => !known.has(line.trim()));
+  const quoted = JSON.stringify((lacking ?? telling[0] ?? needle[0] ?? '').trim().slice(0, 80));
+  return lacking === undefined ? `${quoted} and the lines below it do not stand together there` : `it has no line ${quoted}`;
+}
+
 function one(found: readonly number[], indentedAt: (start: number) => FoundLines['indented']): Finding {
   const [start, ...others] = found;
   if (start === undefined) return 'absent';

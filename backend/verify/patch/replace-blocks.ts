@@ -1,5 +1,5 @@
 import { withoutEntities, withoutLineNumbers } from './copied-signs.ts';
-import { findLines } from './place-lines.ts';
+import { findLines, whyAbsent } from './place-lines.ts';
 
 /** "Find this text, which occurs once, and put that in its place." */
 export interface Replacement {
@@ -20,6 +20,27 @@ const PLACE = /^\s*:(?:start|end)_line:\s*\d+\s*$/;
 export function hasConflictMarkers(lines: readonly string[]): boolean {
   return lines.some((line) => SEARCH.test(line));
 }
+
+/** For the first line of each closed block, the last one. What stands between is text of files, whatever it looks like. */
+export function replacementEnds(lines: readonly string[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  let divider: number | undefined;
+  let start: number | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (start === undefined) {
+      if (SEARCH.test(line)) start = index;
+    } else if (divider === undefined) {
+      if (DIVIDER.test(line)) divider = index;
+    } else if (REPLACE.test(line)) {
+      ends.set(start, index);
+      [start, divider] = [undefined, undefined];
+    }
+  }
+  return ends;
+}
+
+/** What opens a block of code instead of a fence, with a language or without: `<source>python`. */
+const CODE_TAG = /^\s*<\/?(?:source|sourcecode|code|codeblock|pre)>\s*[\w+#-]*\s*$/;
 
 type FoundReplacement =
   | { readonly path: string | undefined; readonly replacement: Replacement }
@@ -43,7 +64,7 @@ export function readReplacements(lines: readonly string[], path: string | undefi
         const named = /^[#*`\s]*(?:file\s*:)?[`*\s]*([^\s`*#]+?)[`*:\s]*$/i.exec(lineAbove)?.[1];
         if (named !== undefined && /[./\\]/.test(named)) currentPath = named;
         [section, search, replace, lineAbove, placed] = ['search', [], [], '', false];
-      } else if (line.trim() !== '' && !/^\s*(`{3,}|~{3,})/.test(line)) {
+      } else if (line.trim() !== '' && !/^\s*(`{3,}|~{3,})/.test(line) && !CODE_TAG.test(line)) {
         lineAbove = line.length < 400 ? line : '';
       }
     } else if (section === 'search') {
@@ -84,7 +105,7 @@ export function applyReplacement(
     const added = to.length === 1 && to[0] === '' ? [] : to.map((line) => finding.indented(line));
     return { text: [...lines.slice(0, finding.start), ...added, ...lines.slice(finding.start + from.length)].join('\n') };
   }
-  return { reason: `The text to search for is not in the file: ${JSON.stringify(firstLine(search))}` };
+  return { reason: `The text to search for is not in the file: ${whyAbsent(search.split('\n'), lines)}.` };
 }
 
 /** The lines to search for and to put in their place: as written, without blank lines around them, and without copied signs. */
