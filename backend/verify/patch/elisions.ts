@@ -123,6 +123,9 @@ const MARGIN = 0.35;
 /** The cost of a part whose lines the file has nearly so. */
 const NEARLY = 0.5;
 
+/** A line of fewer words, such as `try {` or `return x;`, tells too little of its place. */
+const MIN_WORDS = 3;
+
 /** More places than these for one part are no reading. */
 const MAX_PLACES = 20;
 
@@ -149,7 +152,7 @@ export function fillElisions(block: readonly string[], target: readonly string[]
     }
     const places = placesOf(part, target, {
       from,
-      startsAt: anchored && isFirst ? 0 : undefined,
+      startsAt: anchored && isFirst ? 0 : isFirst ? undefined : onlyPlaceOf(part[0], target, from),
       endsAt: anchored && isLast ? target.length : undefined,
     });
     const [best, ...others] = places;
@@ -180,6 +183,13 @@ function partsOf(block: readonly string[]): string[][] {
   });
 }
 
+/** The place of a part's first line behind a gap: models begin there with a line that is in the file, to say where they are. */
+function onlyPlaceOf(line: string | undefined, target: readonly string[], from: number): number | undefined {
+  if (line === undefined || (line.match(/[\p{L}\d_$]+/gu) ?? []).length < MIN_WORDS) return undefined;
+  const [place, ...others] = target.flatMap((other, index) => (index >= from && other.trim() === line.trim() ? [index] : []));
+  return others.length === 0 ? place : undefined;
+}
+
 const shown = (part: readonly string[]): string => JSON.stringify((part.find((line) => isTelling(line)) ?? part[0] ?? '').trim().slice(0, 80));
 /** A line with a word, unlike "}". */
 const isTelling = (line: string): boolean => /[\p{L}\d]/u.test(line);
@@ -199,7 +209,10 @@ function placesOf(
   const region = target.slice(from);
   const forward = aligned(part, region, startsAt !== undefined);
   const ends = endsAt === undefined ? forward.map((_, end) => end) : [region.length];
-  if (startsAt !== undefined) return sorted(ends.map((end) => ({ start: from, end: from + end, cost: forward[end] ?? Infinity })));
+  if (startsAt !== undefined) {
+    const bound = startsAt === from ? forward : aligned(part, target.slice(startsAt), true);
+    return sorted(ends.map((end) => ({ start: startsAt, end: from + end, cost: bound[from + end - startsAt] ?? Infinity })));
+  }
   const found: Place[] = [];
   const best = Math.min(...ends.map((end) => forward[end] ?? Infinity));
   const likely = ends.filter((end) => (forward[end] ?? Infinity) <= best + MARGIN);

@@ -65,11 +65,11 @@ class Placer {
     let last: Item | undefined;
     for (const [index, item] of items.entries()) {
       if (item.kind === 'comment' || item.kind === 'import' || item.kind === 'package') continue;
-      if (item.name === '') {
-        this.#checkStatement(item, theirs ?? this.#file.items);
-        continue;
-      }
-      const target = this.#counterpart(item, theirs, items);
+      const isNamed = item.name !== '';
+      if (!isNamed && this.#isThere(item, theirs ?? this.#file.items)) continue;
+      const target = isNamed ? this.#counterpart(item, theirs, items) : this.#sameOpening(item, theirs ?? this.#file.items);
+      if (!target && !isNamed && !(theirs === this.#file.items && this.#isTest(item) && (this.#hints.mayAdd || items.some(isGap))))
+        throw new NoSinglePlace(`it is not clear where ${shown(this.#block.text.slice(item.start, item.end))} belongs`);
       if (!target) {
         added.push({ item, after: last, index });
         continue;
@@ -84,7 +84,7 @@ class Placer {
       last = target;
     }
     // Beside a gap that stands for the rest, a definition that the file lacks is a new one.
-    const mayAdd = this.#hints.mayAdd || items.some(({ kind, words }) => kind === 'comment' && isMark(words));
+    const mayAdd = this.#hints.mayAdd || items.some(isGap);
     for (const { item, after, index } of added) {
       const before = items.slice(index + 1).map((next) => counterparts.get(next)).find((next) => next !== undefined);
       edits.push(this.#insertion(item, { after, before, theirs, container, mayAdd }));
@@ -92,10 +92,22 @@ class Placer {
     return edits;
   }
 
-  /** A statement that the file has, too, changes nothing. Another one has no known place. */
-  #checkStatement(item: Item, theirs: readonly Item[]): void {
-    if (theirs.some(({ words }) => words === item.words) || theirs.some(({ kind, words }) => kind === 'statement' && words.includes(item.words))) return;
-    throw new NoSinglePlace(`it is not clear where ${shown(this.#block.text.slice(item.start, item.end))} belongs`);
+  /** Whether the file has a statement, too: then it changes nothing. */
+  #isThere(item: Item, theirs: readonly Item[]): boolean {
+    return theirs.some(({ words }) => words === item.words) || theirs.some(({ kind, words }) => kind === 'statement' && words.includes(item.words));
+  }
+
+  /** The only statement that begins with the same line, as a call with a callback does: `describe('add', () => {`, `app.get('/', (req, res) => {`. */
+  #sameOpening(item: Item, theirs: readonly Item[]): Item | undefined {
+    const opening = openingOf(this.#block.text.slice(item.start, item.end));
+    if (opening === undefined) return undefined;
+    const found = theirs.filter((other) => other.kind === 'statement' && openingOf(this.#file.text.slice(other.start, other.end)) === opening);
+    return found.length === 1 ? found[0] : undefined;
+  }
+
+  /** A test or a suite may stand anywhere in its file. */
+  #isTest(item: Item): boolean {
+    return /^(?:java|type)script$|^tsx$/.test(this.#file.language) && /^(?:describe|suite|context|test|it)\b[\w.]*\s*\(/.test(this.#block.text.slice(item.start, item.end));
   }
 
   /** The part of the file that an item stands for. */
@@ -219,7 +231,7 @@ class Placer {
   /** Whether a type is given in part: with gaps, or with nothing but members that change. */
   #isPart(item: Item, target: Item): boolean {
     const [own, theirs] = [item.members ?? [], target.members ?? []];
-    if (own.some((member) => member.kind === 'comment' && isMark(member.words))) return true;
+    if (own.some(isGap)) return true;
     const missing = missingFrom(own, theirs);
     if (missing.length === 0) return own.some((member) => this.#hasGap(member));
     const named = own.filter(({ name }) => name !== '');
@@ -265,7 +277,7 @@ class Placer {
     const beside = anchor ?? before;
     const indent = beside ? (this.#linesOf(text, { start: beside.leadStart, end: beside.end })[0] ?? '') : '';
     const moved = indentedLike(whole.split('\n'), [indentOf(indent)], this.#styles).join('\n');
-    const isBig = item.kind === 'function' || item.kind === 'type';
+    const isBig = item.kind === 'function' || item.kind === 'type' || item.kind === 'statement';
     const gap = isBig ? (this.#file.language === 'python' && !container ? '\n\n\n' : '\n\n') : '\n';
     if (anchor) {
       const end = lineEndWith(text, anchor.end);
@@ -281,6 +293,14 @@ function lineEndWith(text: string, at: number): number {
   const rest = /^[ \t]*[,;]?[ \t]*(?:(?:\/\/|#)[^\n]*)?/.exec(text.slice(at))?.[0] ?? '';
   const next = text[at + rest.length];
   return next === undefined || next === '\n' ? at + rest.trimEnd().length : at;
+}
+
+const isGap = ({ kind, words }: Item): boolean => kind === 'comment' && isMark(words);
+
+/** The first line of a statement of several lines, if it opens something and says enough to be told from others. */
+function openingOf(text: string): string | undefined {
+  const [first = '', ...others] = text.split('\n');
+  return others.length > 0 && /[({[]\s*$/.test(first) && (first.match(/[\p{L}\d_$]+/gu) ?? []).length > 1 ? first.trim() : undefined;
 }
 
 const isMainGuard = (text: string): boolean => /^if\s+__name__\s*==/.test(text) || /^module\.exports\b/.test(text) || /^export\s*(?:\{|default\s+\w+\s*;?$)/.test(text);

@@ -25,9 +25,8 @@ export function findLines(needle: readonly string[], text: readonly string[], fr
     const theirs = text.slice(start, start + needle.length);
     const pairs = pairsOf(needle, theirs);
     if (pairs) return [{ start, indented: indenter(pairs, { from: indentUnit(needle), to: indentUnit(text) }) }];
-    // Without any indentation the lines say nothing of their depth. Where layout has no meaning, that does not matter.
-    const isFlat = needle.every((line) => indentOf(line) === '');
-    return isFlat && !layoutMatters ? [{ start, indented: flatIndenter(theirs, indentUnit(text)) }] : [];
+    // Without indentation, or with one that nests otherwise, the lines say nothing of their depth. Where layout has no meaning, that does not matter.
+    return !layoutMatters ? [{ start, indented: flatIndenter(theirs, indentUnit(text)) }] : [];
   });
   return one(
     shifted.map(({ start }) => start),
