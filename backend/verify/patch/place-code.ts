@@ -6,6 +6,7 @@ import { fillElisions, isMark, withStubs } from './elisions.ts';
 import { indentedLike, indentOf, indentUnit } from './indentation.ts';
 import { NoSinglePlace } from './no-single-place.ts';
 import { importEdits } from './place-imports.ts';
+import { isSuite, isTest, isThere, sameOpening, suiteFor } from './place-statements.ts';
 import type { ReadCode } from './read-code.ts';
 
 /** A file and its parts. */
@@ -66,10 +67,17 @@ class Placer {
     for (const [index, item] of items.entries()) {
       if (item.kind === 'comment' || item.kind === 'import' || item.kind === 'package') continue;
       const isNamed = item.name !== '';
-      if (!isNamed && this.#isThere(item, theirs ?? this.#file.items)) continue;
-      const target = isNamed ? this.#counterpart(item, theirs, items) : this.#sameOpening(item, theirs ?? this.#file.items);
-      if (!target && !isNamed && !(theirs === this.#file.items && this.#isTest(item) && (this.#hints.mayAdd || items.some(isGap))))
-        throw new NoSinglePlace(`it is not clear where ${shown(this.#block.text.slice(item.start, item.end))} belongs`);
+      if (!isNamed && isThere(item, theirs ?? this.#file.items)) continue;
+      const target = isNamed ? this.#counterpart(item, theirs, items) : sameOpening(this.#block.text, item, this.#file.text, theirs ?? this.#file.items);
+      if (!target && !isNamed) {
+        const suite = theirs === this.#file.items && isTest(this.#block.text, item) ? suiteFor(this.#file, this.#hints.prose) : undefined;
+        if (suite) {
+          edits.push(...this.#group([item], suite.inside ?? [], suite));
+          continue;
+        }
+        if (!theirs || !(isTest(this.#block.text, item) || isSuite(this.#block.text, item)) || !(this.#hints.mayAdd || items.some(isGap)))
+          throw new NoSinglePlace(`it is not clear where ${shown(this.#block.text.slice(item.start, item.end))} belongs`);
+      }
       if (!target) {
         added.push({ item, after: last, index });
         continue;
@@ -90,24 +98,6 @@ class Placer {
       edits.push(this.#insertion(item, { after, before, theirs, container, mayAdd }));
     }
     return edits;
-  }
-
-  /** Whether the file has a statement, too: then it changes nothing. */
-  #isThere(item: Item, theirs: readonly Item[]): boolean {
-    return theirs.some(({ words }) => words === item.words) || theirs.some(({ kind, words }) => kind === 'statement' && words.includes(item.words));
-  }
-
-  /** The only statement that begins with the same line, as a call with a callback does: `describe('add', () => {`, `app.get('/', (req, res) => {`. */
-  #sameOpening(item: Item, theirs: readonly Item[]): Item | undefined {
-    const opening = openingOf(this.#block.text.slice(item.start, item.end));
-    if (opening === undefined) return undefined;
-    const found = theirs.filter((other) => other.kind === 'statement' && openingOf(this.#file.text.slice(other.start, other.end)) === opening);
-    return found.length === 1 ? found[0] : undefined;
-  }
-
-  /** A test or a suite may stand anywhere in its file. */
-  #isTest(item: Item): boolean {
-    return /^(?:java|type)script$|^tsx$/.test(this.#file.language) && /^(?:describe|suite|context|test|it)\b[\w.]*\s*\(/.test(this.#block.text.slice(item.start, item.end));
   }
 
   /** The part of the file that an item stands for. */
@@ -159,6 +149,7 @@ class Placer {
   /** Puts an item in the place of its counterpart. */
   #exchange(item: Item, target: Item): Edit[] {
     if (item.words === target.words && !this.#hasGap(item) && !this.#addsComments(item, target)) return [];
+    if (item.inside && target.inside && this.#hasGap(item) && isSuite(this.#block.text, item)) return this.#group(item.inside, target.inside, target);
     if (item.members && target.members && this.#isPart(item, target)) return this.#merge(item, target);
     const lead = this.#leadOf(item);
     const start = lead === '' ? target.start : target.leadStart;
@@ -273,7 +264,7 @@ class Placer {
     const whole = withStubs(lines.join('\n'));
     if (whole === undefined) throw new NoSinglePlace(`it leaves out parts of ${name}, which the file does not have`);
     const anchor = after ?? (before ? undefined : siblings.findLast((sibling) => !isMainGuard(text.slice(sibling.start, sibling.end))));
-    if (container && !anchor && !before) throw new NoSinglePlace(`${container.name} has nothing beside which ${name} could stand`);
+    if (container && !anchor && !before) throw new NoSinglePlace(`${container.name || 'the suite'} has nothing beside which ${name || 'the test'} could stand`);
     const beside = anchor ?? before;
     const indent = beside ? (this.#linesOf(text, { start: beside.leadStart, end: beside.end })[0] ?? '') : '';
     const moved = indentedLike(whole.split('\n'), [indentOf(indent)], this.#styles).join('\n');
@@ -296,12 +287,6 @@ function lineEndWith(text: string, at: number): number {
 }
 
 const isGap = ({ kind, words }: Item): boolean => kind === 'comment' && isMark(words);
-
-/** The first line of a statement of several lines, if it opens something and says enough to be told from others. */
-function openingOf(text: string): string | undefined {
-  const [first = '', ...others] = text.split('\n');
-  return others.length > 0 && /[({[]\s*$/.test(first) && (first.match(/[\p{L}\d_$]+/gu) ?? []).length > 1 ? first.trim() : undefined;
-}
 
 const isMainGuard = (text: string): boolean => /^if\s+__name__\s*==/.test(text) || /^module\.exports\b/.test(text) || /^export\s*(?:\{|default\s+\w+\s*;?$)/.test(text);
 

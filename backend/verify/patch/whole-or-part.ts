@@ -30,7 +30,7 @@ export function extentOf(
   ];
   if ([...own].some(([path, item]) => theirs.has(path) && isMark(block.text.slice(item.start, item.end)))) return PART;
   const missing = [...theirs.keys()].filter((path) => !own.has(path) && !elsewhere.has(path));
-  if (missing.length === 0) return lacksStatements(block.items, file.items) ? PART : WHOLE;
+  if (missing.length === 0) return lacksStatements(block.items, file.items) || usesWhatItLacks(block, file.items) ? PART : WHOLE;
   const lost = { reason: `it lacks ${listed(missing)} of the file, and does not say whether that is to be deleted` };
   if (own.size === 0) return lost;
   const top = missing.filter((path) => !path.includes('.') || theirs.get(path)?.name === path);
@@ -53,6 +53,19 @@ export function extentOf(
 function isLike(a: Item | undefined, b: Item | undefined): boolean {
   return a !== undefined && b !== undefined && similarity(a.words.slice(0, 1_000), b.words.slice(0, 1_000)) > 0.6;
 }
+
+/** Whether a block uses a name that the file imports or declares, and does neither itself. */
+function usesWhatItLacks(block: ReadCode, theirs: readonly Item[]): boolean {
+  const bound = (items: readonly Item[]): string[] => items.flatMap(({ kind, name, words }) =>
+    kind === 'variable' ? name.split(',') : kind === 'import' ? (words.replaceAll(/(["'`]).*?\1/g, '').match(NAME) ?? []) : []);
+  const own = new Set(bound(block.items));
+  const code = block.items.filter(({ kind }) => kind !== 'comment' && kind !== 'import').map(({ words }) => words.replaceAll(/(["'`]).*?\1/g, '')).join(' ');
+  return bound(theirs).some((name) => !own.has(name) && !KEYWORDS.has(name) && NAME_ALONE.test(name) && new RegExp(`(?<![\\w$.]|\\. )${name.replaceAll('$', '\\$')}(?![\\w$]| :)`).test(code));
+}
+
+const NAME = /[\p{L}_$][\p{L}\d_$]*/gu;
+const NAME_ALONE = /^[\p{L}_$][\p{L}\d_$]*$/u;
+const KEYWORDS: ReadonlySet<string> = new Set(['import', 'from', 'as', 'const', 'let', 'var', 'require', 'type', 'default', 'use', 'static', 'crate', 'self', 'super', 'std', 'pub']);
 
 /** Whether a block of definitions lacks what the file does beside defining: imports, statements, constants. Then it replaces its definitions only. */
 function lacksStatements(own: readonly Item[], theirs: readonly Item[]): boolean {

@@ -22,6 +22,8 @@ export interface Item {
   readonly words: string;
   /** Of a type, an implementation, a module or an object. */
   readonly members?: readonly Item[] | undefined;
+  /** Of a call whose last argument is a function, as a suite of tests has one: the parts of its body. */
+  readonly inside?: readonly Item[] | undefined;
 }
 
 export interface Outline {
@@ -141,7 +143,15 @@ function itemOf(node: Node, text: string): Item {
   }
   if (node.type === 'export_statement' && node.childForFieldName('value'))
     return { ...common, kind: 'variable', name: 'default', header: 'export default' };
-  return { ...common, kind: 'statement', name: '', header: '' };
+  const callback = callbackBodyOf(inner);
+  return { ...common, kind: 'statement', name: '', header: '', inside: callback ? itemsOf(callback, text) : undefined };
+}
+
+function callbackBodyOf(statement: Node): Node | undefined {
+  const call = statement.type === 'expression_statement' ? statement.namedChildren[0] : undefined;
+  const last = call?.type === 'call_expression' ? call.childForFieldName('arguments')?.namedChildren.at(-1) : undefined;
+  const body = last && FUNCTION_VALUES.has(last.type) ? last.childForFieldName('body') : null;
+  return body?.type === 'statement_block' ? body : undefined;
 }
 
 const bodyRange = (value: Node | null): Item['body'] => {
