@@ -63,7 +63,7 @@ const ASKS: Readonly<Record<ReadQuestion['kind'], string>> = {
 const MAY_MEET_FAULTS: ReadonlySet<ReadQuestion['kind']> = new Set(['review', 'unclear', 'bug', 'why']);
 
 function sendsToFault({ kind, onlyLooks, speaksOf }: Errand, question: ReadQuestion): boolean {
-  if (question.reportsFault || MAY_MEET_FAULTS.has(question.kind)) return false;
+  if (question.mayReportFault || MAY_MEET_FAULTS.has(question.kind)) return false;
   // Whoever checks others' work may mend it.
   return kind === 'bug' && !(onlyLooks && speaksOf > 0);
 }

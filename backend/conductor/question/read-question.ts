@@ -22,6 +22,11 @@ export interface ReadQuestion {
   readonly wants: Wanted;
   /** Something is said to be wrong. */
   readonly reportsFault: boolean;
+  /**
+   * It may report one: people tell what happens ("args with spaces are split", "the header is written twice") and leave it to the reader that this
+   * is wrong. False only where it asks for something else first and says of nothing that it is off.
+   */
+  readonly mayReportFault: boolean;
   /** A change is wanted with tests of its own, or nothing but tests. */
   readonly wantsTests: boolean;
   /** What the question itself names, in its order; at most 24, each at most 120 characters. */
@@ -64,10 +69,10 @@ function read(question: string, inProject: boolean): ReadQuestion {
   const language = languageOf(prose);
   const sentences = sentencesOf(prose, language);
   const asked = kindOf(sentences, names, language);
-  const reading = inProject && asksWhyWrong(asked, sentences) ? { ...asked, kind: 'bug' as const, wants: 'any' as const, reportsFault: true } : asked;
+  const reading = inProject && (asksWhyWrong(asked, sentences) || endsReport(asked, sentences)) ? { ...asked, kind: 'bug' as const, wants: 'any' as const, reportsFault: true } : asked;
   const size = sentences.reduce((sum, sentence) => sum + sentence.size, 0);
   const wantsTests = reading.kind === 'tests' || (reading.wants === 'change' && sentences.some(({ clauses }) => clauses.some((clause) => clause.bringsTests)));
-  return { ...reading, wantsTests, names, language: language.name, steps: stepsFor(reading, { size, language, names: names.length, isLine: sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('line'))) }), gist: gistOf(question, sentences) };
+  return { ...reading, mayReportFault: mayReportFault(reading, sentences), wantsTests, names, language: language.name, steps: stepsFor(reading, { size, language, names: names.length, isLine: sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('line'))) }), gist: gistOf(question, sentences) };
 }
 
 function bothEnds(text: string): string {
@@ -136,9 +141,26 @@ const asksWhyWrong = ({ kind, reportsFault }: Reading, sentences: readonly Sente
   kind === 'why' && !sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('keep')))
   && (reportsFault || (sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('off'))) && !sentences.some(({ text }) => WHY_NOT.test(text))));
 
+/** Of a question such as "Is this expected?", "Is that a bug?" or "Any ideas?", at the end of a report. */
+const SHORT_QUESTION_WORDS = 6;
+
+/** Whether a short question ends what tells of a fault: whoever reports one wants it mended, or told why it is none. */
+function endsReport({ wants, kind }: Reading, sentences: readonly Sentence[]): boolean {
+  const last = sentences.at(-1);
+  if (wants !== 'words' || kind === 'why' || !last?.isQuestion || last.size > SHORT_QUESTION_WORDS || last.text.includes(NAME_PLACE)) return false;
+  const told = sentences.slice(0, -1);
+  return told.every((sentence) => !sentence.isQuestion && sentence.clauses.every(({ has, directives }) => !has.has('keep') && !directives.some(isAsking)))
+    && told.length > 0 && sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('off') || has.has('fault')));
+}
+
 /** What is off was told before what is to be done about it: "It counts twice. Make it count once." */
 const isTold = (sentences: readonly Sentence[], until: Sentence): boolean =>
   sentences.slice(0, sentences.indexOf(until)).some(({ clauses }) => clauses.every(({ directives }) => directives.length === 0) && clauses.some(({ has }) => has.has('off')));
+
+function mayReportFault({ reportsFault, isSaid }: SaidReading, sentences: readonly Sentence[]): boolean {
+  const clauses = sentences.flatMap((sentence) => sentence.clauses);
+  return reportsFault || !isSaid || clauses.some(({ has }) => has.has('off') || has.has('fault')) || !clauses.find(({ directives }) => directives.length > 0)?.opensWithDirective;
+}
 
 function askedKind(cue: Asking, clause: Clause): QuestionKind {
   switch (cue) {

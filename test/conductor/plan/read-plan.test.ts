@@ -53,6 +53,19 @@ describe('a plan of conductor-mini', () => {
 });
 
 describe('a plan of a Conductor that was told how to plan', () => {
+  it.each([
+    "Completions modify os.Args\n\nI'm trying to workaround #1877 by inspecting os.Args by hand. In some cases cobra accidentally inserts `--` into os.Args.\nIt prints `__complete, --` instead of `__complete, x`.",
+    'Adding a key to an out-of-order table writes the table header twice',
+    'fish completion: args with spaces are split into several words',
+    'chi: Route pattern with a regexp containing a slash never matches',
+    'I set Timeout to 0 and expected no timeout. It uses 30 seconds.',
+    "The docs say retry_with returns a copy, but the original function's statistics change too.",
+    'Cannot use `--` with DisableFlagParsing: it shows up in args',
+  ])('may look for a fault where a report tells only what happens: %s', (report) => {
+    const written = plan([0, 'Find where the code does this and mend the fault. Return the changed code.']);
+    expect(read(written, report)).toEqual({ kind: 'plan', plan: written });
+  });
+
   const GOOD: readonly (readonly [string, Plan])[] = [
     [ADD, plan([0, 'Work out how dumps has to treat each type of value; list the cases with the expected text.'], [1, 'Implement dumps for the cases you are shown and return the changed files.', [0]], [2, 'Check the implementation against the cases, correct what is wrong and return the final files.', 'all'])],
     [EXPLAIN, plan([1, 'Explain parse_float: underscores, exponents, signs, and who calls it. Quote the lines.'])],

@@ -437,6 +437,15 @@ describe('what a question asks for', () => {
     }
   });
 
+  it('takes a short question at the end of a report for a part of it', () => {
+    for (const question of ['slugify ignores stopwords with capital letters. Is this expected?', 'After the last attempt I get TryAgain, and expected ValueError.\n\nAny ideas?', 'cmd.Flags() prints the flags of the parent, too. Is that a bug?']) {
+      expect(readQuestion(question, { inProject: true }), question).toMatchObject({ kind: 'bug', wants: 'any', reportsFault: true });
+    }
+    for (const question of ['parse() returns None for an empty list. What does the caller do then?', 'slugify ignores capital letters. Just explain it, no code. Is this expected?', 'Is this a bug?']) {
+      expect(readQuestion(question, { inProject: true }).wants, question).toBe('words');
+    }
+  });
+
   it('does not take how something is done for what is asked', () => {
     expect(readQuestion('Write dumps as the plan says.')).toMatchObject({ kind: 'write', wants: 'code' });
     expect(readQuestion('write a parser like the spec says')).toMatchObject({ kind: 'write', wants: 'code' });
