@@ -143,11 +143,12 @@ const asksWhyWrong = ({ kind, reportsFault }: Reading, sentences: readonly Sente
 
 /** Of a question such as "Is this expected?", "Is that a bug?" or "Any ideas?", at the end of a report. */
 const SHORT_QUESTION_WORDS = 6;
+const ASKS_FOR_MORE = /^(?:what|how|where|which|who|when)\b/i;
 
 /** Whether a short question ends what tells of a fault: whoever reports one wants it mended, or told why it is none. */
 function endsReport({ wants, kind }: Reading, sentences: readonly Sentence[]): boolean {
   const last = sentences.at(-1);
-  if (wants !== 'words' || kind === 'why' || !last?.isQuestion || last.size > SHORT_QUESTION_WORDS || last.text.includes(NAME_PLACE)) return false;
+  if (wants !== 'words' || kind === 'why' || !last?.isQuestion || last.size > SHORT_QUESTION_WORDS || ASKS_FOR_MORE.test(last.text) || last.text.includes(NAME_PLACE)) return false;
   const told = sentences.slice(0, -1);
   return told.every((sentence) => !sentence.isQuestion && sentence.clauses.every(({ has, directives }) => !has.has('keep') && !directives.some(isAsking)))
     && told.length > 0 && sentences.some(({ clauses }) => clauses.some(({ has }) => has.has('off') || has.has('fault')));
