@@ -157,7 +157,7 @@ const context: CommandContext = {
   writeWhole: replaceFile,
   openVerification,
   openEvaluation: async (request, preparing) => {
-    const { environmentKeys, openEvaluation } = await import('./wiring/evaluation.ts');
+    const [{ openEvaluation }, { environmentKeys }] = await Promise.all([import('./wiring/evaluation.ts'), import('./wiring/evaluation-keys.ts')]);
     return await openEvaluation(request, { home: await ownHome(), keys: environmentKeys(process.env), host: 'terminal', ...preparing });
   },
   conductorFolder: conductorHome(),

@@ -14,10 +14,9 @@ import { spokenStep } from './converse/spoken-step.ts';
 import { EvaluationManager } from './eval/evaluations/evaluation-manager.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
-import { evaluationKeys, openEvaluation } from './wiring/evaluation.ts';
+import { evaluationKeys } from './wiring/evaluation-keys.ts';
 import { mathComparer } from './wiring/math-comparer.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
-import { startSimulation } from './wiring/simulation.ts';
 import { taskMaker } from './wiring/task-maker.ts';
 import { openVerificationParts } from './wiring/verification.ts';
 import { conductorHome } from './protocol/client/conductor-home.ts';
@@ -40,7 +39,7 @@ import { ProjectPieces } from './suggest/project-pieces.ts';
 import { RoutesFile } from './suggest/routes-file.ts';
 import { SendableFiles } from './suggest/sendable-files.ts';
 import { Suggester } from './suggest/suggester.ts';
-import { Demonstration } from './simulator/demonstration.ts';
+import type { Demonstration } from './simulator/demonstration.ts';
 import { TrainingManager } from './train/trainings/training-manager.ts';
 import { likelyCommands } from './verify/runners/likely-commands.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
@@ -54,7 +53,10 @@ import { ProviderLimits } from './workers/limits/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
 import { workersFileLoader } from './workers/workers-file.ts';
 
-/* Composition root of the backend process: the only place that creates its parts and wires them together. */
+/*
+ * Composition root of the backend process: the only place that creates its parts and wires them together. What a start does not need is loaded when
+ * it is first asked for: the sooner is the answer to who waits for it.
+ */
 
 const home = conductorHome();
 // Unlike `process.stderr`, the console ignores write errors: the backend survives a full disk.
@@ -68,7 +70,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const prices = await loadPrices(path.join(home, 'prices.json'));
   const limits = new ProviderLimits();
   const simulations: SimulatedPool = new SimulatedPool({
-    start: (request) => startSimulation(request, path.join(home, 'simulation')),
+    start: async (request) => (await import('./wiring/simulation.ts')).startSimulation(request, path.join(home, 'simulation')),
     ended: () => forgetSimulated(),
   });
   const readWorkers = workersFileLoader(workersPath);
@@ -98,7 +100,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   // The bundled model cannot plan if onnxruntime does not load. The check runs in the background; until it ends, onnxruntime is assumed to load.
   let modelsRun = true;
   runtimeProblem.then((problem) => { modelsRun = problem === undefined; }, () => undefined);
-  const demonstration = new Demonstration(path.join(home, DEMONSTRATION_FOLDER));
+  let demonstration: Promise<Demonstration> | undefined;
+  const demonstrated = (): Promise<Demonstration> => (demonstration ??= import('./simulator/demonstration.ts').then((module) => new module.Demonstration(path.join(home, DEMONSTRATION_FOLDER))));
   const indexes = new SymbolIndexes(new IndexFolder({ folder: path.join(home, 'indexes'), version: VERSION, log }));
   const context = new ContextGatherer({ ripgrepPath: rgPath, indexes });
 
@@ -132,7 +135,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     adapterVersion: models.adapterVersion,
     get bundledConductor() { return modelsRun ? bundled : undefined; },
     demonstration: async () => {
-      const { question, workspace, rounds, workers, conductor } = await demonstration.begin();
+      const { question, workspace, rounds, workers, conductor } = await (await demonstrated()).begin();
       const planner = bundled && (await runtimeProblem) === undefined ? undefined : conductor;
       return {
         request: runRequestSchema.parse({ question, workspace, rounds }),
@@ -140,7 +143,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
         conductor: planner?.id,
       };
     },
-    awakenSimulated: (worker) => demonstration.goOn(worker),
+    awakenSimulated: async (worker) => (await demonstrated()).goOn(worker),
     holder: holderName(),
     log,
   });
@@ -216,7 +219,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
 
   const evaluations = new EvaluationManager({
     home,
-    open: (request, preparing) => openEvaluation(request, {
+    open: async (request, preparing) => (await import('./wiring/evaluation.ts')).openEvaluation(request, {
       ...preparing, home, host: 'backend',
       parts: { verification, localModel: models.localModel, caller, clientModel: (call) => clients.model(call) },
     }),
@@ -253,7 +256,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       await comparer.close();
       await verification.close();
       await models.close();
-      await demonstration.close();
+      await (await demonstration)?.close();
       journal.close();
     },
   };

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { programIn } from '../common/program-in.ts';
 import { AGENT_NAMES, KNOWN_AGENTS, type AgentName } from '../protocol/known-agents.ts';
 import type { RunFolders } from '../verify/files/run-folder.ts';
-import { HostError } from '../verify/sandbox/network/reach.ts';
+import { HostError } from '../verify/sandbox/network/hosts.ts';
 import { SandboxUnavailableError, type Sandbox } from '../verify/sandbox/sandbox.ts';
 import { shellQuote } from '../verify/sandbox/shell-quote.ts';
 import type { RunAgent } from '../workers/adapters/acp/run-agent.ts';

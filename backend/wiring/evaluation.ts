@@ -26,8 +26,6 @@ import { VERSION } from '../protocol/product-version.ts';
 import { GYM_TASKS, PROJECT_TASKS } from '../protocol/contestants.ts';
 import { evaluationRequestSchema } from '../protocol/evaluation-request.ts';
 import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
-import type { Clients } from '../solve/clients.ts';
-import { RunKeys, waitingForKey } from '../solve/run-keys.ts';
 import type { KnownAnswers } from '../simulator/known-answers.ts';
 import { SimulatorServer } from '../simulator/server.ts';
 import { answerCode } from '../verify/graders/answer-code.ts';
@@ -36,7 +34,6 @@ import { sameAnswerFor } from '../verify/graders/tasks/same-answer.ts';
 import type { ClientModel } from '../workers/adapters/client-model.ts';
 import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
 import { WorkerCaller } from '../workers/call-worker.ts';
-import { WorkerError } from '../workers/errors.ts';
 import type { KeySource } from '../workers/key-source.ts';
 import { loadPrices } from '../workers/limits/prices.ts';
 import { ProviderLimits } from '../workers/limits/provider-limits.ts';
@@ -227,34 +224,3 @@ function ownModels(
   return models.localModel;
 }
 
-/** The keys of clients, for an evaluation of the backend. */
-export function evaluationKeys(
-  { clients, signal, patient, onWaiting }: { readonly clients: Clients; readonly signal: AbortSignal; readonly patient: boolean; readonly onWaiting: (message: string | undefined) => void },
-): KeySource {
-  const known = new RunKeys({
-    clients, signal, patient,
-    onWaiting: async (name) => {
-      onWaiting(waitingForKey(name, 'conductor eval'));
-      await new Promise<void>(() => {});
-    },
-  });
-  return {
-    get: async (name) => {
-      const value = await known.get(name);
-      onWaiting(undefined);
-      return value;
-    },
-    forget: (name) => known.forget(name),
-  };
-}
-
-/** The keys of the command line. */
-export function environmentKeys(environment: Readonly<Record<string, string | undefined>>): KeySource {
-  return {
-    get: (name) => {
-      const value = environment[name];
-      return value ? Promise.resolve(value) : Promise.reject(new WorkerError({ kind: 'missing-key', message: `The environment variable ${name} is not set.` }));
-    },
-    forget: () => {},
-  };
-}

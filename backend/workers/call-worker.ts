@@ -104,7 +104,7 @@ export class WorkerCaller {
   /** Starts an agent and a session without asking it anything, which costs nothing. @returns its name and version. @throws WorkerError */
   async greet(worker: WorkerConfig, { keys, signal }: Pick<CallOptions, 'keys' | 'signal'>): Promise<string> {
     const key = await this.#unlessCancelled(worker, signal, async () => worker.key && (await keys.get(worker.key, signal)));
-    return await acpAdapter(worker, { key: key || undefined, runAgent: this.#runAgent }).greet(signal);
+    return await (await acpAdapter(worker, { key: key || undefined, runAgent: this.#runAgent })).greet(signal);
   }
 
   /**
@@ -134,7 +134,7 @@ export class WorkerCaller {
   async #attempt(send: Send, options: CallOptions): Promise<CallResult | RetryLater> {
     const { worker, key, request, number } = send;
     const { ledger, attempts, keys, clientModel } = options;
-    const adapter = createAdapter(worker, {
+    const adapter = await createAdapter(worker, {
       key, clientModel, localModel: this.#localModel, runAgent: this.#runAgent, dialects: this.#dialects, fillInForms: this.#fillInForms,
     });
     const reserved = upperBound(worker, request, this.#prices);

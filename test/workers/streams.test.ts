@@ -33,7 +33,7 @@ async function signsOf(worker: WorkerConfig | undefined, ...events: string[]): P
   server.script(faults.events(...events));
   const signs: string[] = [];
   let alive = false;
-  await createAdapter(worker!, { dialects: new ChatDialects(), fillInForms: new FillInForms() }).stream({ ...HELLO, maxOutputTokens: 100 }, {
+  await (await createAdapter(worker!, { dialects: new ChatDialects(), fillInForms: new FillInForms() })).stream({ ...HELLO, maxOutputTokens: 100 }, {
     signal: new AbortController().signal,
     onText: (text) => signs.push(text),
     onThinking: () => signs.push('(thinks)'),

@@ -32,9 +32,11 @@ export function languageCues(
   marks: string, cues: Readonly<Partial<Record<Cue, string>>>, form: Pick<LanguageCues, 'isUnspaced' | 'isVerbFinal'> = {},
 ): LanguageCues {
   const list = (text: string): string[] => text.split(';').map((entry) => plain(entry).trim()).filter((entry) => entry !== '');
+  let lists: LanguageCues['cues'] | undefined;
   return {
     marks: plain(marks).split(/\s+/).filter(Boolean),
-    cues: Object.fromEntries(Object.entries(cues).map(([cue, text]) => [cue, list(text)])) as LanguageCues['cues'],
+    // Of most languages nobody asks anything.
+    get cues() { return (lists ??= Object.fromEntries(Object.entries(cues).map(([cue, text]) => [cue, list(text)])) as LanguageCues['cues']); },
     ...form,
   };
 }

@@ -159,15 +159,23 @@ const fits = (word: string | undefined, wanted: string): boolean =>
 const isThere = (wanted: readonly string[], words: readonly string[], at: number): boolean => wanted.every((one, offset) => fits(words[at + offset], one));
 
 type SpacedName = keyof typeof SPACED;
-const forEachSpaced = <T>(make: (cues: LanguageCues) => T): Readonly<Record<SpacedName, T>> =>
-  Object.fromEntries(Object.entries(SPACED).map(([name, cues]) => [name, make(cues)])) as Record<SpacedName, T>;
-const PHRASES = forEachSpaced((cues) => new Phrases(cues));
-const MARKS = forEachSpaced<ReadonlySet<string>>(({ marks }) => new Set(marks));
+/** For each language something, made when it is first asked for. */
+function forEachSpaced<T>(make: (cues: LanguageCues) => T): (name: SpacedName) => T {
+  const made = new Map<SpacedName, T>();
+  return (name) => {
+    const known = made.get(name) ?? make(SPACED[name]);
+    made.set(name, known);
+    return known;
+  };
+}
+const phrasesOf = forEachSpaced((cues) => new Phrases(cues));
+const marksOf = forEachSpaced<ReadonlySet<string>>(({ marks }) => new Set(marks));
 
 function spaced(name: SpacedName): Language {
-  const own = PHRASES[name];
-  const tables = name === 'en' ? [own] : [own, PHRASES.en];
-  const isSmall = (word: string): boolean => MARKS[name].has(word) || (name !== 'en' && MARKS.en.has(word));
+  const own = phrasesOf(name);
+  const marks = marksOf(name);
+  const tables = name === 'en' ? [own] : [own, phrasesOf('en')];
+  const isSmall = (word: string): boolean => marks.has(word) || (name !== 'en' && marksOf('en').has(word));
   return {
     name,
     isUnspaced: false,
@@ -179,7 +187,7 @@ function spaced(name: SpacedName): Language {
         if (word === NAME_PLACE) return [];
         const found = own.at(words, at);
         // A word of the question's language is not read as an English one: French "comment" asks how.
-        if (found.length > 0 || (tables.length > 1 && MARKS[name].has(word))) return found;
+        if (found.length > 0 || (tables.length > 1 && marks.has(word))) return found;
         for (const table of tables.slice(1)) {
           const foreign = table.at(words, at).filter(({ cue, length }) => length > 1 || (cue !== 'talk' && cue !== 'not' && cue !== 'and'));
           if (foreign.length > 0) return foreign;
@@ -197,7 +205,7 @@ function spaced(name: SpacedName): Language {
 
 function unspaced(name: keyof typeof UNSPACED): Language {
   const { cues } = UNSPACED[name];
-  const english = PHRASES.en;
+  const english = phrasesOf('en');
   const isVerbFinal = 'isVerbFinal' in UNSPACED[name];
   return {
     name,
@@ -230,11 +238,6 @@ function unspaced(name: keyof typeof UNSPACED): Language {
   };
 }
 
-const LANGUAGES = {
-  ...(Object.fromEntries(Object.keys(SPACED).map((name) => [name, spaced(name as SpacedName)])) as Record<SpacedName, Language>),
-  ...(Object.fromEntries(Object.keys(UNSPACED).map((name) => [name, unspaced(name as keyof typeof UNSPACED)])) as Record<keyof typeof UNSPACED, Language>),
-};
-
 const LETTERS = {
   ja: /[\p{sc=Hiragana}\p{sc=Katakana}]/gu, ko: /\p{sc=Hangul}/gu, zh: /\p{sc=Han}/gu, ru: /\p{sc=Cyrillic}/gu,
 } as const;
@@ -243,14 +246,14 @@ const LETTERS = {
 export function languageOf(text: string): Language {
   for (const [name, letters] of Object.entries(LETTERS)) {
     const enough = name === 'ru' ? 3 : 2;
-    if ((text.match(letters)?.length ?? 0) >= enough) return LANGUAGES[name as keyof typeof LETTERS];
+    if ((text.match(letters)?.length ?? 0) >= enough) return name === 'ru' ? spaced(name) : unspaced(name as keyof typeof UNSPACED);
   }
   const words = wordsOf(text).slice(0, 400);
   const score = (name: SpacedName): number => {
-    const phrases = PHRASES[name];
+    const [phrases, marks] = [phrasesOf(name), marksOf(name)];
     let points = 0;
     for (const [at, word] of words.entries()) {
-      if (MARKS[name].has(word)) points += 1;
+      if (marks.has(word)) points += 1;
       // Its own cues tell a language, too, where a question has hardly a small word.
       if (word !== NAME_PLACE && word.length > 2) points += Math.min(1.5, 0.75 * phrases.longestAt(words, at));
     }
@@ -258,5 +261,5 @@ export function languageOf(text: string): Language {
   };
   const names = Object.keys(SPACED) as (SpacedName)[];
   const best = names.map((name) => ({ name, points: score(name) })).reduce((a, b) => (b.points > a.points ? b : a));
-  return LANGUAGES[best.name];
+  return spaced(best.name);
 }

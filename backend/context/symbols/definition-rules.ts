@@ -26,8 +26,11 @@ export interface Family {
 }
 
 const NAME = '([\\p{L}_$][\\p{L}\\p{N}_$]{0,100})';
-const rule = (kind: SymbolKind, source: string, more: Partial<DefinitionRule> = {}): DefinitionRule =>
-  ({ kind, pattern: new RegExp(source.replaceAll('NAME', NAME), 'u'), ...more });
+/** Its pattern is made when it is first asked for: few projects have files of all languages. */
+const rule = (kind: SymbolKind, source: string, more: Partial<DefinitionRule> = {}): DefinitionRule => {
+  let pattern: RegExp | undefined;
+  return { kind, get pattern() { return (pattern ??= new RegExp(source.replaceAll('NAME', NAME), 'u')); }, ...more };
+};
 
 const SCRIPT_LEAD = '^\\s*(?:export\\s{1,4})?(?:default\\s{1,4})?(?:declare\\s{1,4})?(?:abstract\\s{1,4})?(?:async\\s{1,4})?';
 const SCRIPT_FUNCTION = '(?:async\\s{1,4})?(?:function\\b|<[^>]{0,80}>\\(|\\(.{0,300}=>|\\([^)]{0,200}$|[\\w$]{1,80}\\s{0,4}=>)';

@@ -1,8 +1,6 @@
 import type { TrainingConfig, TrainingEngineKind } from '../../protocol/training.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import type { EngineParts, EngineStart, OpenedEngine } from './engine-start.ts';
-import { openLocalEngine } from './open-local-engine.ts';
-import { openRemoteEngine } from './open-remote-engine.ts';
 import { remoteProblem, remoteTerms } from './remote/remote-terms.ts';
 
 interface Engine {
@@ -15,8 +13,8 @@ interface Engine {
 
 /** To add an engine: its name in `TRAINING_ENGINES` (protocol), a file beside this one, and a row here. */
 const ENGINES: Readonly<Record<TrainingEngineKind, Engine>> = {
-  local: { open: openLocalEngine, problem: () => undefined, terms: () => [] },
-  remote: { open: openRemoteEngine, problem: remoteProblem, terms: remoteTerms },
+  local: { open: async (parts, start) => (await import('./open-local-engine.ts')).openLocalEngine(parts, start), problem: () => undefined, terms: () => [] },
+  remote: { open: async (parts, start) => (await import('./open-remote-engine.ts')).openRemoteEngine(parts, start), problem: remoteProblem, terms: remoteTerms },
 };
 
 const engineOf = ({ engine }: Pick<TrainingConfig, 'engine'>): Engine => ENGINES[typeof engine === 'string' ? engine : engine.kind];

@@ -1,4 +1,4 @@
-import { APIError } from 'openai';
+import { APIError } from 'openai/core/error';
 import { modelKey } from '../servers/server-of.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 

@@ -1,5 +1,5 @@
-import { APIError as AnthropicApiError } from '@anthropic-ai/sdk';
-import { APIError as OpenAiApiError } from 'openai';
+import { APIError as AnthropicApiError } from '@anthropic-ai/sdk/core/error';
+import { APIError as OpenAiApiError } from 'openai/core/error';
 import { NO_USAGE } from '../../protocol/token-counts.ts';
 import { factsOf } from '../../protocol/providers.ts';
 import type { Usage } from '../../protocol/usage.ts';

@@ -1,17 +1,13 @@
 import type { Provider } from '../../protocol/providers.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
-import { AnthropicAdapter } from './anthropic.ts';
 import type { ChatDialects } from './chat-dialect.ts';
 import { ClientModelAdapter, type ClientModel } from './client-model.ts';
 import { WorkerError } from '../errors.ts';
-import { FillInAdapter } from './fill-in.ts';
 import type { FillInForms } from './fill-in-forms.ts';
 import { LocalAdapter, type LocalModelSource } from './local-adapter.ts';
-import { AcpAdapter } from './acp/acp-adapter.ts';
+import type { AcpAdapter } from './acp/acp-adapter.ts';
 import type { RunAgent } from './acp/run-agent.ts';
 import type { ModelAdapter } from '../model.ts';
-import { OpenAiChatAdapter } from './openai-chat.ts';
-import { OpenAiResponsesAdapter } from './openai-responses.ts';
 
 export interface AdapterParts {
   /** Absent for a server without a key. */
@@ -23,18 +19,21 @@ export interface AdapterParts {
   readonly fillInForms: FillInForms;
 }
 
-type CreateAdapter = (worker: WorkerConfig, parts: AdapterParts) => ModelAdapter;
+type CreateAdapter = (worker: WorkerConfig, parts: AdapterParts) => Promise<ModelAdapter>;
 
+/** Each is loaded with its SDK when its first worker is called: all of them together are a quarter of the backend's code. */
 const ADAPTERS: Readonly<Record<Provider, CreateAdapter>> = {
-  'openai': (worker, { key }) => new OpenAiResponsesAdapter(worker, key),
-  'openai-compatible': (worker, { key, dialects, fillInForms: forms }) =>
-    new FillInAdapter({ worker, key, forms, chat: new OpenAiChatAdapter(worker, key, dialects) }),
-  'anthropic': (worker, { key }) => new AnthropicAdapter(worker, key),
-  'vscode': (worker, { clientModel }) => {
+  'openai': async (worker, { key }) => new (await import('./openai-responses.ts')).OpenAiResponsesAdapter(worker, key),
+  'openai-compatible': async (worker, { key, dialects, fillInForms: forms }) => {
+    const [{ FillInAdapter }, { OpenAiChatAdapter }] = await Promise.all([import('./fill-in.ts'), import('./openai-chat.ts')]);
+    return new FillInAdapter({ worker, key, forms, chat: new OpenAiChatAdapter(worker, key, dialects) });
+  },
+  'anthropic': async (worker, { key }) => new (await import('./anthropic.ts')).AnthropicAdapter(worker, key),
+  'vscode': async (worker, { clientModel }) => {
     if (clientModel) return new ClientModelAdapter(worker, clientModel);
     throw outOfReach(`Worker "${worker.id}" is a model of VS Code: open VS Code with Conductor, or use another worker.`);
   },
-  'local': (worker, { localModel }) => {
+  'local': async (worker, { localModel }) => {
     if (localModel) return new LocalAdapter(worker, localModel(worker));
     throw outOfReach(`Worker "${worker.id}" is a local model, which cannot run here: use another worker.`);
   },
@@ -42,9 +41,10 @@ const ADAPTERS: Readonly<Record<Provider, CreateAdapter>> = {
 };
 
 /** @throws WorkerError `not-found` where no agent can be started */
-export function acpAdapter(worker: WorkerConfig, { key, runAgent }: Pick<AdapterParts, 'key' | 'runAgent'>): AcpAdapter {
-  if (runAgent) return new AcpAdapter({ worker, key, run: runAgent });
-  throw outOfReach(`Worker "${worker.id}" is an agent, which cannot be started here: use another worker.`);
+export async function acpAdapter(worker: WorkerConfig, { key, runAgent }: Pick<AdapterParts, 'key' | 'runAgent'>): Promise<AcpAdapter> {
+  if (!runAgent) throw outOfReach(`Worker "${worker.id}" is an agent, which cannot be started here: use another worker.`);
+  const { AcpAdapter: Adapter } = await import('./acp/acp-adapter.ts');
+  return new Adapter({ worker, key, run: runAgent });
 }
 
 function outOfReach(message: string): WorkerError {

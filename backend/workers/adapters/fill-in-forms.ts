@@ -1,4 +1,4 @@
-import { APIError } from 'openai';
+import { APIError } from 'openai/core/error';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { fillInPrompt, fillsGaps, textBefore, withoutMarkers } from './fill-in-templates.ts';
 import type { FillIn, ModelRequest } from '../model.ts';

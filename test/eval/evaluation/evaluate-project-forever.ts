@@ -1,4 +1,5 @@
-import { environmentKeys, openEvaluation } from '../../../backend/wiring/evaluation.ts';
+import { openEvaluation } from '../../../backend/wiring/evaluation.ts';
+import { environmentKeys } from '../../../backend/wiring/evaluation-keys.ts';
 
 /* An evaluation on tasks of a project in a process of its own, for the test that kills it: node evaluate-project-forever.ts FOLDER WORKSPACE HOME. */
 

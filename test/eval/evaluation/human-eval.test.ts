@@ -5,7 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkedCompletion } from '../../../backend/verify/graders/code/check-grader.ts';
-import { environmentKeys, openEvaluation } from '../../../backend/wiring/evaluation.ts';
+import { openEvaluation } from '../../../backend/wiring/evaluation.ts';
+import { environmentKeys } from '../../../backend/wiring/evaluation-keys.ts';
 import { tryPrograms } from '../../verify/graders/setup.ts';
 
 const run = promisify(execFile);

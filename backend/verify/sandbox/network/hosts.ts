@@ -7,6 +7,11 @@ export interface AllowedHost {
   readonly isHere: boolean;
 }
 
+/** A host that is written in no form that is known. */
+export class HostError extends Error {
+  override readonly name = 'HostError';
+}
+
 const HTTPS = 443;
 const HERE: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost']);
 /** A command has no right to listen below. */

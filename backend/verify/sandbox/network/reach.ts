@@ -4,12 +4,7 @@ import { createHttpProxyServer } from '@anthropic-ai/sandbox-runtime/dist/sandbo
 import { resolveParentProxy } from '@anthropic-ai/sandbox-runtime/dist/sandbox/parent-proxy.js';
 import { CHANNEL } from '../process-group.ts';
 import { shellQuote } from '../shell-quote.ts';
-import { allowedHost, isAllowed, type AllowedHost } from './hosts.ts';
-
-/** A host that is written in no form that is known. */
-export class HostError extends Error {
-  override readonly name = 'HostError';
-}
+import { allowedHost, HostError, isAllowed, type AllowedHost } from './hosts.ts';
 
 /** Where the proxy is, inside the sandbox. */
 const PROXY_PORT = 3128;

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { linuxLine } from './linux-line.ts';
-import { macLine } from './mac-line.ts';
 import type { WalledLine, WallsAround } from './walled-line.ts';
 
 /** The line depends on the file system, so it is not kept for long. */
@@ -30,7 +29,8 @@ export class Walls {
       writable: walls.writable.filter((entry) => existsSync(entry)),
       ...(walls.shown && { shown: walls.shown }),
     };
-    if (process.platform === 'darwin') return await macLine(present, signal);
+    // Loaded only there: the library's main module brings all that it has.
+    if (process.platform === 'darwin') return await (await import('./mac-line.ts')).macLine(present, signal);
     const names = this.#runNames(present);
     const key = blank(JSON.stringify(present), names);
     const kept = this.#kept.get(key);
