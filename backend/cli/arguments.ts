@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import path from 'node:path';
 import { runRequestSchema, type FileRange, type RunRequest } from '../protocol/run-request.ts';
@@ -57,6 +58,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   if (values.continue?.trim() === '') throw new UsageError('--continue takes the id of a run, or "last".');
   if (values['test-command']?.trim() === '') throw new UsageError('--test-command takes a command. To run no tests, use --no-tests.');
 
+  if (values.workspace === undefined) checkIsNoHome(currentFolder);
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
   const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
   const reviewAbove = values['review-above'] === undefined ? undefined : positive(values['review-above'], '--review-above');
@@ -89,6 +91,13 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   }
   const request: RunRequest = parsed.data;
   return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false, apply: values.apply ?? false, pictures: (values.picture ?? []).map((file) => path.resolve(currentFolder, file)) };
+}
+
+/** What lies in a home folder is not a project, takes minutes to search, and is nobody else's. @throws UsageError */
+function checkIsNoHome(folder: string): void {
+  const inside = path.relative(folder, homedir());
+  if (inside.startsWith('..') || path.isAbsolute(inside)) return;
+  throw new UsageError(`${folder} ${inside === '' ? 'is your home folder' : 'holds your home folder'} and no project, and parts of its files would be sent to models: go to the project, or name its folder with --workspace.`);
 }
 
 /** @throws UsageError */

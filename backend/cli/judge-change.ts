@@ -12,6 +12,7 @@ import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
 import type { CommandContext } from './command.ts';
 import { likelyText } from './likely-text.ts';
+import { aboveText, projectAbove } from './project-above.ts';
 import { UsageError } from './usage-error.ts';
 
 /*
@@ -96,7 +97,7 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
  * The given command, or the likeliest one found in the last commit: of packages of a monorepo, that of a folder that was changed. Uncommitted changes must not choose the tests that judge them.
  * @throws UsageError
  */
-async function testCommand(base: string, { command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<TestCommand> {
+async function testCommand(base: string, { workspace, command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<TestCommand> {
   const where = image === undefined ? {} : { image };
   if (command !== undefined)
     return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where };
@@ -104,11 +105,15 @@ async function testCommand(base: string, { command, runner, reports, image }: Ju
   const found = likely.find(({ folder }) => folder === '' || changed.some((file) => file.startsWith(`${folder}/`))) ?? likely[0];
   if (found) return { command: found.command, runner: found.runner, ...where };
   const which = runner === undefined ? '' : ` of ${runner}`;
+  const above = await projectAbove(workspace, async (folder) => (await findTestCommands(folder)).length > 0);
   throw new UsageError(
     `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
-    + ` ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
+    + `${aboveText(above)} ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
   );
 }
+
+/** The reason where there is nothing uncommitted. */
+export const NO_CHANGE = 'There is no uncommitted change to judge.';
 
 type NothingRun = Omit<Verdict, 'command'>;
 
@@ -138,7 +143,7 @@ function refusal({ patch: { edits, refused } }: ReadChange, options: JudgeOption
   return nothingRun(
     'refused',
     options.diff !== undefined ? 'The diff has no change to judge.'
-      : options.base === undefined ? 'There is no uncommitted change to judge.' : `There is no change to judge: the files are as in ${options.base}.`,
+      : options.base === undefined ? NO_CHANGE : `There is no change to judge: the files are as in ${options.base}.`,
     options,
   );
 }

@@ -12,6 +12,7 @@ import { LAST, lastRun } from './last-run.ts';
 import { likelyText } from './likely-text.ts';
 import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
+import { aboveText, projectAbove } from './project-above.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
 import { jsonText, printable, type Terminal } from './terminal.ts';
@@ -54,8 +55,10 @@ async function resolved(request: RunRequest, client: BackendClient): Promise<Run
 /** Says before the run what may run the tests, where none are found: without them the answer stays unchecked. */
 async function tellLikelyTests({ workspace, testCommand, testRunner }: RunRequest, client: BackendClient, terminal: Terminal): Promise<void> {
   if (workspace === undefined || testCommand !== undefined || testRunner !== undefined) return;
-  const { likely } = await client.request('tests/find', { workspace });
-  if (likely.length > 0) terminal.say(printable(`No test command was found, so the answer stays unchecked.${likelyText(likely, '--test-command')}`));
+  const { found, likely } = await client.request('tests/find', { workspace });
+  if (found.length > 0) return;
+  const above = likely.length > 0 ? undefined : await projectAbove(workspace, async (folder) => (await client.request('tests/find', { workspace: folder })).found.length > 0);
+  terminal.say(printable(`No test command was found in ${workspace}, so the answer stays unchecked.${likelyText(likely, '--test-command')}${aboveText(above)}`));
 }
 
 class NoWorkerError extends Error {

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { solveRequest } from '../../backend/cli/arguments.ts';
 import { UsageError } from '../../backend/cli/usage-error.ts';
@@ -11,6 +13,14 @@ describe('conductor solve', () => {
     expect(request.focus.files).toEqual([
       { path: 'src/a.js', startLine: 10, endLine: 20 }, { path: 'b.js', startLine: 7, endLine: 7 }, { path: 'src/c d.js' },
     ]);
+  });
+
+  it('takes no home folder for a project, nor one that holds it, unless it is named', () => {
+    for (const folder of [homedir(), path.dirname(homedir()), '/']) {
+      expect(() => solveRequest(['why?'], folder), folder).toThrow(/home folder and no project.*name its folder with --workspace/);
+    }
+    expect(solveRequest(['why?', '--workspace', '.'], homedir()).request.workspace).toBe(homedir());
+    expect(solveRequest(['why?'], path.join(homedir(), 'project')).request.workspace).toBe(path.join(homedir(), 'project'));
   });
 
   it('leaves finding the tests to the backend unless told otherwise', () => {

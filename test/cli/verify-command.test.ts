@@ -141,6 +141,23 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     expect(code).toBe(0);
   });
 
+  it('says how the tests of the change itself judge, where they were left out and the others show nothing', async () => {
+    const repository = project();
+    repository.commit({ 'src/add.js': FIXED });
+    repository.write({ 'src/add.js': `${FIXED}// A remark.\n`, 'test/add.test.js': '' });
+    const { stdout, stderr } = await run(['verify', '--workspace', repository.folder], { environment: { NO_COLOR: '1' } });
+    expect(stdout).toMatch(/^Passes/);
+    expect(stderr).toContain('To judge with the tests of the change itself: --tests head');
+  });
+
+  it('says where the project is, in a folder of it without tests', async () => {
+    const repository = project();
+    repository.commit({ 'docs/deep/page.md': 'x\n' });
+    const { code, stderr } = await run(['verify', '--workspace', path.join(repository.folder, 'docs/deep')]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`A folder above it has tests: --workspace ${repository.folder}`);
+  });
+
   it('fails a wrong fix with 1', async () => {
     const repository = project();
     repository.write({ 'src/add.js': 'export const add = (a, b) => a * b;\n' });
@@ -380,7 +397,9 @@ describe('conductor verify refuses, and runs nothing', { timeout: PATIENT_MS }, 
     return result;
   }
 
-  it('where nothing has changed', async () => {
+  it('where nothing has changed, and says how commits are judged', async () => {
+    const { stderr } = await run(['verify', '--workspace', project().folder]);
+    expect(stderr).toContain('To judge commits, name where they began: --base main');
     expect((await refusal(project())).reason).toBe('There is no uncommitted change to judge.');
     expect((await refusal(project(), ['--patch', '-'], { input: '\n' })).reason).toBe('The diff has no change to judge.');
   });

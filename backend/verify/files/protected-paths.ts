@@ -20,6 +20,9 @@ const files = (...names: string[]): RegExp => new RegExp(`(^|/)(${names.map(esca
 /** Everything in folders of these names. */
 const folders = (...names: string[]): RegExp => new RegExp(`(^|/)(${names.map(escaped).join('|')})/`);
 
+/** Why a change of a test is not made. */
+export const TESTS_STAY = 'Tests are the judge and stay as they are.';
+
 const ROWS: readonly ProtectedRow[] = [
   { reason: 'It belongs to Git itself.', patterns: [folders('.git'), files('.git')] },
   {
@@ -29,7 +32,7 @@ const ROWS: readonly ProtectedRow[] = [
   { reason: 'It is an installed dependency.', patterns: [folders('node_modules', '.venv', 'venv', 'site-packages'), files('node_modules')] },
   {
     // The names that node --test, vitest, jest, mocha, pytest, unittest and go test look for.
-    reason: 'Tests are the judge and stay as they are.',
+    reason: TESTS_STAY,
     comesWithTests: true,
     patterns: [
       folders('test', 'tests', '__tests__', 'spec', 'specs', 'e2e'),
