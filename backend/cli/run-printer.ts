@@ -173,7 +173,7 @@ export class RunPrinter {
     if (run.verifiedCost && run.verifiedCost.answers > 1) {
       this.#line('', this.#dim(`a verified answer costs ${formatUsd(run.verifiedCost.usd)} on average in this project (${run.verifiedCost.answers} so far, with what was not verified)`));
     }
-    if (hasChange(run) && !isApplied && run.outcome !== 'not-verified') this.#line('Apply', this.#dim(`conductor runs apply ${run.runId}`));
+    if (hasChange(run) && !isApplied && (run.outcome !== 'not-verified' || mendsOnly(answer?.round.verdict))) this.#line('Apply', this.#dim(`conductor runs apply ${run.runId}`));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
   }
 
@@ -313,6 +313,10 @@ function triedWords({ passed, failed, problem }: Tried): string {
 const idOf = ({ pool }: RunSnapshot, worker: number): string => printable(pool[worker]?.id ?? `worker ${worker}`);
 
 const nameOf = (id: string, simulated = false): string => (simulated ? `${id} (simulated)` : id);
+
+/** Whether a change that is not verified mends something and breaks nothing: what still fails may have nothing to do with it. */
+const mendsOnly = (verdict: Verdict | undefined): boolean =>
+  verdict !== undefined && verdict.score > 0 && verdict.tests.every(({ before, after, flaky }) => flaky === true || before !== 'passed' || after === 'passed');
 
 function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string, text: string] {
   const message = run.message ?? '';

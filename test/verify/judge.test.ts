@@ -54,6 +54,19 @@ describe('the comparison of two reports', () => {
     expect(reasonOf('✗ a')).toBe('Of 2 tests that failed before, 2 still did not pass.');
   });
 
+  it('names what is red as before where the change mends the others and breaks none', () => {
+    const reasonOf = (before: readonly string[], after: readonly string[], targets?: readonly string[]): string =>
+      judge(report(...before), { report: report(...after), exitCode: 1 }, { ...(targets && { targets }) }).reason;
+    expect(reasonOf(['✗ a', '✗ b', '✓ c'], ['✓ a', '✗ b', '✓ c']))
+      .toBe('Of 2 tests that failed before, 1 still did not pass: b. The change mends the others and breaks none, so it may be right if that test has nothing to do with it.');
+    expect(reasonOf(['✗ a', '✗ b', '✗ c', '✗ d', '✗ e'], ['✓ a', '✗ b', '✗ c', '✗ d', '✗ e'])).toContain('4 still did not pass: b, c, d and 1 more. ');
+    const plain = 'Of 2 tests that failed before, 1 still did not pass.';
+    expect(reasonOf(['✗ a', '✗ b', '✓ c'], ['✓ a', '✗ b', '✗ c'])).toBe(plain);
+    expect(reasonOf(['✗ a', '✗ b', '✓ c'], ['✓ a', '✗ b'])).toBe(plain);
+    expect(reasonOf(['✗ a', '✗ b'], ['✓ a', '✗ b', '✗ new'])).toBe(plain);
+    expect(reasonOf(['✗ a', '✗ b'], ['✓ a', '✗ b'], ['a', 'b'])).toBe('Of 2 named tests, 1 did not pass.');
+  });
+
   it('never verifies a failing, missing or skipped test, and scores 1 only what it verifies', () => {
     const marks = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', '[f]', 'f > e'), fc.constantFrom('✓', '✗', '-'));
     const lines = (from: Record<string, string>): string[] => Object.entries(from).map(([id, mark]) => `${mark} ${id}`);
