@@ -39,6 +39,11 @@ describe('the comparison of two reports', () => {
     });
   });
 
+  it('says what the change broke beside what still fails', () => {
+    const { reason } = judge(report('✗ a', '✓ b', '✓ c'), { report: report('✗ a', '✗ b', '✓ c'), exitCode: 1 });
+    expect(reason).toBe('Of 1 test that failed before, 1 still did not pass, and 1 test that passed before did not pass any more.');
+  });
+
   it('says of files that could not be loaded that they could not, with what they ended with', () => {
     const message = 'tests/test_tags.py:3: in <module>\n    import pretend\nModuleNotFoundError: No module named \'pretend\'';
     const results = report('✗ [tests/test_tags.py]').results.map((result) => ({ ...result, message }));

@@ -107,7 +107,8 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   if (missing > 0 && missing === notLoaded.length) return failed(notLoadedText(notLoaded, after), score);
   const regressions = passToPass.total - passToPass.passed;
   const mayBeRight = !isTarget && failToPass.passed > 0 && regressions === 0 && newFailures === 0;
-  if (missing > 0) return failed(`${wanted}, ${missing} ${isTarget ? 'did' : 'still did'} not pass${mayBeRight ? onlyRedAsBefore(stillRed) : '.'}`, score);
+  const broke = regressions > 0 ? `, and ${counted(regressions, 'test')} that passed before did not pass any more.` : '.';
+  if (missing > 0) return failed(`${wanted}, ${missing} ${isTarget ? 'did' : 'still did'} not pass${mayBeRight ? onlyRedAsBefore(stillRed) : broke}`, score);
   if (regressions > 0)
     return failed(`Of ${counted(passToPass.total, 'test')} that passed before, ${regressions} did not pass any more.`, score);
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
