@@ -200,6 +200,30 @@ describe('a unified diff', () => {
   });
 });
 
+describe('a path with folders that the project does not have', () => {
+  const diff = (file: string): string => fenced('diff', `--- a/${file}\n+++ b/${file}\n@@ -1,3 +1,3 @@\n export const one = 1;\n-export const two = 2;\n+export const two = 22;\n export const three = 3;`);
+  const options = { candidates: ['src/a.js', 'src/b.js'] };
+
+  it('is that of the file that was shown', async () => {
+    for (const answer of [diff('packages/core/src/a.js'), fenced('js packages/core/src/a.js', A.replace('= 2', '= 22'))]) {
+      const { edits, refused } = await parsed(answer, options);
+      expect(refused).toEqual([]);
+      expect(edits).toMatchObject([{ path: 'src/a.js', kind: 'modify', after: A.replace('= 2', '= 22') }]);
+    }
+  });
+
+  it('is taken as written where the project has the first of them', async () => {
+    const { edits } = await parsed(fenced('js test/src/a.js', A), options);
+    expect(edits.map(({ path: file }) => file)).not.toContain('src/a.js');
+  });
+});
+
+it('code with signs before its lines is a diff, in a block of its language too', async () => {
+  const { edits, refused } = await parsed(`In \`src/b.js\`:\n\n${fenced('js', ' export function twice(x) {\n-  return x + x;\n+  return 2 * x;\n }')}`);
+  expect(refused).toEqual([]);
+  expect(edits).toMatchObject([{ path: 'src/b.js', after: 'export function twice(x) {\n  return 2 * x;\n}\n' }]);
+});
+
 describe('search/replace blocks', () => {
   const marks = (search: string, replace: string): string => `<<<<<<< SEARCH\n${search}\n=======\n${replace}\n>>>>>>> REPLACE`;
   const one = marks('export const two = 2;', 'export const two = 22;');
@@ -244,6 +268,13 @@ describe('search/replace blocks', () => {
       expect(refused).toEqual([]);
       expect(edits).toMatchObject([{ path: 'docs/use.md', after: text.replace('old\n```', 'new\n```\n\n```js\nrun();\n```') }]);
     }
+  });
+
+  it('of two ways, of which none is chosen, are refused', async () => {
+    const other = marks('export const three = 3;', 'export const three = 33;');
+    const { edits, refused } = await parsed(`Option 1:\n\nsrc/a.js\n${fenced('js', one)}\nAlternatively, option 2:\n\nsrc/a.js\n${fenced('js', other)}`);
+    expect(edits).toEqual([]);
+    expect(refused).toMatchObject([{ path: 'src/a.js', reason: expect.stringContaining('more than one way') as string }]);
   });
 
   it('are meant once where the answer repeats them', async () => {

@@ -13,6 +13,8 @@ import { extentOf } from './whole-or-part.ts';
 
 export type CodeBlock = Extract<AnswerBlock, { kind: 'code' }>;
 
+export const MORE_THAN_ONE_WAY = 'The answer gives more than one way to change the file and chooses none.';
+
 /** All code blocks of an answer: what one means may depend on the others. */
 export class AnswerCode {
   readonly shown: readonly string[];
@@ -60,7 +62,7 @@ export async function addCodeBlock(draft: PatchDraft, block: CodeBlock, code: An
   if (named === undefined) return code && (await addByDefinitions(draft, block, code));
   const file = await draft.open(named.path, undefined, { onlyIfPresent: !named.explicit });
   if (!file) return;
-  if (code?.isAlternative(file.path, says)) return draft.refuse(file.path, 'The answer gives more than one way to change the file and chooses none.');
+  if (code?.isAlternative(file.path, says)) return draft.refuse(file.path, MORE_THAN_ONE_WAY);
   if (content.trim() === '') return draft.refuse(file.path, 'The code block is empty; files are deleted by a diff only.');
   await addToFile(draft, file, block, code?.definedBeside(block) ?? new Set());
 }
@@ -150,7 +152,7 @@ async function addByDefinitions(draft: PatchDraft, block: CodeBlock, code: Answe
   if (!code.saysChange && (await isShortened(content, text, path))) return;
   const file = await draft.open(path, undefined, { onlyIfPresent: true });
   if (!file) return;
-  if (code.isAlternative(path, says)) return draft.refuse(path, 'The answer gives more than one way to change the file and chooses none.');
+  if (code.isAlternative(path, says)) return draft.refuse(path, MORE_THAN_ONE_WAY);
   if (!isChange && !isMentioned && !code.saysChange && (await cannotBePlaced(file, block))) return;
   await addToFile(draft, file, block, code.definedBeside(block));
 }

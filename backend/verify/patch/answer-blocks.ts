@@ -197,7 +197,7 @@ function fromFence(fence: Fence, says: Surroundings, depth: number, isFollowed: 
   if (looksLikeDiff(lines)) return [{ kind: 'diff', text: lines.join('\n') }];
   if (hasConflictMarkers(lines)) return fromReplacements(lines, path, says);
   const isDiff = /^(?:diff|patch|udiff)$/i.test(language);
-  if (isDiff || (looksLikeHunk(lines) && lines.some((line) => line.startsWith('@@'))))
+  if (isDiff || (looksLikeHunk(lines) && (lines.some((line) => line.startsWith('@@')) || isMarkedCode(fence))))
     return [{ kind: 'hunks', path, says, hunks: readHunks(named?.fromFirstLine ? lines.slice(1) : lines) }];
   const content = lines.join('\n');
   if (named === undefined) {
@@ -213,6 +213,12 @@ function fromFence(fence: Fence, says: Surroundings, depth: number, isFollowed: 
   if (isFollowed && /\.(?:md|mdx|markdown|rst|txt)$/i.test(named.path) && fence.info !== '' && /^\s*(?:`{3}|~{3})/m.test(content) === false)
     return [{ kind: 'broken', path: named.path, reason: 'It is not clear where the code block ends, because more fences follow; a fence of four signs holds others.' }];
   return [{ kind: 'code', named, says, language, content: (named.fromFirstLine ? lines.slice(1) : lines).join('\n') }];
+}
+
+/** Code whose lines were deleted and added by signs, in a block of its own language. No line of such code begins with both signs. */
+function isMarkedCode({ language, lines }: Fence): boolean {
+  const has = (sign: string): boolean => lines.some((line) => line.startsWith(sign));
+  return /^(?:[cm]?[jt]sx?|javascript\w*|typescript\w*|py\w*|go|golang|rs|rust|java)$/i.test(language) && has('-') && has('+');
 }
 
 /** A block that is not closed is never used, but it is said which file was meant. */

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { languageOf } from '../syntax/language.ts';
-import { addCodeBlock, addCutOffBlock, AnswerCode } from './add-code-block.ts';
+import { addCodeBlock, addCutOffBlock, AnswerCode, MORE_THAN_ONE_WAY } from './add-code-block.ts';
 import type { AnswerBlock, Surroundings } from './answer-block.ts';
 import { findBlocks } from './answer-blocks.ts';
 import { addUnnamedBlock } from './add-unnamed-block.ts';
@@ -71,6 +71,7 @@ async function addBlock(draft: PatchDraft, block: AnswerBlock, code: AnswerCode,
     case 'replacements': {
       const path = block.path ?? (await fileOf(draft, block.says, candidates, block.replacements));
       if (path === undefined) return draft.refuse('(no path)', 'A search/replace block does not say which file it changes.');
+      if (block.says && code.isAlternative(await draft.resolve(path), block.says)) return draft.refuse(await draft.resolve(path), MORE_THAN_ONE_WAY);
       return await addReplacements(draft, path, block.replacements);
     }
     case 'diff': {

@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { refusalOnDisk, checkWorkspacePath } from '../files/workspace-path.ts';
 import { readTextFile } from '../files/text-file.ts';
@@ -7,7 +8,7 @@ const USUAL_ROOTS = /^(?:workspaces?|repos?|project|app|testbed|code|src-root|wo
 
 /**
  * The path that a model wrote, as one of the workspace `base` (absolute), if it can be nothing else: with `a/` before it, from the root of the
- * file system, with backslashes, or only the name of one of the files that were shown. Otherwise as written; it is checked later.
+ * file system, with backslashes, or with too few or too many folders before one of the files that were shown. Otherwise as written; it is checked later.
  */
 export async function asWorkspacePath(written: string, base: string, shown: readonly string[]): Promise<string> {
   const plain = written.trim().replace(/^file:\/\//, '');
@@ -25,6 +26,9 @@ export async function asWorkspacePath(written: string, base: string, shown: read
   if (rest.startsWith(own) && (await isFile(base, rest.slice(own.length)))) return rest.slice(own.length);
   const [only, ...others] = [...new Set(shown)].filter((file) => file.endsWith(`/${rest}`));
   if (only !== undefined && others.length === 0) return only;
+  // Folders before a file that was shown, of which the project has not even the first one.
+  const [known] = shown.filter((file) => rest.endsWith(`/${file}`)).toSorted((a, b) => b.length - a.length);
+  if (known !== undefined && !(await isThere(path.join(base, rest.split('/', 1)[0] ?? '')))) return known;
   return slashed !== plain && !segments.some((segment) => segment === '') ? slashed : written;
 }
 
@@ -44,6 +48,8 @@ async function belowRoot(slashed: string, base: string, shown: readonly string[]
   const root = roots[0];
   return root !== undefined && root < segments.length - 1 ? segments.slice(root + 1).join('/') : undefined;
 }
+
+const isThere = (file: string): Promise<boolean> => access(file).then(() => true, () => false);
 
 async function isFile(base: string, file: string): Promise<boolean> {
   const checked = checkWorkspacePath(file);
