@@ -206,7 +206,7 @@ try {
   else if (name === '--help' || name === '-h' || name === 'help') terminal.result(usageOf());
   else if (load && asksForUsage(args)) terminal.result(usageOf(name));
   else if (load) process.exitCode = await (await load())(args, context);
-  else throw new UsageError(name === undefined ? `No command given.\n${usageOf()}` : `There is no command "${name}".\n${usageOf()}`);
+  else throw new UsageError(name === undefined ? usageOf() : `There is no command "${name}": conductor --help lists those there are.`);
 } catch (error) {
   const wasCancelled = context.interrupted.aborted && error === context.interrupted.reason;
   if (!wasCancelled) terminal.say(printable(error instanceof Error ? error.message : String(error)));

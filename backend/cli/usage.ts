@@ -291,14 +291,40 @@ conductor train curves TRAINING
 ${MODEL_OPTIONS}`,
 } as const;
 
+/** Each command in a line, for whoever looks around; the first ones are the first steps. */
+const OVERVIEW: Readonly<Record<keyof typeof COMMANDS, string>> = {
+  demo: 'solves a bug in a sample project with simulated models: no key, nothing to pay',
+  worker: 'adds, tries and lists the models that answer: worker add ID --provider NAME --model MODEL',
+  solve: 'answers a question about the project in the current folder, checked by its tests: solve "question"',
+  runs: 'lists past runs; shows, applies, takes back, resumes, repeats and exports one',
+  verify: 'tests your uncommitted changes, a diff or commits; needs no model',
+  install: 'keeps Claude Code, Codex, Copilot, Cursor, OpenCode or a Git push at work while your tests fail',
+  uninstall: 'takes back what install wrote',
+  records: 'shows what your tests said of each model, and what a verified answer cost',
+  model: 'downloads and chooses models that run on this machine',
+  serve: 'is a model for programs that speak the protocols of OpenAI or Anthropic',
+  mcp: 'serves agents and editors by the Model Context Protocol',
+  acp: 'is an agent in Zed, JetBrains, Neovim and other editors',
+  hook: 'is what install sets up: judges what an agent or a push changes',
+  learn: 'lets the local Conductor learn from plans that your tests verified; nobody is paid',
+  train: "fine-tunes the local Conductor on a project's own tests",
+  eval: 'compares ways to answer tasks by accuracy and cost',
+  simulate: 'lets simulated models be the pool, to try eval and train',
+  backend: 'shows or stops the background process',
+  generate: 'runs a local model on a prompt',
+  logprobs: 'prints log-probabilities of a local model',
+  grad: 'writes the policy gradient of an adapter',
+};
+
 const EVERYWHERE = `Keys are read from the environment variables that the workers name. They are never stored.
 Exit codes: 0 answered (verified, or nothing to check) or trained, 1 failed or red, 2 wrong usage, 3 stopped at the budget,
 a plan that waits for you, or training paused, 4 a change could not be verified, 130 cancelled.`;
 
-/** The usage of one command, or of all commands. */
+/** The usage of one command, or the overview of all. */
 export function usageOf(command?: string): string {
-  const texts = Object.entries(COMMANDS).filter(([name]) => command === undefined || name === command).map(([, text]) => text);
-  return [...texts, EVERYWHERE].join('\n\n');
+  const names = Object.keys(OVERVIEW) as (keyof typeof COMMANDS)[];
+  if (command === undefined) return ['conductor COMMAND [OPTION]...', names.map((name) => `conductor ${name.padEnd(11)}${OVERVIEW[name]}`).join('\n'), 'The options of a command: conductor COMMAND --help'].join('\n\n');
+  return [...names.filter((name) => name === command).map((name) => COMMANDS[name]), EVERYWHERE].join('\n\n');
 }
 
 /** Whether the arguments contain `--help` or `-h`. Words after `--` are not options. */

@@ -16,3 +16,10 @@ it('names the options that docs/command-line.md has, command by command', async 
     expect(optionsIn(usage), command).toEqual(optionsIn(whole));
   }
 });
+
+it('fits a screen where no command is named', () => {
+  const lines = usageOf().split('\n');
+  expect(lines.length).toBeLessThan(40);
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  for (const command of ['solve', 'verify', 'worker', 'demo']) expect(usageOf()).toContain(`conductor ${command} `);
+});
