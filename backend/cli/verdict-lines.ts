@@ -33,6 +33,6 @@ function outcomeLine({ outcome, reason }: ShownVerdict, style: Style): [label: s
     case 'refused':
       return ['Refused', style('yellow', reason)];
     case 'infrastructure':
-      return ['Infrastructure', style('yellow', reason)];
+      return ['Unchecked', style('yellow', reason)];
   }
 }

@@ -42,6 +42,14 @@ describe('a project that is not installed', () => {
     expect(notInstalled({ results }, ASKING)).toBeUndefined();
   });
 
+  it('is told by a submodule that is not checked out, where all that fails speaks of it', () => {
+    const modules = { '.gitmodules': '[submodule "toml-test"]\n\tpath = tests/toml-test\n\turl = https://example.com/toml-test.git\n' };
+    const results = [failed('tests/test_toml.py', "FileNotFoundError: [Errno 2] No such file or directory: 'tests/toml-test/tests/files'")];
+    expect(notInstalled({ results }, filesOf(modules))).toBe('No test could be loaded: the submodule tests/toml-test is not checked out. Run "git submodule update --init".');
+    expect(notInstalled({ results }, filesOf({ ...modules, 'tests/toml-test/tests/other': '' }))).toBeUndefined();
+    expect(notInstalled({ results: [...results, failed('tests/test_a.py', 'SyntaxError')] }, filesOf(modules))).toBeUndefined();
+  });
+
   it('is told by the module cache of Go, even if some packages are built', () => {
     const results = [
       failed('example.com/a', '# example.com/a\na_test.go:3:20: mkdir /home/ada/go/pkg/mod/cache/download/github.com/pkg: read-only file system\n'),

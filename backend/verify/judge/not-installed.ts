@@ -28,6 +28,8 @@ export function notInstalled({ results }: TestReport, files: Files): string | un
   const noTest = failing.length > 0 && results.every(({ kind, status }) => kind === 'container' || status === 'skipped');
   if (!noTest) return undefined;
   if (failing.every((message) => NO_GO_SUM.test(message))) return 'No test could be built, since go.sum lacks modules: run "go mod tidy".';
+  const submodule = emptySubmodules(files).find((folder) => failing.every((message) => message.includes(folder)));
+  if (submodule !== undefined) return `No test could be loaded: the submodule ${submodule} is not checked out. Run "git submodule update --init".`;
   const lacking = failing.map((message) => lastOf(message));
   if (!lacking.every((missing) => missing !== undefined && isInstalledBySetUp(missing, files))) return undefined;
   const names = [...new Set(lacking.map((missing) => missing?.name ?? ''))];
@@ -56,6 +58,12 @@ function isInstalledBySetUp({ name, isMetadata }: Missing, files: Files): boolea
   const { paths, text } = files;
   if (!isMetadata && [...paths].some((file) => `/${file}`.includes(`/${top}/`) || `/${file}`.endsWith(`/${top}.py`))) return false;
   return [...paths].some((file) => ASKS.test(file) && plain(text(file) ?? '').includes(plain(top)));
+}
+
+/** Folders of submodules that hold nothing. */
+function emptySubmodules({ paths, text }: Files): readonly string[] {
+  const folders = [...(text('.gitmodules') ?? '').matchAll(/^\s*path\s*=\s*(\S.*?)\/?\s*$/gm)].map(([, folder = '']) => folder);
+  return folders.filter((folder) => folder !== '' && ![...paths].some((file) => file.startsWith(`${folder}/`)));
 }
 
 /** A module of the project's own that Git ignores, since an install writes it: `_version.py`. */
