@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { IMITATION_ONLY, outcomeLines } from '../protocol/learning-words.ts';
+import { howItLearns, outcomeLines } from '../protocol/learning-words.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -27,7 +27,7 @@ export const learnCommand: Command = async (args, context) => {
     if (found.missing !== undefined && !(check && json)) terminal.say(printable(found.missing));
     if (found.missing !== undefined) return EXIT.failed;
     if (check) return EXIT.ok;
-    terminal.say(printable(`"${found.conductor}" learns from them; nobody is paid. ${IMITATION_ONLY}`));
+    terminal.say(printable(`"${found.conductor}" learns from them; nobody is paid. ${howItLearns(found.own)}`));
     interrupted.throwIfAborted();
     const { trainingId } = await client.request('training/learn', scope);
     return await followTraining(client, trainingId, { json, budget: {} }, context);

@@ -45,5 +45,6 @@ export function loggedLines({ verified, other, gain, formatRate, difference, pVa
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** The journal holds no log-probabilities of plans. */
-export const IMITATION_ONLY = 'It imitates plans that were verified. The journal has no log-probabilities of sampled plans, so nothing is learned from the others by policy gradient.';
+/** @param own how many plans the learner sampled itself, with log-probabilities in the journal */
+export const howItLearns = (own: number): string =>
+  `It imitates plans that were verified${own === 0 ? '. Of plans that were not, it learns from those alone that it sampled itself, and there are too few.' : `, and learns from ${counted(own, 'plan')} that it sampled itself, verified or not, by policy gradient.`}`;

@@ -45,6 +45,8 @@ export type LoggedComparison = z.infer<typeof loggedComparisonSchema>;
 
 export const outcomesCheckSchema = z.object({
   ...outcomesSchema.shape,
+  /** Of the plans to learn from, those that it sampled itself and that teach by policy gradient, verified or not. */
+  own: count,
   /** Who would learn, and its model. */
   conductor: z.string().optional(),
   /** Whether the newest are enough to tell whether what is learned is better. */

@@ -150,6 +150,16 @@ export const sampledSchema = z.object({ seed: z.number().int(), device: z.enum(D
 export type Sampled = z.infer<typeof sampledSchema>;
 const sampled = { sampled: sampledSchema.optional() };
 
+/** A plan as the local Conductor sampled it, so that it can learn from what came of it. The prompt is made again then, and known by its digest. */
+export const planTokensSchema = z.object({
+  prompt: z.string(),
+  ids: z.array(z.number().int().nonnegative()),
+  /** One per token, from softmax(logits / temperature) before top-p, top-k and grammar are applied. */
+  logprobs: z.array(z.number()),
+  temperature: z.number().positive(),
+});
+export type PlanTokens = z.infer<typeof planTokensSchema>;
+
 /** The purpose of an attempt. */
 export const purposeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan') }),
@@ -255,6 +265,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     steps: z.array(stepSchema),
     /** Why `plan` is not the plan of the text, which made no sense for the question. Journals of earlier versions have sentences for models here. */
     mended: planMendSchema.optional().catch(undefined),
+    /** Only where the plan that is carried out is the one that was sampled. */
+    tokens: planTokensSchema.optional().catch(undefined),
     keptFrom,
     ...sampled,
     ...spent,

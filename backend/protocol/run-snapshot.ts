@@ -171,6 +171,8 @@ export interface RoundView {
   readonly planKeptFrom?: string;
   /** How a local model sampled the plan. */
   readonly sampled?: Sampled;
+  /** The journal has the tokens of the plan, as the local Conductor sampled them (`plan.proposed`). */
+  readonly hasTokens?: boolean;
   readonly rejections: readonly RejectionView[];
   /** The number of rejections before the last resume by the user. They no longer count. */
   readonly forgivenRejections?: number;
@@ -362,6 +364,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         planDurationMs: event.durationMs,
         ...(event.keptFrom !== undefined && { planKeptFrom: event.keptFrom }),
         ...(event.sampled && { sampled: event.sampled }),
+        ...(event.tokens && { hasTokens: true }),
         steps: pendingSteps(event),
       }));
     case 'plan.held':
@@ -502,7 +505,7 @@ function pendingSteps({ steps }: Pick<RunEventOf<'plan.proposed'>, 'steps'>): St
 
 /** The round without its plan. What the plan cost stays. */
 function discardPlan(round: RoundView, { wish }: RunEventOf<'plan.discarded'>): RoundView {
-  const { plan, planText = '', planMended: _mended, planDurationMs: _duration, sampled: _sampled, review: _review, planEdited, discarded = [], ...rest } = round;
+  const { plan, planText = '', planMended: _mended, planDurationMs: _duration, sampled: _sampled, hasTokens: _hasTokens, review: _review, planEdited, discarded = [], ...rest } = round;
   if (!plan) return round;
   return {
     ...rest,

@@ -5,7 +5,7 @@ import { profileOf } from '../conductor/prompt-profile.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Expectation } from '../records/worker-records.ts';
 import type { PlanMend } from '../protocol/plan-mend.ts';
-import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
+import type { Failure, PlanTokens, Purpose, RunEvent } from '../protocol/run-events.ts';
 import { answerText, roundsBefore } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
@@ -30,6 +30,7 @@ import type { StepPlace } from './kept-events.ts';
 import { newTestsIn, wantedOf } from './round.ts';
 import { planInput } from './plan-prompt.ts';
 import { isReviewDue, plannedSteps } from './plan-review.ts';
+import { planTokens } from './plan-tokens.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import type { RunContexts } from './run-contexts.ts';
 import { secondReading, whatToReturn } from './returned-answer.ts';
@@ -161,7 +162,7 @@ export class RoundDriver {
     const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
     switch (parsed.kind) {
       case 'plan':
-        return { type: 'plan.proposed', ...common, ...this.#planned(parsed, revisions) };
+        return { type: 'plan.proposed', ...common, ...this.#planned(parsed, revisions, reply) };
       case 'keep':
         return { type: 'plan.kept', ...common };
       case 'rejected':
@@ -170,12 +171,13 @@ export class RoundDriver {
   }
 
   /** The plan to carry out, which need not be the one that was written. */
-  #planned({ plan, mended }: Extract<ReadPlan, { kind: 'plan' }>, revisions: number): ReturnType<typeof plannedSteps> & { mended?: PlanMend } {
+  #planned({ plan, mended }: Extract<ReadPlan, { kind: 'plan' }>, revisions: number, reply: ModelReply): ReturnType<typeof plannedSteps> & { mended?: PlanMend; tokens?: PlanTokens } {
     const { ablate = (own) => own, planBy } = this.#options;
     // Without tests nothing is known of answers like this one.
     const better = this.#parts.test && !mended ? planBy?.(this.#run, this.#round, plan) : undefined;
     if (better) return { ...plannedSteps(better, revisions), mended: { wrong: [], written: plan.modelIds.length, reworded: [], rewired: [], byRecords: true } };
-    return { ...plannedSteps(ablate(plan), revisions), ...(mended && { mended }) };
+    const tokens = mended ? undefined : planTokens(reply);
+    return { ...plannedSteps(ablate(plan), revisions), ...(mended && { mended }), ...(tokens && { tokens }) };
   }
 
   /** Waits for a person where the plan is to be seen first. @returns false if the person wants another plan */

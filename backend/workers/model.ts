@@ -175,6 +175,7 @@ export interface SampledTokens {
   readonly tokenIds: readonly number[];
   /** One per token, from softmax(logits / temperature) before top-p, top-k and grammar are applied. */
   readonly logprobs: readonly number[];
+  readonly temperature: number;
 }
 
 export interface StreamOptions {

@@ -57,7 +57,7 @@ describe('conductor learn', { timeout: 600_000 }, () => {
 
   it('says what there is, and changes nothing', async () => {
     const found = outcomesCheckSchema.parse(JSON.parse((await ok('learn', '--check', '--json')).stdout));
-    expect(found).toEqual({ conductor: 'conductor-mini', learned: { verified: 24, other: 24 }, heldOut: { verified: 6, other: 6 }, leftOut: [], canTell: true });
+    expect(found).toEqual({ conductor: 'conductor-mini', learned: { verified: 24, other: 24 }, heldOut: { verified: 6, other: 6 }, own: 0, leftOut: [], canTell: true });
     expect(await trainings()).toEqual([]);
   });
 

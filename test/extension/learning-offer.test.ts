@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { OutcomesCheck } from '../../backend/protocol/learning.ts';
 import { JUDGED_BETWEEN, LearningOffer, type LearningKnown } from '../../extension/training/learning-offer.ts';
 
-const ENOUGH: OutcomesCheck = { conductor: 'conductor-mini', learned: { verified: 24, other: 30 }, heldOut: { verified: 6, other: 7 }, leftOut: [], canTell: true };
+const ENOUGH: OutcomesCheck = { conductor: 'conductor-mini', own: 0, learned: { verified: 24, other: 30 }, heldOut: { verified: 6, other: 7 }, leftOut: [], canTell: true };
 
 /** An offer over a journal that says `found`, or cannot be asked. */
 function offerOver(found: OutcomesCheck | undefined, { known, on = true }: { known?: LearningKnown; on?: boolean } = {}) {

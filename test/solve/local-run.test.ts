@@ -139,7 +139,9 @@ describe('a run on this machine alone', () => {
     expect(snapshotOf(journal.read(run.runId))).toEqual(run);
     const [plan] = ofType('plan.proposed');
     expect(plan).toMatchObject({ cost: { usd: 0, estimated: false }, sampled: { device: 'cpu', seed: expect.any(Number) } });
-    expect(run.rounds[0]).toMatchObject({ sampled: plan?.sampled });
+    expect(run.rounds[0]).toMatchObject({ sampled: plan?.sampled, hasTokens: true });
+    expect(plan?.tokens).toMatchObject({ prompt: expect.stringMatching(/^[0-9a-f]{32}$/), temperature: 0.7 });
+    expect([plan?.tokens?.ids.length, plan?.tokens?.logprobs.length]).toEqual([plan?.usage.output, plan?.usage.output]);
     for (const step of ofType('step.completed')) {
       expect(step).toMatchObject({ cost: { usd: 0 }, usage: { estimated: false }, sampled: { device: 'cpu' } });
       expect(step.usage.output).toBeLessThanOrEqual(40);

@@ -69,7 +69,7 @@ describe('the outcomes in a journal', () => {
 });
 
 describe('held-out outcomes', () => {
-  const outcome = (at: number, question = `q${at}`): Outcome => ({ runId: `r${at}`, round: 0, at, question, judged: { kind: 'judged', verified: true, score: 1, costUsd: 0 }, tokens: 1, durationMs: 1 });
+  const outcome = (at: number, question = `q${at}`): Outcome => ({ runId: `r${at}`, round: 0, at, question, kind: 'bug', sampledBy: undefined, judged: { kind: 'judged', verified: true, score: 1, costUsd: 0 }, tokens: 1, durationMs: 1 });
 
   it('are those of the newest fifth of the questions', () => {
     const { learned, heldOut } = splitOutcomes(Array.from({ length: 10 }, (_, at) => outcome(at)));

@@ -18,7 +18,7 @@ import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { MINI } from '../support/unequal-workers.ts';
-import { fillJournal, POOL, questionAt, RIGHT } from './outcome-journal.ts';
+import { fillJournal, fillWithOwnPlans, POOL, questionAt, RIGHT } from './outcome-journal.ts';
 
 /* conductor-mini learns from the outcomes of a real journal. Nobody is asked: the workers' addresses lead nowhere. */
 
@@ -26,6 +26,8 @@ const BUNDLED = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'loca
 
 /** A fifth of them has enough of both kinds. */
 const QUESTIONS = 120;
+/** Of these, the right worker is right more often, and the others are right at times: verified plans alone do not tell who is right. */
+const OWN_QUESTIONS = 80;
 
 let folder: string;
 let workers: WorkersFile;
@@ -154,6 +156,22 @@ describe('learning from outcomes', { timeout: 900_000 }, () => {
     await manager.goBack(trainingId);
     expect(workers.workers.map(({ id }) => id)).toEqual(POOL.map(({ id }) => id));
     expect((await manager.checkOutcomes(undefined)).leftOut).toEqual([]);
+  });
+
+  it('learns from plans that it sampled itself, also from those that were not verified', async () => {
+    const { manager, journal } = await begin();
+    const model = await openModel();
+    const runs = await fillWithOwnPlans(journal, model, OWN_QUESTIONS, BUNDLED).finally(() => model.close());
+    const found = await manager.checkOutcomes(undefined);
+    expect(found.own).toBe(found.learned.verified + found.learned.other);
+    expect(found.own).toBeGreaterThan(0.7 * runs.length);
+    const { trainingId } = await manager.learn(undefined);
+    const training = await over(manager, trainingId);
+    // Each step learned from eight plans of each kind: every prompt was made again as it was.
+    expect(training.metrics?.at(-1)?.['examples']).toBe(16);
+    const [before, after] = [await chosenRight(undefined), await chosenRight(version(trainingId, training.step))];
+    expect(after.right).toBeGreaterThan(before.right + 0.2);
+    expect(after.valid).toBeGreaterThan(0.9);
   });
 
   it('goes on after its process was killed with the weights that it would have had', async () => {

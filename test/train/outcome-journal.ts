@@ -1,6 +1,13 @@
+import { parsePlan } from '../../backend/conductor/parse-plan.ts';
+import { planRequest } from '../../backend/conductor/plan-request.ts';
 import type { Journal } from '../../backend/journal/journal.ts';
 import { seededUniforms } from '../../backend/lm/checkpoint/seeded-uniforms.ts';
+import type { LanguageModel } from '../../backend/lm/language-model.ts';
 import type { RunEvent } from '../../backend/protocol/run-events.ts';
+import { roleOfStep } from '../../backend/protocol/step-role.ts';
+import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { plannedSteps } from '../../backend/solve/plan-review.ts';
+import { planTokens } from '../../backend/solve/plan-tokens.ts';
 import { done, endedBy, ran } from '../journal/judged.ts';
 import { usage } from '../journal/sample-events.ts';
 
@@ -57,4 +64,33 @@ export function fillJournal(journal: Journal, questions: number, { seed = 1, isR
     ], { pool: POOL, policy: { kind: 'endpoint', model: 'big', promptVersion: 'standard-3', worker: PLANNER }, asks: { kind: 'bug', wants: 'change' }, ...overrides }, { question: questionAt(from + index), ...request });
     return runId;
   });
+}
+
+/** How often the right worker is right, and the others. */
+const LUCK = { right: 0.85, other: 0.3 };
+
+/** Asks so many questions of which conductor-mini samples each plan itself, as Solve has it do. Texts that are no plan are left out. */
+export async function fillWithOwnPlans(journal: Journal, model: LanguageModel, questions: number, conductor: WorkerConfig): Promise<readonly string[]> {
+  const runs: string[] = [];
+  const luck = seededUniforms(1);
+  for (let index = 0; index < questions; index += 1) {
+    const runId = `own${index}`;
+    const question = questionAt(index);
+    const { messages, continuation: { prefill } = {} } = planRequest(conductor, { question, context: '', pool: POOL, rounds: [] });
+    const [written] = await model.write({ messages: messages.map(({ role, content }) => ({ role, content })), prefill, maxTokens: 256, temperature: 1, samples: 1, seeds: [index] });
+    const parsed = written && parsePlan(written.text, { workerCount: POOL.length, round: 0 });
+    if (parsed?.kind !== 'plan') continue;
+    const { plan } = parsed;
+    const isGood = POOL[plan.modelIds[plan.subtasks.map(roleOfStep).lastIndexOf('write')] ?? -1]?.id === RIGHT;
+    const isRight = luck() < (isGood ? LUCK.right : LUCK.other);
+    const proposed: RunEvent = {
+      type: 'plan.proposed', round: 0, attemptId: 'p', text: written?.text ?? '', usage, cost: { usd: 0, estimated: false }, durationMs: 9_000, ...plannedSteps(plan, 0),
+      tokens: planTokens({ tokens: { promptTokenIds: written?.promptTokenIds ?? [], tokenIds: written?.tokenIds ?? [], logprobs: written?.logprobs ?? [], temperature: 1 } }),
+    };
+    ran(journal, runId, [
+      { type: 'context.gathered', pieces: [], leftOut: [], tokens: 0, text: '' }, proposed, ...plan.modelIds.map((_, step) => done(step, 0.01)), ...endedBy(isRight ? 'verified' : 'failed'),
+    ], { pool: POOL, policy: { kind: 'local', model: conductor.model, promptVersion: 'mini-1', worker: conductor }, asks: { kind: 'bug', wants: 'change' } }, { question });
+    runs.push(runId);
+  }
+  return runs;
 }

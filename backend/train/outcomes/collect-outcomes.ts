@@ -86,6 +86,8 @@ function outcomeOf(
     ...key,
     at: run.acceptedAt,
     question: JSON.stringify([projectOf(run), run.request.question]),
+    kind: run.countsAs?.kind ?? run.asks?.kind ?? 'unclear',
+    sampledBy: round.hasTokens && !round.planEdited ? run.policy.worker?.model : undefined,
     judged: {
       kind: 'judged', verified: judgement === 'verified', passes: judgement === 'passes', score: round.verdict?.score ?? 0,
       costUsd: spent.reduce((sum, { usd }) => sum + usd, 0),

@@ -11,7 +11,11 @@ export interface Outcome {
   readonly at: number;
   /** The same for the same question in the same project. */
   readonly question: string;
+  /** The kind of the question, as it was read; the same word for all that were not. */
+  readonly kind: string;
   readonly judged: Extract<RolloutOutcome, { readonly kind: 'judged' }>;
+  /** The local model that sampled the plan as it was carried out, where the journal has its tokens. */
+  readonly sampledBy: string | undefined;
   readonly tokens: number;
   readonly durationMs: number;
 }

@@ -7,6 +7,8 @@ const place = z.object({ runId: z.string(), round: z.number().int().nonnegative(
 export const frozenOutcomesSchema = z.object({
   /** Verified plans to learn, with their weights, oldest first. */
   taught: z.array(place.extend({ weight: z.number() })),
+  /** Plans that the Conductor sampled itself, verified or not, with their advantages. */
+  own: z.array(place.extend({ advantage: z.number() })).default([]),
   /** The newest, by which the result is judged. */
   heldOut: z.array(place.extend({ verified: z.boolean() })),
   /** Names of all outcomes before the newest, and of those that the Conductor had learned from before. */

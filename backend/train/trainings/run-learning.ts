@@ -4,9 +4,10 @@ import type { LoggedComparison } from '../../protocol/learning.ts';
 import type { Example, TrainEngine } from '../engines/engine.ts';
 import { openEngine } from '../engines/open-engine.ts';
 import { CheckpointStore } from '../grpo/checkpoint-store.ts';
-import { imitate } from '../outcomes/imitate.ts';
 import { FEWEST_EACH, judgeLogged, type ScoredOutcome } from '../outcomes/judge-logged.ts';
+import { learnPlans, type OwnExample } from '../outcomes/learn-plans.ts';
 import { taughtOutcome, type TaughtOutcome } from '../outcomes/taught-outcome.ts';
+import { promptDigest } from '../../solve/plan-tokens.ts';
 import { draw } from '../statistics/draws.ts';
 import { freezeOutcomes } from './freeze-outcomes.ts';
 import type { FrozenOutcomes } from './frozen-outcomes.ts';
@@ -29,13 +30,14 @@ export async function runLearning(parts: TrainingRunParts, options: TrainingRunO
     ...(from && { from: { version: store.versionName(from.step), engineState: from.engineState } }),
   });
   try {
-    const examples = await examplesOf(engine, frozen, parts, options);
-    if (examples.length === 0) throw new TrainingError('The plans to learn from are too long for this Conductor, or their runs were removed: ask more, and learn again.');
+    const verified = await examplesOf(engine, frozen, parts, options);
+    if (verified.length === 0) throw new TrainingError('The plans to learn from are too long for this Conductor, or their runs were removed: ask more, and learn again.');
     await change({ state: 'training', message: LEARNING, step: from?.step ?? 0, progress: null, metrics: { after: 0, told: [...from?.metrics ?? []] } });
-    await imitate({
-      engine, store, examples,
+    const { type, clip, divergence: klCoefficient, importanceLimit: importanceRatioCap } = config.loss;
+    await learnPlans({
+      engine, store, plans: { verified, own: await ownExamplesOf(engine, frozen, parts, options) },
       onStep: (step, metrics) => report({ step, metrics: { after: step - 1, told: [metrics] } }),
-    }, config, { from, signal });
+    }, { ...config, loss: { type, clip, klCoefficient, importanceRatioCap, maxCompletionLength: config.maxTokens } }, { from, signal });
     await change({ state: 'evaluating', message: JUDGING, progress: null });
     const logged = judgeLogged(await scoresOf(engine, frozen, parts, options), training.config.seed);
     await change({ logged });
@@ -74,6 +76,21 @@ async function examplesOf(engine: TrainEngine, { taught, counts }: FrozenOutcome
     else tooLong += 1;
   }
   if (tooLong > 0) await options.change({ outcomes: { ...counts, leftOut: [...counts.leftOut, { reason: 'too-long', count: tooLong }] } });
+  return examples;
+}
+
+/** The learner's own plans, as it sampled them. One whose prompt is another by now, such as with other workers, has no probability to compare with. */
+async function ownExamplesOf(engine: TrainEngine, { own }: FrozenOutcomes, parts: TrainingRunParts, options: TrainingRunOptions): Promise<OwnExample[]> {
+  const examples: OwnExample[] = [];
+  for (const { runId, round, advantage } of own) {
+    options.signal.throwIfAborted();
+    const found = taughtOf({ runId, round }, parts, options);
+    const sampled = found && parts.journal.read(runId).flatMap(({ event }) => (event.type === 'plan.proposed' && event.round === round ? event.tokens ?? [] : [])).at(-1);
+    if (!sampled) continue;
+    const { promptTokens } = await engine.encode(found.prompt, { text: found.text, ends: true });
+    if (promptDigest(promptTokens) !== sampled.prompt || !(await engine.hasRoom(found.prompt, sampled.ids.length))) continue;
+    examples.push({ promptTokens, tokens: sampled.ids, samplerLogprobs: sampled.logprobs, advantage, temperature: sampled.temperature });
+  }
   return examples;
 }
 

@@ -41,6 +41,8 @@ const DEFAULTS = trainingConfigSchema.parse({});
 const LEARNING_RATE = 2e-4;
 /** Small models train well at a high one; half of what conductor-mini was pre-trained at. */
 const MINI_LEARNING_RATE = 1e-3;
+/** What was logged is learned many times over: without it, a Conductor forgets how to write valid plans (docs/learn.md). */
+const LEARNING_DIVERGENCE = 0.05;
 const NO_VERDICTS = { verified: 0, other: 0 };
 
 /** The commands on all trainings of this process, of which one is under way at a time. */
@@ -116,10 +118,10 @@ export class TrainingManager {
     try {
       const { conductor, pool } = await castToBegin(this.#options);
       const known = await knownWith(conductor.adapter, { adapters, trainings: this.#registry.list() });
-      return { conductor: conductor.id, ...await checkOutcomes(parts, { workspace, pool, known }, DEFAULTS.reward) };
+      return { conductor: conductor.id, ...await checkOutcomes(parts, { workspace, conductor, pool, known }, DEFAULTS.reward) };
     } catch (error) {
       if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
-      return { missing: error.message, learned: NO_VERDICTS, heldOut: NO_VERDICTS, leftOut: [], canTell: false };
+      return { missing: error.message, own: 0, learned: NO_VERDICTS, heldOut: NO_VERDICTS, leftOut: [], canTell: false };
     }
   }
 
@@ -127,7 +129,7 @@ export class TrainingManager {
   async learn(workspace: string | undefined): Promise<Training> {
     const cast = await castToBegin(this.#options);
     const peak = profileOf(cast.conductor).isInstructed ? LEARNING_RATE : MINI_LEARNING_RATE;
-    const config = { ...DEFAULTS, learningRate: { ...DEFAULTS.learningRate, peak } };
+    const config = { ...DEFAULTS, learningRate: { ...DEFAULTS.learningRate, peak }, loss: { ...DEFAULTS.loss, divergence: LEARNING_DIVERGENCE } };
     const base = await this.#options.parts.baseOf?.(cast.conductor);
     const training = { ...newTraining({ workspace: workspace ?? '', config }, cast, { base, now: this.#options.parts.now() }), learnsFrom: 'outcomes' as const, simulated: false };
     return this.#commands.run(async () => {

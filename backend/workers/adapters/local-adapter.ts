@@ -36,6 +36,7 @@ export class LocalAdapter implements ModelAdapter {
     const worker = this.#worker;
     const { maxOutputTokens, continuation: { prefill, topK = LOCAL_SAMPLING.topK, grammar, adapter } = {}, seed = randomSeed() } = request;
     const messages = withoutTools(worker, request);
+    const temperature = request.temperature ?? LOCAL_SAMPLING.temperature;
     // In addition to the caller's signal, an answer that is too large aborts the generation.
     const ended = new AbortController();
     const answer = new AnswerText(worker, onText);
@@ -52,7 +53,7 @@ export class LocalAdapter implements ModelAdapter {
         messages: messages.map(({ role, content }) => ({ role, content })),
         samples: 1,
         maxTokens: maxOutputTokens,
-        temperature: request.temperature ?? LOCAL_SAMPLING.temperature,
+        temperature,
         topP: request.topP ?? LOCAL_SAMPLING.topP,
         topK,
         prefill,
@@ -63,7 +64,7 @@ export class LocalAdapter implements ModelAdapter {
         onText: (_sample, text) => take(text),
       });
       if (!written) throw new Error('The model returned no text.');
-      return localReply(worker, written, seed);
+      return localReply(worker, written, { seed, temperature });
     } catch (error) {
       if (signal.aborted) throw abortError({ worker, signal });
       throw classifyLocalError(ended.signal.aborted ? ended.signal.reason : error, worker);
@@ -71,10 +72,10 @@ export class LocalAdapter implements ModelAdapter {
   }
 }
 
-function localReply({ model }: WorkerConfig, written: WrittenText, seed: number): ModelReply {
+function localReply({ model }: WorkerConfig, written: WrittenText, { seed, temperature }: { readonly seed: number; readonly temperature: number }): ModelReply {
   const { text, finishReason, device, promptTokenIds, tokenIds, logprobs } = written;
   return {
-    text, finishReason, usage: localUsage(written), model, sampled: { seed, device }, tokens: { promptTokenIds, tokenIds, logprobs },
+    text, finishReason, usage: localUsage(written), model, sampled: { seed, device }, tokens: { promptTokenIds, tokenIds, logprobs, temperature },
   };
 }
 
