@@ -124,7 +124,7 @@ export async function minedTasks(clones: string, { file, home, each, seed, only 
 }
 
 /** The right answer, then wrong ones: the file as it is asked about with a remark, and the right one with a token mistaken near the change. */
-async function answersTo({ id, path: file, before, after }: ProjectTaskRecord, seed: number): Promise<readonly string[]> {
+export async function answersTo({ id, path: file, before, after }: Pick<ProjectTaskRecord, 'id' | 'path' | 'before' | 'after'>, seed: number): Promise<readonly string[]> {
   if (before === null || after === null) return [];
   const changed = firstDifference(before, after);
   const near = (await mutations(file, before)).filter(({ line, text }) => Math.abs(line - changed) <= NEAR && text !== after && text !== before);
