@@ -53,7 +53,8 @@ export const demoCommand: Command = async (args, { terminal, connect, stopBacken
     consent.runId = runId;
     const printer = new RunPrinter(terminal);
     const run = await followRun({ runId, client, connect: open, terminal, printer, interrupted });
-    printer.end(run);
+    // Its home goes with the demo, so no later command finds the run.
+    printer.end(run, { canApply: false });
     client.close();
     return exitCodeOf(run);
   } finally {

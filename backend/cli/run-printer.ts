@@ -156,8 +156,8 @@ export class RunPrinter {
     }
   }
 
-  /** Prints the answer to standard output, then the outcome and the cost. */
-  end(ended: RunSnapshot, { isApplied = false } = {}): void {
+  /** Prints the answer to standard output, then the outcome and the cost. @param canApply whether a later command could write its change */
+  end(ended: RunSnapshot, { canApply = true } = {}): void {
     const { style } = this.#terminal;
     const run = allPrintable(ended);
     const answer = answerOf(run);
@@ -173,7 +173,7 @@ export class RunPrinter {
     if (run.verifiedCost && run.verifiedCost.answers > 1) {
       this.#line('', this.#dim(`a verified answer costs ${formatUsd(run.verifiedCost.usd)} on average in this project (${run.verifiedCost.answers} so far, with what was not verified)`));
     }
-    if (hasChange(run) && !isApplied && (run.outcome !== 'not-verified' || mendsOnly(answer?.round.verdict))) this.#line('Apply', this.#dim(`conductor runs apply ${run.runId}`));
+    if (hasChange(run) && canApply && (run.outcome !== 'not-verified' || mendsOnly(answer?.round.verdict))) this.#line('Apply', this.#dim(`conductor runs apply ${run.runId}`));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
   }
 

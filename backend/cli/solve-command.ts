@@ -36,7 +36,7 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
     const mayApply = hasChange(run) && (!requireVerified || run.outcome === 'verified');
     const applied = !apply ? undefined : mayApply ? await applyAnswer(run, client, { terminal }) : [];
     if (json) terminal.result(jsonText({ ...runResult(run), ...(applied && { applied }) }, 2));
-    else printer?.end(run, { isApplied: applied !== undefined && applied.length > 0 });
+    else printer?.end(run, { canApply: applied === undefined || applied.length === 0 });
     if (applied?.length) terminal.say(printable(`Written: ${applied.join(', ')}.`));
     return exitCodeOf(run, { requireVerified });
   } finally {

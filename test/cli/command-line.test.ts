@@ -384,6 +384,7 @@ it('conductor demo ends verified and leaves nothing behind', async () => {
   const { code, stderr } = await conductor('demo', '--seed', String(SEED));
   expect(stderr).toContain('SIMULATED');
   expect(stderr).toContain('✓');
+  expect(stderr).not.toContain('runs apply');
   expect(code).toBe(0);
   expect((await readdir(folder)).sort()).toEqual(before);
 }, 60_000);
