@@ -11,6 +11,7 @@ import { promptDigest } from '../../solve/plan-tokens.ts';
 import { draw } from '../statistics/draws.ts';
 import { freezeOutcomes } from './freeze-outcomes.ts';
 import type { FrozenOutcomes } from './frozen-outcomes.ts';
+import { policyLossOf } from './policy-loss.ts';
 import { TrainingError } from './training-error.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
 
@@ -33,11 +34,10 @@ export async function runLearning(parts: TrainingRunParts, options: TrainingRunO
     const verified = await examplesOf(engine, frozen, parts, options);
     if (verified.length === 0) throw new TrainingError('The plans to learn from are too long for this Conductor, or their runs were removed: ask more, and learn again.');
     await change({ state: 'training', message: LEARNING, step: from?.step ?? 0, progress: null, metrics: { after: 0, told: [...from?.metrics ?? []] } });
-    const { type, clip, divergence: klCoefficient, importanceLimit: importanceRatioCap } = config.loss;
     await learnPlans({
       engine, store, plans: { verified, own: await ownExamplesOf(engine, frozen, parts, options) },
       onStep: (step, metrics) => report({ step, metrics: { after: step - 1, told: [metrics] } }),
-    }, { ...config, loss: { type, clip, klCoefficient, importanceRatioCap, maxCompletionLength: config.maxTokens } }, { from, signal });
+    }, { ...config, loss: policyLossOf(config) }, { from, signal });
     await change({ state: 'evaluating', message: JUDGING, progress: null });
     const logged = judgeLogged(await scoresOf(engine, frozen, parts, options), training.config.seed);
     await change({ logged });

@@ -17,6 +17,7 @@ import type { Task } from '../tasks/task.ts';
 import { compareConductors } from './compare.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
 import { requireSandbox } from './judge.ts';
+import { policyLossOf } from './policy-loss.ts';
 import { TrainingError } from './training-error.ts';
 import type { FrozenTasks } from './tasks-folder.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
@@ -186,11 +187,10 @@ const nothingHeldOut = (): TrainingError => new TrainingError(
 );
 
 function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
-  const { steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate, loss, temperature, reward, revisionWeight, updates, maskTruncated, gradientClip } = config;
-  const { type, clip, divergence: klCoefficient, importanceLimit: importanceRatioCap } = loss;
+  const { steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate, reward, revisionWeight, updates, maskTruncated, gradientClip } = config;
   return {
     steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate,
-    loss: { type, clip, klCoefficient, importanceRatioCap, temperature, maxCompletionLength: maxTokens },
+    loss: policyLossOf(config),
     reward, revisionWeight, updates, maskTruncated, gradientClip,
     advantage: { scale: config.advantage },
   };

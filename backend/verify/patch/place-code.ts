@@ -64,6 +64,8 @@ class Placer {
     /** For each placed item its counterpart in the file. */
     const counterparts = new Map<Item, Item>();
     let last: Item | undefined;
+    // Beside a gap that stands for the rest, a definition that the file lacks is a new one.
+    const mayAdd = this.#hints.mayAdd || items.some(isGap);
     for (const [index, item] of items.entries()) {
       if (item.kind === 'comment' || item.kind === 'import' || item.kind === 'package') continue;
       const isNamed = item.name !== '';
@@ -75,7 +77,7 @@ class Placer {
           edits.push(...this.#group([item], suite.inside ?? [], suite));
           continue;
         }
-        if (!theirs || !(isTest(this.#block.text, item) || isSuite(this.#block.text, item)) || !(this.#hints.mayAdd || items.some(isGap)))
+        if (!theirs || !(isTest(this.#block.text, item) || isSuite(this.#block.text, item)) || !mayAdd)
           throw new NoSinglePlace(`it is not clear where ${shown(this.#block.text.slice(item.start, item.end))} belongs`);
       }
       if (!target) {
@@ -91,8 +93,6 @@ class Placer {
       edits.push(...this.#exchange(item, target));
       last = target;
     }
-    // Beside a gap that stands for the rest, a definition that the file lacks is a new one.
-    const mayAdd = this.#hints.mayAdd || items.some(isGap);
     for (const { item, after, index } of added) {
       const before = items.slice(index + 1).map((next) => counterparts.get(next)).find((next) => next !== undefined);
       edits.push(this.#insertion(item, { after, before, theirs, container, mayAdd }));
