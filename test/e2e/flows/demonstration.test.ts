@@ -48,7 +48,7 @@ describe('a demonstration, while there is no worker', () => {
     const { window, panel } = workbench;
     await panel.button('Runs').click();
     await panel.pastRuns.first().waitFor();
-    expect(await panel.pastRuns.count()).toBe(1);
+    await expect.poll(() => panel.pastRuns.count()).toBe(1);
     expect(await panel.ask.inputValue()).toBe('Why is the sky blue?');
     await window.runCommand('Conductor: Show Past Runs');
     await window.quickPickRow('simulated').first().click();

@@ -153,7 +153,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await panel.curve('Reward').waitFor();
     await window.reload();
     await panel.curve('Reward').waitFor({ timeout: 60_000 });
-    expect(await panel.status.innerText()).toBe('Paused');
+    await expect.poll(() => panel.status.innerText()).toBe('Paused');
   });
 
   it('goes on with a larger budget to the comparison on held-out tasks', async () => {

@@ -86,7 +86,7 @@ describe('pictures of a question', () => {
     await window.quickPickRow('Send the question').click();
     await panel.question.getByText('All workers see them.').waitFor();
     await expect.poll(() => panel.status.innerText(), { timeout: 240_000 }).toMatch(/^Verified/);
-    expect(await thumbnails().count()).toBe(2);
+    await expect.poll(() => thumbnails().count()).toBe(2);
     expect(asked.length).toBeGreaterThan(0);
     for (const one of asked) expect(one).toMatchObject({ pictures: 2, isTold: false });
     await look('answered');
@@ -105,7 +105,7 @@ describe('pictures of a question', () => {
     await window.page.keyboard.press('Enter');
     await panel.question.getByText('No worker of this run sees pictures').waitFor({ timeout: 60_000 });
     await expect.poll(() => panel.status.innerText(), { timeout: 240_000 }).toMatch(/^Verified/);
-    expect(await thumbnails().count()).toBe(2);
+    await expect.poll(() => thumbnails().count()).toBe(2);
     expect(asked.length).toBeGreaterThan(0);
     for (const one of asked) expect(one).toMatchObject({ pictures: 0, isTold: true });
     await look('told');

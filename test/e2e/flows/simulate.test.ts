@@ -28,7 +28,7 @@ describe('a simulation, for somebody without a key', () => {
     await window.notification('Simulated workers answer now').getByRole('button', { name: 'Open Practice Folder' }).waitFor();
     await label().waitFor();
     await panel.ask.fill('Why is the sky blue?');
-    expect(await panel.button('Solve').isDisabled()).toBe(false);
+    await expect.poll(() => panel.button('Solve').isDisabled()).toBe(false);
     await window.screenshot(path.join(SCREENS, 'simulation-dark.png'));
   });
 

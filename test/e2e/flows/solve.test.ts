@@ -35,7 +35,7 @@ describe('a question asked in the palette', () => {
     await window.resizeSideBar(480);
     await panel.plan().waitFor();
     expect(await panel.plan().getByRole('listitem').count()).toBeGreaterThan(1);
-    expect(await panel.edges.count()).toBeGreaterThan(0);
+    await expect.poll(() => panel.edges.count()).toBeGreaterThan(0);
     const live = panel.plan().locator('.live').first();
     const early = await live.innerText();
     await expect.poll(() => live.innerText(), { timeout: 30_000 }).not.toBe(early);
@@ -78,7 +78,7 @@ describe('a question asked in the palette', () => {
     await panel.answer.getByText(`Applied to ${bug.path}`).waitFor();
     await window.reload();
     await panel.changesIn(bug.path).waitFor({ timeout: 60_000 });
-    expect(await panel.status.innerText()).toContain('Verified');
+    await expect.poll(() => panel.status.innerText()).toContain('Verified');
   });
 
   it('can be taken back from the panel', async () => {

@@ -31,8 +31,8 @@ describe('the panel with room', () => {
 
   it('draws the plan as a graph, with lines for who reads whom', async () => {
     await wide.graph().waitFor();
-    expect(await wide.graph().getByRole('tab').count()).toBeGreaterThan(1);
-    expect(await wide.graphEdges.count()).toBeGreaterThan(0);
+    await expect.poll(() => wide.graph().getByRole('tab').count()).toBeGreaterThan(1);
+    await expect.poll(() => wide.graphEdges.count()).toBeGreaterThan(0);
   });
 
   it('shows by keyboard what a step was sent, what it saw, said and cost', async () => {
@@ -89,7 +89,7 @@ describe('the panel with room', () => {
       expect((await workbench.backend()).pid).toBe(pid);
       await panel.button('Runs').click();
       await panel.pastRun(second.bug.question.slice(0, 20)).waitFor();
-      expect(await panel.pastRuns.count()).toBe(1);
+      await expect.poll(() => panel.pastRuns.count()).toBe(1);
       expect(await workbench.runs()).toHaveLength(3);
       await wide.button('Runs').click();
       await wide.search.fill('');
@@ -104,7 +104,7 @@ describe('the panel with room', () => {
     const question = 'What is this module for, in one sentence?';
     await wide.removeRun(question).click();
     await window.answerModal('Remove this run for good?', 'Cancel');
-    expect(await wide.pastRuns.count()).toBe(2);
+    await expect.poll(() => wide.pastRuns.count()).toBe(2);
     await wide.pastRun(question).focus();
     await window.page.keyboard.press('Delete');
     await window.modal('Remove this run for good?').waitFor();
