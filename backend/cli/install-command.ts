@@ -45,7 +45,7 @@ async function carryOut(action: 'install' | 'uninstall', args: readonly string[]
   const placements = agent.placements({ workspace, home: environment['HOME'] ?? homedir(), isForUser: values.user === true, hooks: await hooksOf(workspace, interrupted) }, await programOf(environment));
   const installed = new InstalledFiles(home);
   if (placements.length === 0) throw new UsageError(`There is no Git repository at ${workspace}.`);
-  const changes = action === 'install' ? await toInstall(placements) : await toUninstall(placements, installed);
+  const changes = action === 'install' ? await toInstall(placements, installed) : await toUninstall(placements, installed);
   if (changes.length === 0) {
     terminal.say(action === 'install' ? `Nothing to do: ${name} has Conductor already.` : `Nothing to do: ${name} has nothing of Conductor here.`);
     return EXIT.ok;
@@ -67,11 +67,13 @@ async function carryOut(action: 'install' | 'uninstall', args: readonly string[]
 }
 
 /** @throws UsageError before anything is written */
-async function toInstall(placements: readonly Placement[]): Promise<Change[]> {
+async function toInstall(placements: readonly Placement[], installed: InstalledFiles): Promise<Change[]> {
   const changes: Change[] = [];
   for (const placement of placements) {
     const before = await textOf(placement.file);
-    if (placement.kind === 'whole' && before !== null && before !== placement.text) throw new UsageError(`${placement.file} is there already, with another text; nothing was changed. Conductor's text is:\n${placement.text}`);
+    // One that an earlier version wrote is written again.
+    const isForeign = placement.kind === 'whole' && before !== null && before !== placement.text && (await installed.get(placement.file))?.after !== before;
+    if (isForeign) throw new UsageError(`${placement.file} is there already, with another text; nothing was changed. Conductor's text is:\n${placement.text}`);
     const after = withPlaced(before, placement);
     if (after !== before) changes.push({ file: placement.file, before, after, ...(placement.kind === 'whole' && { mode: placement.mode }) });
   }

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../backend/cli/command.ts';
 import { installCommand, uninstallCommand } from '../../backend/cli/install-command.ts';
 import { AGENTS } from '../../backend/cli/install/agents.ts';
+import { InstalledFiles } from '../../backend/cli/install/installed-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GitRepository } from '../verify/git-repository.ts';
 
@@ -44,7 +45,7 @@ describe('conductor install', () => {
     const written = await files();
     expect(Object.keys(written).length).toBeGreaterThan(0);
     expect(Object.values(written).join('')).toContain('mcp');
-    if (name !== 'opencode') expect(Object.values(written).join('')).toContain('hook stop --timeout');
+    expect(Object.values(written).join('')).toMatch(/hook\W{1,4}stop\W{1,4}--timeout/);
     for (const file of Object.keys(written)) expect(said.join('\n')).toContain(path.join(project, file));
     said = [];
     expect(await install(name)).toBe(0);
@@ -52,6 +53,18 @@ describe('conductor install', () => {
     expect(await uninstall(name)).toBe(0);
     expect(await files()).toEqual({});
     expect(await readdir(project)).toEqual([]);
+  });
+
+  it('writes its own file again that an earlier version wrote, and no other one', async () => {
+    const plugin = path.join(project, '.opencode', 'plugins', 'conductor.js');
+    await install('opencode');
+    const written = await readFile(plugin, 'utf8');
+    await new InstalledFiles(path.join(home, '.conductor')).set(plugin, { before: null, after: '// an earlier version' });
+    await writeFile(plugin, '// an earlier version');
+    expect(await install('opencode')).toBe(0);
+    expect(await readFile(plugin, 'utf8')).toBe(written);
+    await writeFile(plugin, `${written}// mine`);
+    await expect(install('opencode')).rejects.toThrow('is there already, with another text');
   });
 
   const SETTINGS = '{\r\n\t// mine\r\n\t"permissions": { "allow": ["Bash(ls)"], },\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\t{ "hooks": [{ "type": "command", "command": "say done" }] }\r\n\t\t]\r\n\t}\r\n}';

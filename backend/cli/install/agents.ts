@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { shellQuote } from '../../verify/sandbox/shell-quote.ts';
+import { openCodePlugin } from './opencode-plugin.ts';
 
 /* What an agent needs to know Conductor: the gate at its stop, where it has hooks, and Conductor's tools, by MCP. */
 
@@ -60,7 +61,8 @@ const GATE_SECONDS = 280;
 const WAIT_SECONDS = 300;
 
 const shellWord = (word: string): string => (/^[\w./:=@%+-]+$/.test(word) ? word : shellQuote(word));
-const gate = (program: Program): string => [...program, 'hook', 'stop', '--timeout', String(GATE_SECONDS)].map(shellWord).join(' ');
+const gateWords = (program: Program): string[] => [...program, 'hook', 'stop', '--timeout', String(GATE_SECONDS)];
+const gate = (program: Program): string => gateWords(program).map(shellWord).join(' ');
 const server = ([command, ...args]: Program): { command: string; args: string[] } => ({ command, args: [...args, 'mcp'] });
 
 /** The form of Claude Code's hooks, which Codex has, too. */
@@ -118,11 +120,17 @@ export const AGENTS: readonly AgentSetup[] = [
   },
   {
     name: 'opencode',
-    placements: ({ workspace, home, isForUser }, program) => [{
-      kind: 'json', file: isForUser ? path.join(home, '.config', 'opencode', 'opencode.json') : path.join(workspace, 'opencode.json'),
-      path: ['mcp', 'conductor'], value: { type: 'local', command: [...program, 'mcp'], enabled: true },
-    }],
-    then: 'OpenCode has no hooks that can keep it from stopping: it has Conductor\'s tools alone.',
+    placements: ({ workspace, home, isForUser }, program) => {
+      const user = path.join(home, '.config', 'opencode');
+      return [
+        { kind: 'whole', file: path.join(isForUser ? user : path.join(workspace, '.opencode'), 'plugins', 'conductor.js'), text: openCodePlugin(gateWords(program)) },
+        {
+          kind: 'json', file: path.join(isForUser ? user : workspace, 'opencode.json'),
+          path: ['mcp', 'conductor'], value: { type: 'local', command: [...program, 'mcp'], enabled: true },
+        },
+      ];
+    },
+    then: 'OpenCode reads both at its next start.',
   },
   {
     name: 'git',

@@ -15,6 +15,10 @@ export interface Agent {
   /** Its package in npm. */
   readonly name: string;
   readonly program: string;
+  /** Its name for `conductor install`. */
+  readonly setup: string;
+  /** Arguments with which it runs the hooks of a project without a person's word. */
+  readonly trustsHooks?: readonly string[];
   /** The wire format that it speaks. */
   readonly wire: string;
   prepare?(place: Place): Promise<void>;
@@ -26,6 +30,7 @@ export const AGENTS: readonly Agent[] = [
   {
     name: '@anthropic-ai/claude-code',
     program: 'claude',
+    setup: 'claude',
     wire: 'Messages',
     args: (question) => ['-p', question, '--model', 'sim-dune', '--permission-mode', 'acceptEdits', '--allowedTools', 'Read,Write,Bash'],
     env: ({ url }) => ({
@@ -35,6 +40,8 @@ export const AGENTS: readonly Agent[] = [
   {
     name: '@openai/codex',
     program: 'codex',
+    setup: 'codex',
+    trustsHooks: ['--trust', '--dangerously-bypass-hook-trust'],
     wire: 'Responses',
     prepare: ({ url, home }) => file(home, 'config.toml', [
       'model = "sim-atlas"', 'model_provider = "sim"', '[model_providers.sim]', 'name = "sim"', `base_url = "${url}/v1"`, 'wire_api = "responses"',
@@ -46,6 +53,7 @@ export const AGENTS: readonly Agent[] = [
   {
     name: 'opencode-ai',
     program: 'opencode',
+    setup: 'opencode',
     wire: 'Chat Completions',
     prepare: ({ url, project }) => file(project, 'opencode.json', JSON.stringify({
       autoupdate: false,

@@ -16,23 +16,39 @@ export interface Seen {
 
 type Call = Omit<SimulatedCall, 'id'>;
 
-/** Looks at the file with every tool that can, replaces its text, looks again, and is done. It knows the tools by their names and schemas. */
+/** What an agent's tools can do with files. They are known by their names and schemas. */
+export interface AgentHands {
+  readonly canWrite: boolean;
+  /** One call for each tool that can read a file. */
+  look(file: string): Call[];
+  write(file: string, text: string): Call[];
+  run(command: string): Call[];
+}
+
+export function handsOf(tools: readonly SimulatedTool[]): AgentHands {
+  const tool = (pattern: RegExp): SimulatedTool | undefined => tools.find((one) => pattern.test(one.name));
+  const shell = tool(/^(?:bash|shell|shell_command|exec_command|run_shell_command)$/i);
+  const [read, write] = [tool(/^read(?:_file)?$/i), tool(/^write(?:_file)?$/i)];
+  const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
+  return {
+    canWrite: write !== undefined || shell !== undefined,
+    look: (file) => [...(read ? [callOf(read, { file_path: file, filePath: file })] : []), ...run(`cat ${file}`)],
+    write: (file, text) => (write ? [callOf(write, { file_path: file, filePath: file, content: text })] : run(`echo '${text.trimEnd()}' > ${file}`)),
+    run,
+  };
+}
+
+/** Looks at the file with every tool that can, replaces its text, looks again, and is done. */
 export function edits({ file, wanted }: Editing, seen: Seen): HandsRule {
   return ({ name }, { messages, tools = [] }): SimulatedTurn => {
     const results = messages.filter(({ role }) => role === 'tool');
     seen.turns += 1;
     seen.results = results.length;
-    const tool = (pattern: RegExp): SimulatedTool | undefined => tools.find((one) => pattern.test(one.name));
-    const shell = tool(/^(?:bash|shell|shell_command|exec_command|run_shell_command)$/i);
-    const [read, write] = [tool(/^read(?:_file)?$/i), tool(/^write(?:_file)?$/i)];
-    const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
-    const look = [...(read ? [callOf(read, { file_path: file, filePath: file })] : []), ...run(`cat ${file}`)];
+    const hands = handsOf(tools);
+    const look = hands.look(file);
     if (results.length === 0) return { text: 'I look at the file first.', calls: look };
-    if (results.length <= look.length) {
-      const put = write ? [callOf(write, { file_path: file, filePath: file, content: `${wanted}\n` })] : run(`echo '${wanted}' > ${file}`);
-      return { text: '', calls: put };
-    }
-    if (results.length === look.length + 1) return { text: 'I look again.', calls: run(`cat ${file}`) };
+    if (results.length <= look.length) return { text: '', calls: hands.write(file, `${wanted}\n`) };
+    if (results.length === look.length + 1) return { text: 'I look again.', calls: hands.run(`cat ${file}`) };
     const isThere = results.at(-1)?.content.includes(wanted) ?? false;
     return { text: `Simulated by ${name}. ${isThere ? 'Done: the file is changed.' : 'The file is as it was.'}`, calls: [] };
   };
