@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { counted } from '../common/counted.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import type { FileEdit } from './patch/patch.ts';
-import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
+import type { SnapshotFiles, WorkspaceSnapshot } from './copies/copy-pool.ts';
 import { readFiles, snapshotOf, type HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
-import { notInstalled } from './judge/not-installed.ts';
+import { hasPackages, notInstalled, notStarted } from './judge/not-installed.ts';
 import { TestRuns, UnusableRunError, type RunOptions, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
 import type { Coverage } from './runners/coverage.ts';
@@ -170,9 +170,15 @@ export class BaseTests {
   /** Throws `UnusableRunError`, which is not kept, if the project is not installed: it may be soon. */
   #firstOf(baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
     return this.#parts.baseRuns.get(this.#keyOf(baseEdits, FIRST_RUN), this.#options.signal, async () => {
-      const first = await this.#run(baseEdits, { timeoutMs });
-      const lacking = await this.#parts.copies.onFiles(this.snapshot, (files) => Promise.resolve(notInstalled(first.report, files)));
-      if (lacking !== undefined) throw new UnusableRunError(lacking);
+      const { base, installed = base } = this.#options;
+      const packages = { hasPackages: hasPackages(installed) };
+      const lacking = (of: (files: SnapshotFiles) => string | undefined): Promise<string | undefined> => this.#parts.copies.onFiles(this.snapshot, (files) => Promise.resolve(of(files)));
+      const first = await this.#run(baseEdits, { timeoutMs }).catch(async (error: unknown) => {
+        const why = error instanceof UnusableRunError ? await lacking((files) => notStarted(error.message, files, packages)) : undefined;
+        throw why === undefined ? error : new UnusableRunError(why);
+      });
+      const why = await lacking((files) => notInstalled(first.report, files, packages));
+      if (why !== undefined) throw new UnusableRunError(why);
       return first;
     });
   }

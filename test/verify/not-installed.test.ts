@@ -1,9 +1,15 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { notInstalled, remedyFor } from '../../backend/verify/judge/not-installed.ts';
+import { hasPackages, notInstalled, notStarted, remedyFor } from '../../backend/verify/judge/not-installed.ts';
 import type { TestResult } from '../../backend/verify/runners/test-report.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const filesOf = (texts: Readonly<Record<string, string>>) => ({ paths: new Set(Object.keys(texts)), text: (path: string) => texts[path] });
 const failed = (id: string, message: string): TestResult => ({ id, kind: 'container', status: 'failed', message });
+
+/** Of a project whose packages are there, or that asks for none. */
+const PACKAGES = { hasPackages: true };
 
 const ASKING = filesOf({
   'pyproject.toml': '[project]\nname = "acme-shop"\ndependencies = ["PyYAML>=6", "python-dateutil"]\n[dependency-groups]\ntest = ["typeguard", "tornado>=6"]\n',
@@ -16,7 +22,7 @@ const importError = (module: string): string =>
 describe('a project that is not installed', () => {
   it('is told by modules that it asks for and does not have, each named once', () => {
     const results = [failed('tests/test_a.py', importError('typeguard')), failed('tests/test_b.py', importError('tornado.web')), failed('tests/test_c.py', importError('typeguard'))];
-    expect(notInstalled({ results }, ASKING)).toBe(
+    expect(notInstalled({ results }, ASKING, PACKAGES)).toBe(
       'No test could be loaded: typeguard, tornado.web are not installed. Install the project with what its tests need, or activate the environment that has it.',
     );
   });
@@ -29,7 +35,7 @@ describe('a project that is not installed', () => {
     ['a conftest file', "ModuleNotFoundError: No module named 'typeguard' (from tests/conftest.py)"],
     ['an error that follows another one', `${importError('acme.fast')}\nDuring handling of the above exception, another exception occurred:\nE   ModuleNotFoundError: No module named 'yaml'`],
   ])('is told by %s', (_, message) => {
-    expect(notInstalled({ results: [failed('tests/test_a.py', message)] }, ASKING)).toContain('not installed');
+    expect(notInstalled({ results: [failed('tests/test_a.py', message)] }, ASKING, PACKAGES)).toContain('not installed');
   });
 
   it.each([
@@ -39,15 +45,15 @@ describe('a project that is not installed', () => {
     ['tests that ran beside it', [failed('tests/test_a.py', importError('yaml')), { id: 'tests/test_b.py > test_b', kind: 'test', status: 'passed' } as const]],
     ['a test that fails for want of a module', [{ id: 'tests/test_a.py > test_a', kind: 'test', status: 'failed', message: importError('yaml') } as const]],
   ])('is not taken for one for %s', (_, results) => {
-    expect(notInstalled({ results }, ASKING)).toBeUndefined();
+    expect(notInstalled({ results }, ASKING, PACKAGES)).toBeUndefined();
   });
 
   it('is told by a submodule that is not checked out, where all that fails speaks of it', () => {
     const modules = { '.gitmodules': '[submodule "toml-test"]\n\tpath = tests/toml-test\n\turl = https://example.com/toml-test.git\n' };
     const results = [failed('tests/test_toml.py', "FileNotFoundError: [Errno 2] No such file or directory: 'tests/toml-test/tests/files'")];
-    expect(notInstalled({ results }, filesOf(modules))).toBe('No test could be loaded: the submodule tests/toml-test is not checked out. Run "git submodule update --init".');
-    expect(notInstalled({ results }, filesOf({ ...modules, 'tests/toml-test/tests/other': '' }))).toBeUndefined();
-    expect(notInstalled({ results: [...results, failed('tests/test_a.py', 'SyntaxError')] }, filesOf(modules))).toBeUndefined();
+    expect(notInstalled({ results }, filesOf(modules), PACKAGES)).toBe('No test could be loaded: the submodule tests/toml-test is not checked out. Run "git submodule update --init".');
+    expect(notInstalled({ results }, filesOf({ ...modules, 'tests/toml-test/tests/other': '' }), PACKAGES)).toBeUndefined();
+    expect(notInstalled({ results: [...results, failed('tests/test_a.py', 'SyntaxError')] }, filesOf(modules), PACKAGES)).toBeUndefined();
   });
 
   it('is told by the module cache of Go, even if some packages are built', () => {
@@ -55,8 +61,53 @@ describe('a project that is not installed', () => {
       failed('example.com/a', '# example.com/a\na_test.go:3:20: mkdir /home/ada/go/pkg/mod/cache/download/github.com/pkg: read-only file system\n'),
       { id: 'example.com/b > TestB', kind: 'test', status: 'passed' } as const,
     ];
-    expect(notInstalled({ results }, filesOf({}))).toContain('run "go mod download"');
-    expect(notInstalled({ results: [failed('example.com/a', 'a.go:3:2: undefined: Add')] }, filesOf({}))).toBeUndefined();
+    expect(notInstalled({ results }, filesOf({}), PACKAGES)).toContain('run "go mod download"');
+    expect(notInstalled({ results: [failed('example.com/a', 'a.go:3:2: undefined: Add')] }, filesOf({}), PACKAGES)).toBeUndefined();
+  });
+});
+
+describe('a JavaScript project without its packages', () => {
+  const project = (lockFile: string) => filesOf({
+    'package.json': '{"scripts":{"test":"pnpm lint && c8 vitest run"},"devDependencies":{"vitest":"4","@acme/assert":"1"}}', [lockFile]: '',
+  });
+  const NONE = { hasPackages: false };
+
+  it.each([
+    ['pnpm-lock.yaml', 'pnpm install'], ['yarn.lock', 'yarn install'], ['bun.lock', 'bun install'], ['package-lock.json', 'npm ci'], ['README.md', 'npm install'],
+  ])('is told how to install them, by its %s', (lockFile, install) => {
+    expect(notStarted('The test runner wrote no report. Output of the command: /usr/bin/sh: 21: eval: vitest: not found. Install vitest', project(lockFile), NONE))
+      .toBe(`The packages of this project are not installed: run "${install}".`);
+  });
+
+  it.each([
+    ['a program of a package with another name', 'sh: 1: c8: not found'],
+    ['a module that a configuration requires', "Error: Cannot find module '@acme/assert/register'"],
+  ])('is told by %s', (_, said) => {
+    expect(notStarted(said, project('yarn.lock'), NONE)).toContain('yarn install');
+  });
+
+  it.each([
+    ['whose packages are there', 'sh: 1: vitest: not found', { hasPackages: true }],
+    ['that lacks a program of another kind', 'sh: 1: tox: not found', NONE],
+    ['that lacks a module of its own', "Error: Cannot find module './build/index.js'", NONE],
+    ['whose tests fail', 'AssertionError: 1 != 2', NONE],
+  ])('is not one %s', (_, said, packages) => {
+    expect(notStarted(said, project('yarn.lock'), packages)).toBeUndefined();
+  });
+
+  it('is told by files of tests of which none could be loaded', () => {
+    const results = [failed('test/a.test.js', "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@acme/assert' imported from /work/test/a.test.js")];
+    expect(notInstalled({ results }, project('yarn.lock'), NONE)).toContain('yarn install');
+    expect(notInstalled({ results }, project('yarn.lock'), PACKAGES)).toBeUndefined();
+    expect(notInstalled({ results: [failed('test/a.test.js', "Cannot find package 'ledger' imported from /work/test/a.test.js")] }, project('yarn.lock'), NONE)).toBeUndefined();
+  });
+
+  it('has packages where a folder above has them', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(path.join(folder, 'packages', 'one'), { recursive: true });
+    expect(hasPackages(path.join(folder, 'packages', 'one'))).toBe(false);
+    await mkdir(path.join(folder, 'node_modules'));
+    expect(hasPackages(path.join(folder, 'packages', 'one'))).toBe(true);
   });
 });
 

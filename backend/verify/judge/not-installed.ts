@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { listed } from '../../common/listed.ts';
 import type { SnapshotFiles } from '../copies/copy-pool.ts';
 import type { TestReport } from '../runners/test-report.ts';
@@ -12,6 +14,13 @@ const NO_METADATA = /\bPackageNotFoundError: (?:No package metadata was found fo
 const NO_GO_MODULE = /\/pkg\/mod\/\S*: read-only file system|module lookup disabled by GOPROXY=off|dial tcp: lookup \S+|: cannot find module providing package \S+: .*lookup disabled/;
 const NO_GO_SUM = /missing go\.sum entry/;
 
+/** A shell's and Node's words for a program and a package that are nowhere. */
+const NO_PROGRAM = /(?:^|: )([\w.@-]{1,60}): (?:command )?not found\b/m;
+const NO_PACKAGE = /Cannot find (?:module|package) '(@[\w.-]+\/[\w.-]+|[\w.-]+)/;
+
+/** The files that package managers keep, and what each is told to install by. */
+const LOCK_FILES = { 'pnpm-lock.yaml': 'pnpm install', 'yarn.lock': 'yarn install', 'bun.lock': 'bun install', 'bun.lockb': 'bun install', 'package-lock.json': 'npm ci', 'npm-shrinkwrap.json': 'npm ci' };
+
 /** Files in which a Python project says what it needs. */
 const ASKS = /(?:^|\/)(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|Pipfile|environment[\w.-]*\.ya?ml|[\w.-]*requirements[\w.-]*\.(?:txt|in)|requirements\/[\w.-]+\.(?:txt|in))$/;
 
@@ -20,8 +29,9 @@ type Files = Pick<SnapshotFiles, 'paths' | 'text'>;
 /**
  * Why the tests cannot tell anything of this project yet, and what to do: a sentence or two. Undefined if they can, or if something else is the
  * matter. A module counts as one that an install brings if the project asks for it and does not have it.
+ * @param hasPackages whether packages of Node are there to be found (`hasPackages`)
  */
-export function notInstalled({ results }: TestReport, files: Files): string | undefined {
+export function notInstalled({ results }: TestReport, files: Files, { hasPackages }: { readonly hasPackages: boolean }): string | undefined {
   const failing = results.filter(({ kind, status }) => kind === 'container' && status === 'failed').map(({ message = '' }) => message);
   // Without these modules, some packages of a Go project are built and others are not.
   if (failing.some((message) => NO_GO_MODULE.test(message))) return 'Modules that go.mod names are not on this machine, so that tests cannot be built: run "go mod download".';
@@ -30,10 +40,53 @@ export function notInstalled({ results }: TestReport, files: Files): string | un
   if (failing.every((message) => NO_GO_SUM.test(message))) return 'No test could be built, since go.sum lacks modules: run "go mod tidy".';
   const submodule = emptySubmodules(files).find((folder) => failing.every((message) => message.includes(folder)));
   if (submodule !== undefined) return `No test could be loaded: the submodule ${submodule} is not checked out. Run "git submodule update --init".`;
+  const packages = hasPackages ? undefined : packagesOf(files);
+  if (packages && failing.every((message) => packages.names.has(NO_PACKAGE.exec(message)?.[1] ?? ''))) return packages.sentence;
   const lacking = failing.map((message) => lastOf(message));
   if (!lacking.every((missing) => missing !== undefined && isInstalledBySetUp(missing, files))) return undefined;
   const names = [...new Set(lacking.map((missing) => missing?.name ?? ''))];
   return `No test could be loaded: ${listed(names)} ${names.length > 1 ? 'are' : 'is'} not installed. Install the project with what its tests need, or activate the environment that has it.`;
+}
+
+/** The same of tests that were not even started. @param said what the command printed */
+export function notStarted(said: string, files: Files, { hasPackages }: { readonly hasPackages: boolean }): string | undefined {
+  const packages = hasPackages ? undefined : packagesOf(files);
+  const [program, name] = [NO_PROGRAM, NO_PACKAGE].map((words) => words.exec(said)?.[1]);
+  const isLacking = (program !== undefined && packages?.programs.has(program)) || (name !== undefined && packages?.names.has(name));
+  return isLacking ? packages?.sentence : undefined;
+}
+
+/** Whether Node finds packages from a folder (absolute), as it looks for them in the folders above, too. */
+export function hasPackages(folder: string): boolean {
+  if (['node_modules', '.pnp.cjs', '.pnp.js'].some((name) => existsSync(path.join(folder, name)))) return true;
+  const above = path.dirname(folder);
+  return above !== folder && hasPackages(above);
+}
+
+interface Packages {
+  readonly names: ReadonlySet<string>;
+  /** The words of the scripts, with programs of packages among them. */
+  readonly programs: ReadonlySet<string>;
+  readonly sentence: string;
+}
+
+/** The packages that a JavaScript project asks for, and how a person gets them. Undefined if it asks for none. */
+function packagesOf({ paths, text }: Files): Packages | undefined {
+  const [scripts = {}, ...dependencies] = ['scripts', 'dependencies', 'devDependencies'].map((key) => recordIn(text('package.json') ?? '{}', key));
+  const names = new Set(dependencies.flatMap((asked) => Object.keys(asked)));
+  if (names.size === 0) return undefined;
+  const programs = new Set([...names, ...Object.values(scripts).flatMap((script) => String(script).split(/[\s;&|()]+/))]);
+  const [, install = 'npm install'] = Object.entries(LOCK_FILES).find(([file]) => paths.has(file)) ?? [];
+  return { names, programs, sentence: `The packages of this project are not installed: run "${install}".` };
+}
+
+function recordIn(json: string, key: string): object {
+  try {
+    const value = (JSON.parse(json) as Record<string, unknown> | null)?.[key];
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 interface Missing {
