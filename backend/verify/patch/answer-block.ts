@@ -29,9 +29,13 @@ export type AnswerBlock =
   /** A diff without the names of files. */
   | { readonly kind: 'hunks'; readonly path: string | undefined; readonly says: Surroundings; readonly hunks: readonly LooseHunk[] }
   | { readonly kind: 'operation'; readonly operation: PatchOperation }
-  | { readonly kind: 'file'; readonly path: string; readonly content: string; readonly mustBeNew: boolean }
+  /** `isWhole`: it takes the place of what is there, whatever that has. */
+  | { readonly kind: 'file'; readonly path: string; readonly content: string; readonly mustBeNew: boolean; readonly isWhole?: boolean }
+  | { readonly kind: 'appended'; readonly path: string; readonly content: string }
   | { readonly kind: 'deleted'; readonly path: string }
   | { readonly kind: 'moved'; readonly path: string; readonly target: string; readonly content: string | undefined }
+  /** A command that changes files, and the words of it that could be their paths. It is not run. */
+  | { readonly kind: 'command'; readonly command: string; readonly paths: readonly string[] }
   /** A block that names a file but cannot be used. */
   | { readonly kind: 'broken'; readonly path: string; readonly reason: string }
   /** A code block that is not closed and names no file. */

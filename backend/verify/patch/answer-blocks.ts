@@ -7,6 +7,7 @@ import { splitFences, type Fence } from './fences.ts';
 import { jsonEdits, looksLikeJsonEdits } from './json-edits.ts';
 import { looksLikePath, namedPath, pathsIn } from './named-path.ts';
 import { hasConflictMarkers, readReplacements } from './replace-blocks.ts';
+import { isShell, looksLikeScript, scriptBlocks } from './shell-script.ts';
 import { saysAfter, saysBefore } from './spoken-intent.ts';
 import { splitTags } from './tagged-edits.ts';
 
@@ -199,6 +200,10 @@ function fromFence(fence: Fence, says: Surroundings, depth: number, isFollowed: 
   const isDiff = /^(?:diff|patch|udiff)$/i.test(language);
   if (isDiff || (looksLikeHunk(lines) && (lines.some((line) => line.startsWith('@@')) || isMarkedCode(fence))))
     return [{ kind: 'hunks', path, says, hunks: readHunks(named?.fromFirstLine ? lines.slice(1) : lines) }];
+  if (isShell(language) || (language === '' && looksLikeScript(lines))) {
+    const found = scriptBlocks(lines);
+    if (found.length > 0 && !/\.(?:sh|bash|zsh)$/.test(path ?? '')) return found;
+  }
   const content = lines.join('\n');
   if (named === undefined) {
     const json = /^(?:json\w*|)$/i.test(language) ? fromJson(content.trim()) : [];

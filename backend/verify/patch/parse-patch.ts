@@ -10,7 +10,8 @@ import type { Patch } from './patch.ts';
 import { PatchDraft, type DraftFile } from './patch-draft.ts';
 import { placeHunks, type LooseHunk } from './place-hunks.ts';
 import { applyReplacement, type Replacement } from './replace-blocks.ts';
-import { onlyFileThat } from './which-file.ts';
+import { whyNotRun } from './shell-script.ts';
+import { onlyFileThat, textOf } from './which-file.ts';
 
 const MAX_ANSWER_CHARACTERS = 32 * 1024 * 1024;
 /** Limit of the blocks in an answer, and of the files in a diff. Each may take a pass over a file. */
@@ -87,6 +88,10 @@ async function addBlock(draft: PatchDraft, block: AnswerBlock, code: AnswerCode,
       return await addOperation(draft, block.operation);
     case 'file':
       return await addFile(draft, block);
+    case 'appended':
+      return await appendTo(draft, block);
+    case 'command':
+      return await addCommand(draft, block);
     case 'deleted':
       return await addDeletion(draft, block.path);
     case 'moved':
@@ -191,19 +196,32 @@ async function addOperation(draft: PatchDraft, operation: PatchOperation): Promi
   }
 }
 
-async function addFile(draft: PatchDraft, { path, content, mustBeNew }: { readonly path: string; readonly content: string; readonly mustBeNew: boolean }): Promise<void> {
+async function addFile(draft: PatchDraft, { path, content, mustBeNew, isWhole = false }: { readonly path: string; readonly content: string; readonly mustBeNew: boolean; readonly isWhole?: boolean }): Promise<void> {
   const file = await draft.open(path, undefined);
   if (!file) return;
   if (mustBeNew && file.current !== null) return draft.refuse(file.path, 'The edit creates a file that exists already.');
   if (content.trim() === '') return draft.refuse(file.path, 'The new content is empty.');
   if (file.current === null && draft.claim(file, 'whole')) file.current = withLineEnd(content);
-  else if (file.current !== null) await addCodeBlock(draft, wholeFile(file.path, content), undefined);
+  else if (file.current !== null) await addCodeBlock(draft, contentOf(file.path, content, isWhole || languageOf(file.path) === undefined), undefined);
 }
 
-/** The content of a file that is named in a field: it may still be a part of it, or leave parts out. */
-const wholeFile = (path: string, content: string): Extract<AnswerBlock, { kind: 'code' }> => ({
-  kind: 'code', named: { path, explicit: true, fromFirstLine: false }, says: { above: '', near: '', mentions: [] }, language: '', content,
+/** The content of a file that is named in a field: in a program it may still be a part of it; a command leaves nothing of it. */
+const contentOf = (path: string, content: string, isWhole: boolean): Extract<AnswerBlock, { kind: 'code' }> => ({
+  kind: 'code', named: { path, explicit: true, fromFirstLine: false }, says: { above: '', near: isWhole ? 'the whole file' : '', mentions: [] }, language: '', content,
 });
+
+async function appendTo(draft: PatchDraft, { path, content }: { readonly path: string; readonly content: string }): Promise<void> {
+  const file = await draft.open(path, 'parts');
+  if (file) file.current = (file.current ?? '') + content;
+}
+
+/** Beside changes that can be read, a command is a hint. */
+async function addCommand(draft: PatchDraft, { command, paths }: Extract<AnswerBlock, { kind: 'command' }>): Promise<void> {
+  for (const written of paths) {
+    const path = await draft.resolve(written);
+    if ((await textOf(draft.base, path)) !== undefined) draft.refuseIfAlone(path, whyNotRun(command));
+  }
+}
 
 async function addDeletion(draft: PatchDraft, path: string): Promise<void> {
   const file = await draft.open(path, 'parts');

@@ -41,6 +41,7 @@ export class PatchDraft {
   readonly #options: DraftOptions;
   readonly #files = new Map<string, DraftFile>();
   readonly #refused = new Map<string, RefusedEdit>();
+  readonly #refusedIfAlone = new Map<string, RefusedEdit>();
 
   constructor(base: string, options: DraftOptions) {
     this.base = base;
@@ -55,6 +56,11 @@ export class PatchDraft {
     const shown = path.slice(0, 300);
     if (!this.#refused.has(shown)) this.#refused.set(shown, { path: shown, reason, ...(isForbidden && { isForbidden }), ...(isOfTests && { isOfTests }) });
     this.#files.delete(path);
+  }
+
+  /** Refuses what may be no change at all: it counts only where the answer has no other one. */
+  refuseIfAlone(path: string, reason: string): void {
+    if (!this.#refusedIfAlone.has(path)) this.#refusedIfAlone.set(path, { path, reason });
   }
 
   /** The path of the workspace that a written one stands for. */
@@ -102,7 +108,8 @@ export class PatchDraft {
       const edit = await this.#editOf(file);
       if (edit) edits.push(edit);
     }
-    return leaveOutTests({ edits, refused: [...this.#refused.values()] });
+    const refused = edits.length > 0 || this.#refused.size > 0 ? this.#refused : this.#refusedIfAlone;
+    return leaveOutTests({ edits, refused: [...refused.values()] });
   }
 
   async #editOf({ path, fromCode = false, isCertain = false, onDisk, original, current }: DraftFile): Promise<FileEdit | undefined> {
