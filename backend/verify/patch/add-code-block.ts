@@ -1,15 +1,18 @@
 import { languageOf, type Language } from '../syntax/language.ts';
 import { namedItems, outlineOf, simpleName, type Item } from '../syntax/outline.ts';
 import type { AnswerBlock, Surroundings } from './answer-block.ts';
-import { fillElisions, markElisions, withStubs } from './elisions.ts';
+import { fillElisions, isMark, markElisions, withStubs, type MarkedBlock } from './elisions.ts';
 import { dedented, inTabsOrSpacesOf } from './indentation.ts';
 import { NoSinglePlace } from './no-single-place.ts';
 import type { DraftFile, PatchDraft } from './patch-draft.ts';
 import { placeCode } from './place-code.ts';
+import { hasSameBrackets, placeFragment } from './place-fragment.ts';
+import { isJson, placeJson } from './place-json.ts';
 import { readCode, type ReadCode } from './read-code.ts';
-import { saysAddition, saysAlternative, saysChange, saysIllustration } from './spoken-intent.ts';
+import { saysAddition, saysAlternative, saysChange, saysDeletion, saysIllustration } from './spoken-intent.ts';
+import { isShell } from './shell-script.ts';
 import { filesThat, textOf } from './which-file.ts';
-import { extentOf } from './whole-or-part.ts';
+import { extentOf, hasHalf, isFragment, saysWhole } from './whole-or-part.ts';
 
 export type CodeBlock = Extract<AnswerBlock, { kind: 'code' }>;
 
@@ -67,33 +70,81 @@ export async function addCodeBlock(draft: PatchDraft, block: CodeBlock, code: An
   await addToFile(draft, file, block, code?.definedBeside(block) ?? new Set());
 }
 
-async function addToFile(draft: PatchDraft, file: DraftFile, { content, says }: CodeBlock, elsewhere: ReadonlySet<string>): Promise<void> {
+async function addToFile(draft: PatchDraft, file: DraftFile, block: CodeBlock, elsewhere: ReadonlySet<string>): Promise<void> {
+  const { content, says } = block;
   const language = languageOf(file.path);
-  const refuseGap = (gap: string, why: string): void => draft.refuse(file.path, `The code block leaves parts of the file out (${JSON.stringify(gap)}), and ${why}.`);
   const current = file.current;
   if (current === null) {
     const { first } = markElisions(content, file.original ?? '', { isPython: language === 'python' });
-    if (first !== undefined) return refuseGap(first, 'there is no such file to fill them in from');
+    if (first !== undefined) return refuseGap(draft, file, first, 'there is no such file to fill them in from');
     const read = language && (await readCode(content, '', language));
     return setWhole(draft, file, read && !read.isInside ? cleaned(content, read) : content);
   }
   const read = language && (await readCode(content, current, language));
-  const outline = language && read && (await outlineOf(current, language));
-  if (!language || !read || !outline) {
-    const marked = markElisions(content, current, { isPython: language === 'python' });
-    if (marked.first === undefined) return setWhole(draft, file, content);
-    const filled = fillElisions(inTabsOrSpacesOf(current, marked.text).split('\n'), current.split('\n'), { anchored: false });
-    return 'reason' in filled ? refuseGap(marked.first, filled.reason) : setParts(draft, file, filled.lines.join('\n'));
-  }
+  const outline = language && (await outlineOf(current, language));
+  if (!language || !read || !outline) return addLines(draft, file, block, { isProgram: outline?.hasError === false });
   const extent = extentOf(read, { text: current, items: outline.items }, { elsewhere, says: says.near });
   if ('reason' in extent) return draft.refuse(file.path, `The code block could be the whole file or a part of it: ${extent.reason}.`);
   if (extent.is === 'whole') return setWhole(draft, file, inTabsOrSpacesOf(current, cleaned(content, read)));
+  if (extent.is === 'fragment') return addFragment(draft, file, fragmentIn(block, current));
   const placed = place(read, { text: current, items: outline.items, language }, { prose: says.above, mayAdd: saysAddition(says.above) });
-  if ('reason' in placed) {
-    if (read.elision !== undefined) return refuseGap(read.elision, placed.reason);
-    return draft.refuse(file.path, `The code block has no single place in the file: ${placed.reason}.`);
+  if ('text' in placed) return setParts(draft, file, placed.text);
+  if (read.elision !== undefined) return refuseGap(draft, file, read.elision, placed.reason);
+  const byLines = definesSomeOf(read.items, outline.items) ? placed : fragmentIn(block, current);
+  if (typeof byLines === 'string') setParts(draft, file, byLines);
+  else draft.refuse(file.path, `The code block has no single place in the file: ${placed.reason}.`);
+}
+
+function refuseGap(draft: PatchDraft, { path }: DraftFile, gap: string, why: string): void {
+  draft.refuse(path, `The code block leaves parts of the file out (${JSON.stringify(gap)}), and ${why}.`);
+}
+
+/** Whether one of a block's definitions is in the file, where its name tells its place. */
+function definesSomeOf(own: readonly Item[], theirs: readonly Item[]): boolean {
+  const names = new Set([...namedItems(theirs)].map(({ item }) => simpleName(item.name)));
+  return [...namedItems(own)].some(({ item: { kind, name } }) => (kind === 'function' || kind === 'type') && names.has(simpleName(name)));
+}
+
+/** Adds a block that is no program by itself, or that is for a file whose syntax is not read. */
+function addLines(draft: PatchDraft, file: DraftFile, block: CodeBlock, { isProgram }: { readonly isProgram: boolean }): void {
+  const { content, says } = block;
+  const current = file.current ?? '';
+  const { text, first } = markElisions(content, current, { isPython: languageOf(file.path) === 'python' });
+  const isWhole = first === undefined && (saysWhole(says.near) || hasHalf(content, current) || (isProgram && content.length > current.length));
+  const members = isJson(file.path) && !(isWhole && saysWhole(says.near)) ? unlessUnclear(() => placeJson(text, current)) : undefined;
+  if (members !== undefined && typeof members !== 'string')
+    return first === undefined ? draft.refuse(file.path, `The code block could be the whole file or a part of it: ${members.reason}.`) : refuseGap(draft, file, first, members.reason);
+  if (isWhole) return setWhole(draft, file, content);
+  if (members !== undefined) return setParts(draft, file, members);
+  if (first !== undefined) {
+    const filled = fillElisions(inTabsOrSpacesOf(current, text).split('\n'), current.split('\n'), { anchored: false });
+    return 'reason' in filled ? refuseGap(draft, file, first, filled.reason) : setParts(draft, file, filled.lines.join('\n'));
   }
-  setParts(draft, file, placed.text);
+  const placed = fragmentIn(block, current);
+  if (isProgram) {
+    // What is there already may be what was left of an answer.
+    return placed === current ? draft.refuseIfAlone(file.path, 'The code block is in the file as it is, so it changes nothing.') : addFragment(draft, file, placed);
+  }
+  if (typeof placed !== 'string') return isFragment(content, current) ? addFragment(draft, file, placed) : setWhole(draft, file, content);
+  addFragment(draft, file, hasSameBrackets(current, placed) ? placed : { reason: 'its brackets do not match those of the lines that it would stand for' });
+}
+
+/** Adds a block that begins and ends in the middle of something: the lines that it does not change tell its place. */
+function addFragment(draft: PatchDraft, file: DraftFile, placed: string | { readonly reason: string }): void {
+  if (typeof placed === 'string') setParts(draft, file, placed);
+  else draft.refuse(file.path, `The code block is a part of the file, but has no single place in it: ${placed.reason}.`);
+}
+
+const fragmentIn = ({ content, says }: CodeBlock, current: string): string | { readonly reason: string } =>
+  unlessUnclear(() => placeFragment(content, current, { mayDelete: saysDeletion(says.above) }));
+
+function unlessUnclear<T>(read: () => T): T | { readonly reason: string } {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof NoSinglePlace)) throw error;
+    return { reason: error.message };
+  }
 }
 
 /** A whole file keeps its own layout, unless something had to be taken away to read it. */
@@ -122,15 +173,11 @@ function place(
   read: ReadCode, file: { readonly text: string; readonly items: readonly Item[]; readonly language: Language },
   hints: { readonly prose: string; readonly mayAdd: boolean },
 ): { readonly text: string } | { readonly reason: string } {
-  try {
-    return { text: placeCode(read, file, hints) };
-  } catch (error) {
-    if (!(error instanceof NoSinglePlace)) throw error;
-    if (read.elision === undefined || read.isInside) return { reason: error.message };
-    const filled = fillElisions(inTabsOrSpacesOf(file.text, read.text).split('\n'), file.text.replace(/\n$/, '').split('\n'), { anchored: false });
-    if ('reason' in filled) return { reason: error.message };
-    return { text: `${filled.lines.join('\n').replace(/\n+$/, '')}\n` };
-  }
+  const placed = unlessUnclear(() => placeCode(read, file, hints));
+  if (typeof placed === 'string') return { text: placed };
+  if (read.elision === undefined || read.isInside) return placed;
+  const filled = fillElisions(inTabsOrSpacesOf(file.text, read.text).split('\n'), file.text.replace(/\n$/, '').split('\n'), { anchored: false });
+  return 'reason' in filled ? placed : { text: `${filled.lines.join('\n').replace(/\n+$/, '')}\n` };
 }
 
 /** Adds a block that has no name of a file above it: what it defines tells which file it is for. */
@@ -157,17 +204,52 @@ async function addByDefinitions(draft: PatchDraft, block: CodeBlock, code: Answe
   await addToFile(draft, file, block, code.definedBeside(block));
 }
 
-/** A block that defines nothing of a file, under a sentence that speaks of a change to one file. */
+/** A block that defines nothing of a file, under a sentence that speaks of a change to one file, or that names nothing but it. */
 async function addToMentioned(draft: PatchDraft, block: CodeBlock, code: AnswerCode, isChange: boolean): Promise<void> {
-  const { says, language } = block;
-  if (!isChange || /^(?:bash|sh|shell|zsh|console|powershell|ps1|cmd|bat|output|diff)$/i.test(language)) return;
+  const { says, language, content } = block;
+  if (isShell(language) || /^(?:output|diff)$/i.test(language)) return;
   const mentioned = new Set<string>();
   for (const written of says.mentions[0] ?? []) mentioned.add(await draft.resolve(written));
   const [path, ...others] = [...mentioned].filter((file) => isWrittenFor(language, file));
   if (path === undefined || others.length > 0) return;
   const text = await textOf(draft.base, path);
-  if (text === undefined && !/\b(?:creat|new|add)\w*|neue?|erstell|nouve|crea|新/i.test(says.near)) return;
+  if (text === undefined && !(isChange && /\b(?:creat|new|add)\w*|neue?|erstell|nouve|crea|新/i.test(says.near))) return;
+  const how = { isLabelled: isLabel(says.near), isSaid: code.saysChange };
+  if (!isChange && !isChangeOf(content, text ?? '', path, how)) return how.isLabelled && how.isSaid ? refuseIfAlone(draft, path, block, text ?? '') : undefined;
   await addCodeBlock(draft, { ...block, named: { path, explicit: true, fromFirstLine: false } }, code);
+}
+
+/** What has nothing of the file may be an example beside the change. */
+function refuseIfAlone(draft: PatchDraft, path: string, block: CodeBlock, text: string): void {
+  const placed = fragmentIn(block, text);
+  if (typeof placed !== 'string') draft.refuseIfAlone(path, `The code block has no single place in the file: ${placed.reason}.`);
+}
+
+/** "In `src/a.js`:", "And in src/b.js, line 12:". */
+function isLabel(near: string): boolean {
+  const line = near.split('\n').at(-1) ?? '';
+  if (line.length > 200 || !/:\W*$/.test(line)) return false;
+  const words = line.replaceAll(/`[^`]*`|\S*[./]\S*/g, ' ').match(/[\p{L}\d]+/gu) ?? [];
+  return words.every((word) => LABEL_WORDS.test(word));
+}
+const LABEL_WORDS = /^(?:in|and|also|then|next|for|at|of|on|the|file|lines?|near|around|inside|within|und|datei|dans|et|en|nel|em|no|\d+)$/i;
+
+/** Whether a file has some of a block's lines, and lacks others. */
+function isPartlyIn({ text: block }: MarkedBlock, text: string): boolean {
+  const theirs = new Set(text.split('\n').map((line) => line.trim()));
+  const telling = block.split('\n').filter((line) => !isMark(line) && ((line.match(/[\p{L}\d_$]+/gu) ?? []).length > 1 || /"\s*:/.test(line))).map((line) => line.trim());
+  return telling.some((line) => theirs.has(line)) && telling.some((line) => !theirs.has(line));
+}
+
+/**
+ * Whether a block below the name of a file is a change of it, although the sentence does not say so: it has lines of the file, and others; and it
+ * leaves parts out, has a place, or is in an answer that speaks of a change and names the file alone above it.
+ */
+function isChangeOf(content: string, text: string, path: string, { isLabelled, isSaid }: { readonly isLabelled: boolean; readonly isSaid: boolean }): boolean {
+  const marked = markElisions(content, text, { isPython: languageOf(path) === 'python' });
+  if (!isPartlyIn(marked, text)) return false;
+  if (marked.first !== undefined || (isLabelled && isSaid)) return true;
+  return (isLabelled || isSaid) && typeof unlessUnclear(() => placeFragment(content, text, { mayDelete: false })) === 'string';
 }
 
 async function cannotBePlaced(file: DraftFile, { content, says }: CodeBlock): Promise<boolean> {
@@ -177,6 +259,7 @@ async function cannotBePlaced(file: DraftFile, { content, says }: CodeBlock): Pr
   if (!language || !read || !outline || file.current === null) return true;
   const extent = extentOf(read, { text: file.current, items: outline.items }, { elsewhere: new Set(), says: says.near });
   if ('reason' in extent) return true;
+  if (extent.is === 'fragment') return typeof unlessUnclear(() => placeFragment(content, file.current ?? '', { mayDelete: false })) !== 'string';
   return extent.is === 'part' && 'reason' in place(read, { text: file.current, items: outline.items, language }, { prose: says.above, mayAdd: false });
 }
 

@@ -38,6 +38,9 @@ export const saysIllustration = (text: string): boolean => ILLUSTRATION.test(tex
 /** Whether a definition is to be added. */
 export const saysAddition = (text: string): boolean =>
   /\b(?:add|insert|append|put|new|create|implement|introduc|extend|hinzu|füg|ergänz|neue?|ajout|añad|agreg|nouv|nuev)\p{L}*|添加|新增|追加|추가|добав/iu.test(text);
+/** Whether something is to be deleted. */
+export const saysDeletion = (text: string): boolean =>
+  /\b(?:remov|delet|drop|strip|eliminat|get rid|no longer|entfern|lösch|supprim|elimin|rimuov)\p{L}*|删除|移除|削除|삭제|удал/iu.test(text);
 export const saysBefore = (text: string): boolean => BEFORE.test(text.split('\n').slice(-3).join('\n'));
 export const saysAfter = (text: string): boolean => text.split('\n').some((line) => AFTER.test(line));
 /** One of several ways to do it, of which a person has to choose. */

@@ -2,12 +2,15 @@ import { namedItems, type Item } from '../syntax/outline.ts';
 import { isMark } from './elisions.ts';
 import { similarity } from './line-similarity.ts';
 import { listed } from '../../common/listed.ts';
+import { hasSameBrackets } from './place-fragment.ts';
 import type { ReadCode } from './read-code.ts';
 
-export type Extent = { readonly is: 'whole' } | { readonly is: 'part' } | { readonly reason: string };
+/** A fragment defines nothing of a file that does. */
+export type Extent = { readonly is: 'whole' } | { readonly is: 'part' } | { readonly is: 'fragment' } | { readonly reason: string };
 
 const WHOLE: Extent = { is: 'whole' };
 const PART: Extent = { is: 'part' };
+const FRAGMENT: Extent = { is: 'fragment' };
 
 const isDefinition = ({ kind, name }: Item): boolean => (kind === 'function' || kind === 'type') && name !== '';
 const isHead = ({ kind }: Item): boolean => kind === 'import' || kind === 'package';
@@ -24,15 +27,18 @@ export function extentOf(
   { elsewhere, says }: { readonly elsewhere: ReadonlySet<string>; readonly says: string },
 ): Extent {
   if (block.isInside || block.elision !== undefined) return PART;
-  if (/\b(?:full|complete|entire|whole)\b[^.\n]{0,40}\b(?:files?|contents?|source|version)\b/i.test(says)) return WHOLE;
+  if (saysWhole(says)) return WHOLE;
   const [own, theirs] = [block.items, file.items].map((items) => new Map([...namedItems(items)].filter(({ item }) => isDefinition(item)).map(({ path, item }) => [path, item]))) as [
     Map<string, Item>, Map<string, Item>,
   ];
   if ([...own].some(([path, item]) => theirs.has(path) && isMark(block.text.slice(item.start, item.end)))) return PART;
   const missing = [...theirs.keys()].filter((path) => !own.has(path) && !elsewhere.has(path));
-  if (missing.length === 0) return lacksStatements(block.items, file.items) || usesWhatItLacks(block, file.items) ? PART : WHOLE;
+  if (missing.length === 0) {
+    const isPart = lacksStatements(block.items, file.items) || usesWhatItLacks(block, file.items) || (own.size === 0 && isFewLines(block.text, file.text));
+    return isPart ? PART : WHOLE;
+  }
   const lost = { reason: `it lacks ${listed(missing)} of the file, and does not say whether that is to be deleted` };
-  if (own.size === 0) return lost;
+  if (own.size === 0) return block.items.every(({ kind }) => kind === 'import' || kind === 'comment') && block.items.some(isHead) ? PART : FRAGMENT;
   const top = missing.filter((path) => !path.includes('.') || theirs.get(path)?.name === path);
   if (top.some((path) => new RegExp(`\\b${path.split('.').at(-1)?.replaceAll(/\W/g, '') ?? ''}\\b`).test(block.text))) return PART;
   const [fileHasHead, blockHasHead] = [file.items.some(isHead), block.items.some(isHead)];
@@ -48,6 +54,31 @@ export function extentOf(
   // Renamed: what is new is much like what is gone.
   if (added.length >= missing.length && missing.every((path) => added.some((name) => isLike(own.get(name), theirs.get(path))))) return WHOLE;
   return known.length > 0 && same.length === 0 && added.length < missing.length ? PART : lost;
+}
+
+export const saysWhole = (says: string): boolean => /\b(?:full|complete|entire|whole)\b[^.\n]{0,40}\b(?:files?|contents?|source|version)\b/i.test(says);
+
+/** A file of fewer lines may well be written anew. */
+const MIN_LINES = 6;
+
+/** Whether a block can be no whole file, by its lines alone: it begins inside of something, is much shorter, or has brackets open. */
+export function isFragment(block: string, file: string): boolean {
+  return /^[ \t]/.test(block.replace(/^\s*\n/, '')) || isFewLines(block, file) || (hasSameBrackets(file, '') && !hasSameBrackets(block, ''));
+}
+
+const tellingLines = (text: string): string[] => text.split('\n').map((line) => line.trim()).filter((line) => /[\p{L}\d]/u.test(line));
+
+/** Whether a block has half of a file's lines. */
+export function hasHalf(block: string, file: string): boolean {
+  const own = new Set(tellingLines(block));
+  const theirs = tellingLines(file);
+  return theirs.filter((line) => own.has(line)).length * 2 >= theirs.length;
+}
+
+/** Whether a block is much shorter than a file of more than a few lines. */
+function isFewLines(block: string, file: string): boolean {
+  const theirs = tellingLines(file).length;
+  return theirs >= MIN_LINES && tellingLines(block).length * 3 <= theirs;
 }
 
 function isLike(a: Item | undefined, b: Item | undefined): boolean {
