@@ -6,7 +6,7 @@ import { readTextFile } from '../../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../../verify/files/workspace-path.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
 import { isCutDiff } from '../checker.ts';
-import { changedBy, patchOf, reversed, takenBack, withEnds } from './file-patch.ts';
+import { changedBy, type FilePatch, patchOf, reversed, takenBack, takenBackAnywhere, withEnds } from './file-patch.ts';
 
 /** The diffs of an answer on the files of a folder as they are now. */
 export interface PlacedChange {
@@ -25,15 +25,18 @@ export interface PlacedChange {
  */
 export async function placeChange(summaries: readonly EditSummary[], folder: string, before: readonly EditSummary[] = []): Promise<PlacedChange> {
   const base = await realpath(folder);
-  return sorted(await Promise.all(summaries.map(async (summary) => await checked(await placeEdit(summary, base, before.find(({ path }) => path === summary.path))))));
+  return sorted(await Promise.all(summaries.map(async (summary) => await checked(await placeEdit(summary, base, { before: before.find(({ path }) => path === summary.path) })))));
 }
 
-/** What takes the diffs of an answer back from a folder (absolute), by the same rules. `there`: files that are without them already. */
+/**
+ * What takes the diffs of an answer back from a folder (absolute), by the same rules; but the lines around them may have changed. `there`: files that
+ * are without them already.
+ */
 export async function takeBackChange(summaries: readonly EditSummary[], folder: string): Promise<PlacedChange> {
   const base = await realpath(folder);
   return sorted(await Promise.all(summaries.map(async (summary) => {
     const back = isCutDiff(summary.diff) ? undefined : reversed(summary);
-    return back ? await placeEdit(back, base, undefined) : { path: summary.path, reason: NOT_WHOLE };
+    return back ? await placeEdit(back, base, { anywhere: patchOf(summary.kind, summary.diff) }) : { path: summary.path, reason: NOT_WHOLE };
   })));
 }
 
@@ -56,7 +59,14 @@ async function checked(placed: Placed): Promise<Placed> {
   return reason === undefined ? placed : { path: placed.edit.path, reason };
 }
 
-async function placeEdit({ path: written, kind, diff }: EditSummary, base: string, before: EditSummary | undefined): Promise<Placed> {
+interface OtherPlaces {
+  /** See `placeChange`. */
+  readonly before?: EditSummary | undefined;
+  /** What is taken back wherever its lines stand. */
+  readonly anywhere?: FilePatch | undefined;
+}
+
+async function placeEdit({ path: written, kind, diff }: EditSummary, base: string, { before, anywhere }: OtherPlaces): Promise<Placed> {
   const lost = (reason: string): Placed => ({ path: written, reason });
   const place = checkWorkspacePath(written);
   if (place.refused !== undefined) return lost(place.refused);
@@ -80,6 +90,8 @@ async function placeEdit({ path: written, kind, diff }: EditSummary, base: strin
   const [looselyMade, looselyThere] = [changedBy(loose, now), takenBack(loose, now) !== undefined];
   if (looselyMade !== undefined && !looselyThere) return { edit: editOf(path, now, looselyMade) };
   if (looselyMade === undefined && looselyThere) return { there: path };
+  const back = anywhere && !looselyThere ? takenBackAnywhere(anywhere, now) : undefined;
+  if (back !== undefined) return { edit: editOf(path, now, back) };
   return lost(now === null ? 'The file is gone.' : kind === 'create' ? 'There is another file of this name now.' : 'The file was changed since.');
 }
 

@@ -44,6 +44,41 @@ const REVERSED = { create: 'delete', modify: 'modify', delete: 'create' } as con
 export const takenBack = ({ kind, patch, hasEnds }: FilePatch, now: string | null): string | null | undefined =>
   changedBy({ kind: REVERSED[kind], patch: reversePatch(patch), hasEnds }, now);
 
+/**
+ * The text without a patch whose surroundings have changed since: each run of lines that it added stands there once, and in order. Undefined if one
+ * does not, or if the patch took lines out and put none in their place, so that nothing tells where they were.
+ */
+export function takenBackAnywhere({ kind, patch }: FilePatch, now: string | null): string | undefined {
+  if (now === null || kind !== 'modify') return undefined;
+  let [kept, rest] = ['', `\n${now}`];
+  for (const { added, removed } of patch.hunks.flatMap(({ lines }) => replacements(lines))) {
+    const [before, after, ...more] = added.length === 0 ? [] : rest.split(`\n${added.join('\n')}\n`);
+    if (before === undefined || after === undefined || more.length > 0 || kept.includes(`\n${added.join('\n')}\n`)) return undefined;
+    kept += [before, ...removed].join('\n');
+    rest = `\n${after}`;
+  }
+  return (kept + rest).slice(1);
+}
+
+interface Replacement {
+  readonly added: string[];
+  readonly removed: string[];
+}
+
+/** The runs of changed lines of a hunk. */
+function replacements(lines: readonly string[]): Replacement[] {
+  const runs: Replacement[] = [];
+  let run: Replacement | undefined;
+  for (const line of lines) {
+    const isChange = line.startsWith('+') || line.startsWith('-');
+    if (isChange && !run) runs.push((run = { added: [], removed: [] }));
+    if (line.startsWith('+')) run?.added.push(line.slice(1));
+    else if (line.startsWith('-')) run?.removed.push(line.slice(1));
+    else run = undefined;
+  }
+  return runs;
+}
+
 /** What takes an edit back. Undefined if its diff is none of one file. */
 export function reversed({ path, kind, diff }: EditSummary): EditSummary | undefined {
   const made = patchOf(kind, diff);

@@ -114,4 +114,21 @@ describe('an answer that was applied', () => {
     await writeFile(path.join(folder, 'src/a.js'), ten.replace('5', '555'));
     expect(await takeBackChange(summaries, folder)).toMatchObject({ edits: [], lost: [{ path: 'src/a.js', reason: 'The file was changed since.' }] });
   });
+
+  it.each<[string, string, string, string, string | undefined]>([
+    ['where the lines around it were changed', ten, ten.replace('5', 'five'), ten.replace('4\n5\n6', 'four\nfive\nsix'), ten.replace('4\n5\n6', 'four\n5\nsix')],
+    ['in several places', ten, ten.replace('2\n', '2\ntwo and a half\n').replace('8\n', 'eight\n'), lines(1, '2!', 'two and a half', 3, '4!', 5, 6, '7!', 'eight', 9, 10), lines(1, '2!', 3, '4!', 5, 6, '7!', 8, 9, 10)],
+    ['at the end', ten, `${ten}last\n`, `${ten.replace('10', '10!')}last\n`, ten.replace('10', '10!')],
+    ['not where its lines stand twice', ten, ten.replace('5', 'five'), `${ten.replace('4\n5\n6', 'four\nfive\nsix')}five\n`, undefined],
+    ['not where they stand twice, once before it', ten, ten.replace('2', 'x').replace('8', 'x'), lines(1, 'x', 'three', 4, 5, 6, 'seven', 'x', 9, 10), undefined],
+    ['not where it took lines out', ten, ten.replace('5\n', ''), ten.replace('4\n5\n6', 'four\nsix'), undefined],
+    ['not where its lines are in another order', ten, ten.replace('2', 'two').replace('8', 'eight'), lines(1, 'eight', 3, 4, 5, 6, 7, 'two', 9, 10), undefined],
+  ])('is taken back %s', async (_, before, after, now, back) => {
+    const folder = await temporaryFolder();
+    await mkdir(path.join(folder, 'src'));
+    await writeFile(path.join(folder, 'src/a.js'), now);
+    const { edits, lost } = await takeBackChange(editSummaries({ edits: [edit(before, after)] }), folder);
+    expect(edits.map((made) => made.after)).toEqual(back === undefined ? [] : [back]);
+    expect(lost).toHaveLength(back === undefined ? 1 : 0);
+  });
 });
