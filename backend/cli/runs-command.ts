@@ -9,7 +9,7 @@ import type { Command, CommandContext } from './command.ts';
 import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
-import { LAST, lastRun } from './last-run.ts';
+import { LAST, lastRunAround } from './last-run.ts';
 import { heldPlan } from '../protocol/held-plan.ts';
 import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
@@ -83,7 +83,7 @@ export const runsCommand: Command = async (args, context) => {
 async function meant(client: BackendClient, name: string, runId: string, { currentFolder, workspace = '.' }: Pick<CommandContext, 'currentFolder'> & { readonly workspace: string | undefined }): Promise<string> {
   if (runId !== LAST || name === 'remove') return runId;
   const project = path.resolve(currentFolder, workspace);
-  const last = await lastRun(client, project);
+  const last = await lastRunAround(client, project);
   if (last === undefined) throw new UsageError(`There is no run of ${project} yet; "conductor runs list" shows those of all projects.`);
   return last;
 }
@@ -162,7 +162,7 @@ const apply: Action = async (client, runId, _values, { terminal }) => {
 const undo: Action = async (client, runId, _values, { terminal }) => {
   const { run } = await client.request('run/get', { runId });
   const written = hasChange(run) ? await applyAnswer(run, client, { terminal, takeBack: true }) : [];
-  if (written.length === 0) throw new Error(`Nothing was taken back: the project does not have the change of run "${runId}".`);
+  if (written.length === 0) throw new Error(`Nothing was taken back: the project does not have the change of run "${runId}", or not as it was written.`);
   terminal.say(printable(`Taken back: ${written.join(', ')}.`));
   return EXIT.ok;
 };

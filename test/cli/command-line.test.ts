@@ -114,7 +114,7 @@ describe('conductor solve', () => {
     expect(undone).toMatchObject({ code: 0, stderr: expect.stringContaining(`Taken back: ${solved.applied.join(', ')}.`) as string });
     expect(await sources()).toBe(before);
     expect(await conductor('runs', 'undo', solved.runId)).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was taken back') as string });
-    const shown = await conductor('runs', 'show', 'last', '--workspace', project);
+    const shown = await conductor('runs', 'show', 'last', '--workspace', path.join(project, 'src'));
     expect(shown.stderr).toContain(`conductor runs apply ${solved.runId}`);
     expect(await conductor('runs', 'apply', solved.runId)).toMatchObject({ code: 0, stderr: expect.stringContaining(`"conductor runs undo ${solved.runId}" takes it back`) as string });
     expect(await sources()).toBe(after);
