@@ -88,12 +88,18 @@ async function addToFile(draft: PatchDraft, file: DraftFile, block: CodeBlock, e
   if (extent.is === 'whole') return setWhole(draft, file, inTabsOrSpacesOf(current, cleaned(content, read)));
   if (extent.is === 'fragment') return addFragment(draft, file, fragmentIn(block, current));
   const placed = place(read, { text: current, items: outline.items, language }, { prose: says.above, mayAdd: saysAddition(says.above) });
+  if ('text' in placed && read.elision === undefined && isReadOtherwise(placed.text, fragmentIn(block, current)))
+    return draft.refuse(file.path, 'The code block could stand for all that it begins, or for its own lines alone: it does not say whether what follows in the file is to be deleted.');
   if ('text' in placed) return setParts(draft, file, placed.text);
   if (read.elision !== undefined) return refuseGap(draft, file, read.elision, placed.reason);
   const byLines = definesSomeOf(read.items, outline.items) ? placed : fragmentIn(block, current);
   if (typeof byLines === 'string') setParts(draft, file, byLines);
   else draft.refuse(file.path, `The code block has no single place in the file: ${placed.reason}.`);
 }
+
+/** Whether the lines at a block's ends give another change than its names: it ends in the middle of a function, or has names of another type. */
+const isReadOtherwise = (byNames: string, byLines: string | { readonly reason: string }): boolean =>
+  typeof byLines === 'string' && byLines.replaceAll(/\s/g, '') !== byNames.replaceAll(/\s/g, '');
 
 function refuseGap(draft: PatchDraft, { path }: DraftFile, gap: string, why: string): void {
   draft.refuse(path, `The code block leaves parts of the file out (${JSON.stringify(gap)}), and ${why}.`);

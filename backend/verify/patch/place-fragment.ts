@@ -88,13 +88,20 @@ function placesOf(
   return places.toSorted((a, b) => a.cost - b.cost);
 }
 
-/** The fragment moved to where its first line stands in the file; also as it is below a first line that lost its indentation where it was copied. */
+/**
+ * The fragment moved to where its first line stands in the file; also as it is below a first line that lost its indentation where it was copied.
+ * None where other lines would have to stand further out than the file's margin.
+ */
 function atIndentOf(lines: readonly string[], first: string): string[][] {
   const [own = '', ...rest] = lines;
   const [from, to] = [indentOf(own), indentOf(first)];
-  const moved = rest.map((line) => (line.trim() === '' ? '' : line.startsWith(from) ? to + line.slice(from.length) : line));
-  const head = to + own.trimStart();
-  return from === '' && to !== '' && rest.some((line) => line.startsWith(to)) ? [[head, ...moved], [head, ...rest]] : [[head, ...moved]];
+  const found: string[][] = [];
+  if (to.endsWith(from)) {
+    const margin = to.slice(0, to.length - from.length);
+    found.push(lines.map((line) => (line.trim() === '' ? '' : margin + line)));
+  }
+  if (from === '' && to !== '' && rest.some((line) => line.startsWith(to))) found.push([to + own, ...rest]);
+  return found;
 }
 
 interface Hunk {

@@ -167,6 +167,11 @@ describe('the middle of a function', () => {
     await expectChange(`${IN}${fenced('python', block)}`, 'slugify/slugify.py', '.strip(separator)\n', '.strip(separator)\n    text = text.replace(separator * 2, separator)\n');
   });
 
+  it('from its first line on is not taken for all of it', async () => {
+    const block = `${SLUG.split('\n').slice(4, 6).join('\n')}\n    text = unicodedata.normalize("NFC", text)\n    text = text.lower()`;
+    await expectRefusal(`Change \`slugify/slugify.py\`:\n\n${fenced('python', block)}`, 'slugify/slugify.py', /does not say whether what follows in the file is to be deleted/);
+  });
+
   it('is never added at the end of the file, whatever the sentence says', async () => {
     await expectRefusal(`Add this to \`slugify/slugify.py\`:\n\n${fenced('python', '    limit = max_length or None\n    text = text.lower()[:limit]')}`, 'slugify/slugify.py', /its first line "limit = max_length or None" is not in the file/);
   });
@@ -201,6 +206,13 @@ describe('the middle of a function', () => {
 });
 
 describe('a part that is no program alone', () => {
+  it('whose first line stands deeper than the next ones keeps their depth', async () => {
+    const block = '        text = text[:max_length]\n\n    # the end\n    return text\n\n\ndef shorten(text, max_length=0):';
+    await expectChange(fenced('python slugify/slugify.py', block), 'slugify/slugify.py', '    return text\n\n\ndef shorten', '    # the end\n    return text\n\n\ndef shorten');
+    const cases = "      if (sign == 'a') return 1;\n      break;\n    case 3:\n      break;\n    case 1:";
+    await expectChange(fenced('c src/state.c', cases), 'src/state.c', '    case 1:', '    case 3:\n      break;\n    case 1:');
+  });
+
   it('arms of a match are placed by their patterns, and another block for the file counts, too', async () => {
     const arms = fenced('rust src/token.rs', '        Token::Number => "digits",\n        Token::End => {\n            "end"\n        }');
     await expectChange(arms, 'src/token.rs', '"number"', '"digits"');
@@ -227,6 +239,14 @@ describe('a part that is no program alone', () => {
 
   it('entries of a dictionary', async () => {
     await expectChange(`In colours.py, the blue is off. Replace it:\n\n${fenced('python', '    "green": (0, 128, 0),\n    "blue": (0, 0, 255),')}`, 'colours.py', '250', '255');
+  });
+
+  it('entries of an object are no members of a type that has the same names', async () => {
+    const file = "interface Limit {\n  readonly place: string;\n  readonly share: number;\n}\n\nexport function limits(): Limit[] {\n  return [\n    {\n      place: 'machine',\n      share: 0.5,\n    },\n  ];\n}\n";
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'src/limits.ts': file });
+    const { edits } = await parsePatch(fenced('ts src/limits.ts', "      place: 'machine',\n      // Others need some, too.\n      share: 0.5,"), base);
+    expect(edits).toEqual([]);
   });
 
   it('the middle of a class, from one method into the next', async () => {
