@@ -130,10 +130,10 @@ async function tasksOf(workspace: string, count: number): Promise<readonly Task[
   if (kept.length >= count) return kept.slice(0, count);
   const paths = new Set((await readdir(path.join(workspace, 'boltons'))).map((name) => `boltons/${name}`));
   const { candidates } = await findCandidates({ workspace, folder: workspace, paths }, { seed, kinds: ['write'] }, new AbortController().signal);
-  const tasks: Task[] = [];
+  const tasks = [...kept];
   for (const { edits: [edit], questionOf, about } of candidates) {
     if (tasks.length === count) break;
-    if (!edit || edit.before === null || edit.after === null) continue;
+    if (!edit || edit.before === null || edit.after === null || tasks.some(({ id }) => id === about)) continue;
     await writeFile(path.join(workspace, edit.path), edit.after);
     const { status, stdout } = spawnSync('python3', ['-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider'], { cwd: workspace, encoding: 'utf8', timeout: 60_000 });
     await writeFile(path.join(workspace, edit.path), edit.before);
