@@ -51,6 +51,7 @@ beforeAll(async () => {
     keepNames: true,
     platform: 'node',
     format: 'esm',
+    mainFields: ['module', 'main'],
     external: ['@vscode/ripgrep'],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   });

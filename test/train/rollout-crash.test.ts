@@ -25,7 +25,7 @@ let server: ScriptedServer;
 beforeAll(async () => {
   await build({
     entryPoints: [fileURLToPath(new URL('rollout-crash-child.ts', import.meta.url))], outfile: child, bundle: true, minify: true, keepNames: true, platform: 'node', format: 'esm',
-    external: ['@vscode/ripgrep'],
+    mainFields: ['module', 'main'], external: ['@vscode/ripgrep'],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   });
   // A worker's turn follows from the conversation alone.
