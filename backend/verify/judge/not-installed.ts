@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { listed } from '../../common/listed.ts';
 import type { SnapshotFiles } from '../copies/copy-pool.ts';
+import { packageIn } from '../runners/project-folder.ts';
 import type { TestReport } from '../runners/test-report.ts';
 
 /* A project that is not installed, or not all of it: what its tests lack, and how a person gets it. No change of the code brings it. */
@@ -72,21 +73,12 @@ interface Packages {
 
 /** The packages that a JavaScript project asks for, and how a person gets them. Undefined if it asks for none. */
 function packagesOf({ paths, text }: Files): Packages | undefined {
-  const [scripts = {}, ...dependencies] = ['scripts', 'dependencies', 'devDependencies'].map((key) => recordIn(text('package.json') ?? '{}', key));
-  const names = new Set(dependencies.flatMap((asked) => Object.keys(asked)));
+  const asked = packageIn(text('package.json'));
+  const names = new Set(Object.keys({ ...asked?.dependencies, ...asked?.devDependencies }));
   if (names.size === 0) return undefined;
-  const programs = new Set([...names, ...Object.values(scripts).flatMap((script) => String(script).split(/[\s;&|()]+/))]);
+  const programs = new Set([...names, ...Object.values(asked?.scripts ?? {}).flatMap((script) => script.split(/[\s;&|()]+/))]);
   const [, install = 'npm install'] = Object.entries(LOCK_FILES).find(([file]) => paths.has(file)) ?? [];
   return { names, programs, sentence: `The packages of this project are not installed: run "${install}".` };
-}
-
-function recordIn(json: string, key: string): object {
-  try {
-    const value = (JSON.parse(json) as Record<string, unknown> | null)?.[key];
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 interface Missing {

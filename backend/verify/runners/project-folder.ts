@@ -26,6 +26,16 @@ export interface PackageFile {
   readonly devDependencies: Readonly<Record<string, unknown>>;
 }
 
+/** What the text of a package.json says. Undefined if there is none, or it is not valid. */
+export function packageIn(text: string | undefined): PackageFile | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return packageSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
 /** A folder of a workspace, in which tests are searched. Each file is read once. */
 export class ProjectFolder {
   /** Absolute. */
@@ -52,13 +62,7 @@ export class ProjectFolder {
   }
 
   async packageFile(): Promise<PackageFile | undefined> {
-    const text = await this.text('package.json');
-    if (text === undefined) return undefined;
-    try {
-      return packageSchema.parse(JSON.parse(text));
-    } catch {
-      return undefined;
-    }
+    return packageIn(await this.text('package.json'));
   }
 
   /**
