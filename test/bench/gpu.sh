@@ -23,6 +23,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 root=$PWD
 modules=node_modules
 part=test/bench/gpu
+gym_bundle=dist/gpu-gym.mjs
 DEVICE=${DEVICE:-cuda}
 OUT=$(realpath -m "${OUT:-/tmp/conductor-gpu-results}")
 CACHE=${CACHE:-/tmp/conductor-gpu-bench}
@@ -40,7 +41,7 @@ needed_modules=(
   $modules/zod
 )
 needed_sources=(
-  package.json backend media/conductor-mini test/fixtures/mini-before-grpo test/golden test/bench/gpu test/bench/gpu.sh
+  package.json $gym_bundle backend media/conductor-mini test/fixtures/mini-before-grpo test/golden test/bench/gpu test/bench/gpu.sh
   test/bench/train test/bench/decode/{quiet,random}.ts
 )
 cuda_libraries=(libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcudart.so.13)
@@ -48,7 +49,7 @@ cuda_libraries=(libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcudart.so.1
 pack() {
   local file=$1 wheel=${2:-} capability=${3:-}
   # The gym needs far more packages than the model does: they are put into one file.
-  $modules/.bin/esbuild $part/gym.ts --bundle --platform=node --format=esm --external:onnxruntime-node --log-level=error --outfile=$part/gym.mjs \
+  $modules/.bin/esbuild $part/gym.ts --bundle --platform=node --format=esm --external:onnxruntime-node --log-level=error --minify --outfile=$gym_bundle \
     --banner:js="import { createRequire as from } from 'node:module'; const require = from(import.meta.url);"
   tar --exclude='*.map' --exclude='__pycache__' -c "${needed_sources[@]}" "${needed_modules[@]}" | xz -6 -T0 > "$file"
   check_size "$file"
@@ -202,9 +203,9 @@ product() {
 
 gym() {
   echo "== gym"
-  local script=$part/gym.mjs
+  local script=$gym_bundle
   [ -e $script ] || script=$part/gym.ts
-  with_libraries "$NODE" $script --device "$DEVICE" --out "$OUT" "$@"
+  with_libraries "$NODE" $script --device "$DEVICE" --out "$OUT" --model test/fixtures/mini-before-grpo "$@"
 }
 
 train() {
