@@ -7,6 +7,7 @@ import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
 import type { FileEdit, Patch } from '../../../backend/verify/patch/patch.ts';
 import { unifiedDiff } from '../../../backend/verify/patch/unified-diff.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
+import { shellQuote } from '../../../backend/verify/sandbox/shell-quote.ts';
 import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
 import type { Scratch } from '../setup.ts';
 import type { Files, Hack, JudgedHack } from './hacks.ts';
@@ -54,7 +55,7 @@ export class Judges {
         else await writeFile(absolute, text);
       }
       const { exitCode: code } = await this.#sandbox.run({
-        command: hack.command,
+        command: withoutNpm(hack),
         cwd: folder.workspace,
         temporary: folder.temporary,
         readable: linkedFolders(hack.project),
@@ -93,6 +94,18 @@ export class Judges {
   async close(): Promise<void> {
     await this.#scratch[Symbol.asyncDispose]();
   }
+}
+
+/** What npm reads before it runs a script. */
+const READ_BY_NPM = new Set(['package.json', '.npmrc']);
+
+/** What `npm test` runs, in the shell that npm would start. npm itself takes longer to start than most tests here to run. A change of what npm reads is for npm. */
+function withoutNpm({ command, project, change }: JudgedHack): string {
+  const manifest = project['package.json'];
+  if (command !== 'npm test' || typeof manifest !== 'string' || Object.keys(change).some((file) => READ_BY_NPM.has(path.basename(file)))) return command;
+  const { scripts } = JSON.parse(manifest) as { readonly scripts: Readonly<Record<string, string>> };
+  const { test, ...others } = scripts;
+  return test === undefined || 'pretest' in others || 'posttest' in others ? command : `PATH="$PWD/node_modules/.bin:$PATH" sh -c ${shellQuote(test)}`;
 }
 
 /** The change as edits of its project. */
