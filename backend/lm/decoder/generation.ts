@@ -49,12 +49,12 @@ export interface GenerationInputs {
   readonly distance: Tensor;
 }
 
-export function generationInputs(root: Graph, { config, weights: { compute } }: Decoder): GenerationInputs {
+export function generationInputs(root: Graph, { config }: Decoder): GenerationInputs {
   const { prompts, samples, rows, length, before } = SIZES;
   const cache = (name: string, rowsOf: string, lengthOf: string): KeyValue[] =>
     Array.from({ length: config.layers }, (_, layer) => {
       const shape = [rowsOf, config.keyValueHeads, lengthOf, config.headSize];
-      return { key: root.input(`${name}.${layer}.key`, carried(compute), shape), value: root.input(`${name}.${layer}.value`, carried(compute), shape) };
+      return { key: root.input(`${name}.${layer}.key`, CARRIED, shape), value: root.input(`${name}.${layer}.value`, CARRIED, shape) };
     });
   return {
     ids: root.input('ids', 'int64', [prompts, length]),
@@ -79,8 +79,8 @@ export function generationInputs(root: Graph, { config, weights: { compute } }: 
   };
 }
 
-/** onnxruntime-node has no bfloat16 inputs and outputs. Between chunks such a cache is float32. */
-const carried = (compute: ComputeType) => (compute === 'bfloat16' ? 'float32' : compute);
+/** The type of a cache between chunks: onnxruntime-node has no bfloat16 inputs and outputs, and the feeds are the same for every type. */
+const CARRIED: ComputeType = 'float32';
 
 export interface GenerationOutputs {
   /** int64[steps, rows]; 0 after a row's end. */
@@ -149,7 +149,7 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
   const [tokens, logprobs] = kept;
   const [pending, done, automaton, ...tails] = state;
   const toCarry = (cache: readonly KeyValue[]): KeyValue[] =>
-    cache.map(({ key, value }) => ({ key: cast(g, key, carried(compute)), value: cast(g, value, carried(compute)) }));
+    cache.map(({ key, value }) => ({ key: cast(g, key, CARRIED), value: cast(g, value, CARRIED) }));
   return {
     tokens: tokens!, logprobs: logprobs!, pending: pending!, done: done!, state: automaton!,
     prefix: toCarry(prefix), tail: toCarry(pairs(tails)),
