@@ -6,7 +6,7 @@ import { outcomesCheckSchema } from '../../backend/protocol/learning.ts';
 import { trainingSchema, type Training } from '../../backend/protocol/training.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { fillJournal, knowsItsWorkersALittle, POOL } from '../train/outcome-journal.ts';
-import { BUILT, conductorCommand, type Result } from './run-conductor.ts';
+import { conductorCommand, type Result } from './run-conductor.ts';
 
 /*
  * The command line, the real backend, conductor-mini in its process, and a journal of sixty questions that a prompted Conductor planned, which
@@ -15,7 +15,7 @@ import { BUILT, conductorCommand, type Result } from './run-conductor.ts';
 
 const QUESTIONS = 60;
 
-const { places, start, run } = conductorCommand(BUILT);
+const { places, start, run } = conductorCommand();
 /** All workers' server. Whoever were asked would be seen. */
 let workers: ScriptedServer;
 let runs: string[];
@@ -57,7 +57,7 @@ describe('conductor learn', { timeout: 600_000 }, () => {
 
   it('says what there is, and changes nothing', async () => {
     const found = outcomesCheckSchema.parse(JSON.parse((await ok('learn', '--check', '--json')).stdout));
-    expect(found).toEqual({ conductor: 'conductor-mini', learned: { verified: 24, other: 24 }, heldOut: { verified: 6, other: 6 }, own: 0, leftOut: [], canTell: true });
+    expect(found).toEqual({ conductor: 'conductor-mini', learned: { verified: 12, other: 36 }, heldOut: { verified: 6, other: 6 }, own: 0, leftOut: [], canTell: true });
     expect(await trainings()).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe('conductor learn', { timeout: 600_000 }, () => {
     const { code, stdout, stderr: said } = await result;
     [trainingId = ''] = await trainings();
     expect([code, stdout]).toEqual([1, '']);
-    expect(said).toContain('48 plans to learn from: 24 verified, 24 not.\n12 plans of the newest fifth of the questions, never learned from, to judge by: 6 verified, 6 not.\n');
+    expect(said).toContain('48 plans to learn from: 12 verified, 36 not.\n12 plans of the newest fifth of the questions, never learned from, to judge by: 6 verified, 6 not.\n');
     expect(said).toContain('"conductor-mini" learns from them; nobody is paid. It imitates plans that were verified.');
     expect(said).toContain(`conductor train follow ${trainingId}`);
 
@@ -85,11 +85,11 @@ describe('conductor learn', { timeout: 600_000 }, () => {
     expect(stderr).toContain('Better on the newest outcomes');
 
     expect(stderr).toContain(`conductor train adopt ${trainingId}`);
-    // Each of the 24 verified plans 20 times, eight at a time.
+    // Each of the 12 verified plans 20 times, eight at a time.
     const training = await shown(trainingId);
-    expect(training).toMatchObject({ state: 'completed', step: 60, learnsFrom: 'outcomes', logged: { says: 'better', verified: 6, other: 6 }, spentUsd: 0, spentTokens: 0, adopted: false });
-    expect(training.metrics).toHaveLength(60);
-    expect(await readdir(path.join(places.home, 'trainings', trainingId, 'versions', 'step-000060'))).toContain('adapter_model.safetensors');
+    expect(training).toMatchObject({ state: 'completed', step: 30, learnsFrom: 'outcomes', logged: { says: 'better', verified: 6, other: 6 }, spentUsd: 0, spentTokens: 0, adopted: false });
+    expect(training.metrics).toHaveLength(30);
+    expect(await readdir(path.join(places.home, 'trainings', trainingId, 'versions', 'step-000030'))).toContain('adapter_model.safetensors');
     expect(workers.requests).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('conductor learn', { timeout: 600_000 }, () => {
   it('has nothing of runs that were removed', async () => {
     for (const runId of runs.slice(0, 5)) await ok('runs', 'remove', runId);
     const { learned, heldOut } = outcomesCheckSchema.parse(JSON.parse((await ok('learn', '--check', '--json')).stdout));
-    expect([learned, heldOut]).toEqual([{ verified: 22, other: 22 }, { verified: 5, other: 6 }]);
+    expect([learned, heldOut]).toEqual([{ verified: 11, other: 33 }, { verified: 5, other: 6 }]);
   });
 
   it('learns from one project alone, and offers nothing where the newest are too few', async () => {

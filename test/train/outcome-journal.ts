@@ -39,9 +39,11 @@ export const questionAt = (index: number): string =>
 const anyWorker = (draw: () => number, _question: number): number => Math.floor(draw() * POOL.length);
 
 const right = POOL.findIndex(({ id }) => id === RIGHT);
-/** Of two plans, the right worker does all of one, and any of the others each step of the other. */
+/** Here the newest fifth of sixty questions begins. */
+const KNOWS_MORE_FROM = 48;
+/** The right worker does all of every fourth plan, later of every second, and any of the others each step of the rest: few plans to imitate, and enough of both kinds among the newest. */
 export const knowsItsWorkersALittle = (draw: () => number, question: number): number =>
-  (question % 2 === 0 ? right : (right + 1 + Math.floor(draw() * (POOL.length - 1))) % POOL.length);
+  (question % (question < KNOWS_MORE_FROM ? 4 : 2) === 0 ? right : (right + 1 + Math.floor(draw() * (POOL.length - 1))) % POOL.length);
 
 /** Asks so many questions, the oldest first. @param isRight what the tests say; by default the truth about the workers. @param choose who does a step */
 export function fillJournal(journal: Journal, questions: number, { seed = 1, isRight = isRightPlan, choose = anyWorker, overrides = {}, from = 0 }: {
@@ -67,7 +69,7 @@ export function fillJournal(journal: Journal, questions: number, { seed = 1, isR
 }
 
 /** How often the right worker is right, and the others. */
-const LUCK = { right: 0.85, other: 0.3 };
+const LUCK = { right: 0.95, other: 0.15 };
 
 /** Asks so many questions of which conductor-mini samples each plan itself, as Solve has it do. Texts that are no plan are left out. */
 export async function fillWithOwnPlans(journal: Journal, model: LanguageModel, questions: number, conductor: WorkerConfig): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { violationsIn } from '../harness/violations.ts';
 import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
 
 const SCREENS = path.join(ARTIFACTS, 'screens');
-const OFFER = 'Your Conductor can learn from 48 earlier plans, 24 of them verified by your tests.';
+const OFFER = 'Your Conductor can learn from 48 earlier plans, 12 of them verified by your tests.';
 
 /* Sixty questions are in the journal, planned by a paid model. The Conductor that is part of the extension learns from them. */
 describe('learning from earlier plans', { timeout: 600_000 }, () => {
@@ -48,7 +48,7 @@ describe('learning from earlier plans', { timeout: 600_000 }, () => {
     const { window, panel } = workbench;
     await window.runCommand('Conductor: Learn from Outcomes');
     await panel.frame.getByRole('heading', { name: 'Learning from earlier plans' }).waitFor();
-    await panel.frame.getByText(/^\d+ of 60 steps done/).waitFor({ timeout: 120_000 });
+    await panel.frame.getByText(/^\d+ of 30 steps done/).waitFor({ timeout: 120_000 });
     await window.screenshot(path.join(SCREENS, 'learn-under-way-dark.png'));
     await panel.frame.getByRole('heading', { name: 'Judged by the newest plans' }).waitFor({ timeout: 400_000 });
     await panel.frame.locator('.comparison-verdict').getByText('Better').waitFor();
