@@ -15,7 +15,7 @@ import { BUILT, conductorCommand } from './run-conductor.ts';
 /* The official client of the protocol against the built command. */
 
 const sandbox = await trySandbox();
-const { places, run } = conductorCommand(BUILT);
+const { places, run } = conductorCommand();
 
 const WRONG = 'export const sum = (list) => list.reduce((a, b) => a + b);\n';
 const RIGHT = 'export const sum = (list) => list.reduce((a, b) => a + b, 0);\n';

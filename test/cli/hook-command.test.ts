@@ -3,12 +3,12 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { GitRepository } from '../verify/git-repository.ts';
 import { trySandbox } from '../verify/setup.ts';
-import { BUILT, conductorCommand } from './run-conductor.ts';
+import { conductorCommand } from './run-conductor.ts';
 
 /* The built command as an agent calls it. */
 
 const sandbox = await trySandbox();
-const { places, run } = conductorCommand(BUILT);
+const { places, run } = conductorCommand();
 
 const SUM = 'export const sum = (a, b) => a + b;\n';
 const TEST = 'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { sum } from "../src/sum.js";\ntest("sums", () => assert.equal(sum(1, 2), 3));\n';

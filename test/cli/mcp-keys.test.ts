@@ -9,7 +9,7 @@ import { BUILT, conductorCommand } from './run-conductor.ts';
 
 /* Keys that the server of MCP lacks: the official client against the built command. */
 
-const { places, run } = conductorCommand(BUILT);
+const { places, run } = conductorCommand();
 const PLAN = 'model_id = [0]\nsubtasks = ["Say what sum does."]\naccess_list = [[]]';
 const KEY = 'sk-entered-by-a-person';
 

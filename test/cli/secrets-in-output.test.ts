@@ -6,7 +6,7 @@ import { makeProjectTasks, type Decision } from '../../backend/train/tasks/proje
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { GitRepository } from '../verify/git-repository.ts';
 import { makeScratch, trySandbox } from '../verify/setup.ts';
-import { BUILT, conductorCommand } from './run-conductor.ts';
+import { conductorCommand } from './run-conductor.ts';
 
 /*
  * The whole way of what tests say: a project whose tests, and an answer whose code, raise, print and name secrets. None may be left in
@@ -14,7 +14,7 @@ import { BUILT, conductorCommand } from './run-conductor.ts';
  */
 
 const sandbox = await trySandbox();
-const { places, run } = conductorCommand(BUILT);
+const { places, run } = conductorCommand();
 
 /* Made up, and put together here so that no scanner takes this file for a leak. */
 const SECRETS: Readonly<Record<string, string>> = {

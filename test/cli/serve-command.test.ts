@@ -5,11 +5,11 @@ import path from 'node:path';
 import OpenAI, { type APIError } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
-import { BUILT, conductorCommand } from './run-conductor.ts';
+import { conductorCommand } from './run-conductor.ts';
 
 /* OpenAI's own client against the built command, with workers behind a real wire. */
 
-const { places, run, start } = conductorCommand(BUILT);
+const { places, run, start } = conductorCommand();
 
 const PLAN = 'model_id = [0, 1]\nsubtasks = ["Find the cause.", "Mend it with the tools."]\naccess_list = [[], [0]]';
 const plainly = ({ model }: ScriptedRequest): ScriptedAnswer => (model === 'planner' ? PLAN : model === 'first' ? 'The bound is off by one.' : 'Mended.');

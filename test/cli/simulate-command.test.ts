@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import type { Simulation } from '../../backend/protocol/simulation.ts';
-import { BUILT, conductorCommand } from './run-conductor.ts';
+import { conductorCommand } from './run-conductor.ts';
 
 /* Simulated workers that stand in for the pool while `conductor simulate` runs, of the command line as it is built. */
 
-const { places, start, run } = conductorCommand(BUILT);
+const { places, start, run } = conductorCommand();
 afterAll(() => run(['backend', 'stop']));
 
 const poolOf = async (): Promise<{ id: string; enabled: boolean; simulated: boolean }[]> => {
