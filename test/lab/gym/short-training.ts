@@ -24,7 +24,7 @@ import { CheckpointStore } from '../../../backend/train/grpo/checkpoint-store.ts
 export const SHORT_MODEL = fileURLToPath(new URL('../../fixtures/mini-before-grpo', import.meta.url));
 
 const SEED = 11;
-const TRAINING = { steps: 30, tasksPerStep: 4, groupSize: 16, seed: SEED, learningRate: 1e-3, lossType: 'grpo', divergence: 0, pools: 'fixed' } as const;
+const TRAINING = { steps: 24, tasksPerStep: 4, groupSize: 8, seed: SEED, learningRate: 1e-3, lossType: 'grpo', divergence: 0, pools: 'fixed' } as const;
 const SAMPLES = 4;
 
 export interface ShortTraining {
@@ -41,7 +41,7 @@ export async function shortTraining(sabotage?: Sabotage): Promise<ShortTraining>
   const { signal } = new AbortController();
   const folder = await mkdtemp(path.join(tmpdir(), 'short-training-'));
   const tasks = gymTasks({ seed: SEED, split: 'train', count: 36 });
-  const heldOut = gymTasks({ seed: SEED, split: 'held-out', count: 48 });
+  const heldOut = gymTasks({ seed: SEED, split: 'held-out', count: 32 });
   const arena = await GymArena.open({ train: { workers: TRAINING_POOL, luck: SEED } }, [...tasks, ...heldOut], isProcessAlive);
   const journal = Journal.open(path.join(folder, 'journal.sqlite'), { isDurable: false });
   const model = await LocalModel.open({
