@@ -5,7 +5,7 @@ describe('a run that is cancelled', () => {
   let workbench: Workbench;
 
   beforeAll(async () => {
-    workbench = await Workbench.start({ latency: 10 });
+    workbench = await Workbench.start({ latency: 5 });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());
