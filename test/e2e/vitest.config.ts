@@ -6,6 +6,8 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['flows/**/*.test.ts'],
     globalSetup: 'harness/install-once.ts',
+    // A module of one flow knows nothing of another: the harness need not be loaded again for each.
+    isolate: false,
     // Each flow runs a VS Code, a browser and a backend, which wait for one another more than half of the time.
     maxWorkers: 3,
     testTimeout: 300_000,
