@@ -18,7 +18,7 @@ describe('two questions in a row', () => {
   let workbench: Workbench;
 
   beforeAll(async () => {
-    workbench = await Workbench.start({ seed: SEED, width: 1_440, height: 1_000 });
+    workbench = await Workbench.start({ seed: SEED, latency: 0, width: 1_440, height: 1_000 });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());

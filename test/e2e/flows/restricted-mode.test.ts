@@ -5,7 +5,7 @@ describe('a workspace in Restricted Mode', () => {
   let workbench: Workbench;
 
   beforeAll(async () => {
-    workbench = await Workbench.start({ workspaceTrust: true });
+    workbench = await Workbench.start({ workspaceTrust: true, latency: 0 });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());

@@ -18,7 +18,7 @@ describe('the tests that judge', () => {
   };
 
   beforeAll(async () => {
-    workbench = await Workbench.start({ width: 1_440, height: 1_000 });
+    workbench = await Workbench.start({ latency: 0, width: 1_440, height: 1_000 });
     const api = path.join(workbench.project, 'api');
     await mkdir(api);
     await writeFile(path.join(api, 'pyproject.toml'), '[tool.pytest.ini_options]\ntestpaths = ["tests"]\n');
