@@ -53,16 +53,21 @@ export const SLOW_TESTS: readonly SlowTests[] = [
 
 /** The longest of all, in their order. They begin first, so that nothing waits for one of them at the end. */
 export const LONGEST_TEST_FILES = [
+  'test/verify/reward-hacks/{typescript/vitest,python/pytest,go/go}.test.ts',
+  'test/cli/verify-command.test.ts',
+  'test/train/learn-from-outcomes.test.ts',
+  'test/verify/reward-hacks/java/java.test.ts',
   'test/solve/crash-matrix.test.ts',
-  'test/verify/reward-hacks/{typescript/vitest,python/pytest,java/java,typescript/mocha,go/go,typescript/node-test}.test.ts',
-  'test/cli/{verify-command,command-line}.test.ts',
-  'test/lab/gym/learns.test.ts',
-  'test/verify/honest/{python-plugins,go,toolchains,built,pytest}.test.ts',
+  'test/verify/reward-hacks/typescript/{mocha,node-test}.test.ts',
+  'test/cli/command-line.test.ts',
+  'test/verify/honest/{go,python-plugins,toolchains,built}.test.ts',
   'test/verify/runners/python.test.ts',
-  'test/verify/{verify,reached-first,coverage}.test.ts',
-  'test/verify/escape/limits.test.ts',
+  'test/verify/{verify,coverage,reached-first}.test.ts',
+  'test/lab/gym/learns.test.ts',
+  'test/verify/published/packages.test.ts',
   'test/lm/decoder/batch-invariance.test.ts',
-  'test/solve/local-run.test.ts',
+  'test/lm/process/{model-client,training}.test.ts',
+  'test/server/backend-process.test.ts',
   'test/train/training-manager.test.ts',
 ];
 
