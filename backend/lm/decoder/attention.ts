@@ -29,6 +29,14 @@ export interface Rows {
   readonly length: Dimension;
 }
 
+export interface PromptRows extends Rows {
+  /**
+   * int32[]: the length again, as an input of the graph, for the fused kernel. It reads the number on the host. On CUDA a length that is computed
+   * in the graph is copied there, and onnxruntime 1.30 does not wait for the copy: seen on an H100 as a length of 0 and an illegal memory access.
+   */
+  readonly total: Tensor;
+}
+
 /** The result of attention, [.., heads, headSize] in the order of the tokens, and the KV cache for later tokens. */
 export interface Attended {
   readonly output: Tensor;
@@ -36,19 +44,18 @@ export interface Attended {
 }
 
 /** Causal attention over whole rows, by the fastest kernel of the device. */
-export const promptAttention = (g: Graph, decoder: Decoder, projected: Projected, rows: Rows): Attended =>
+export const promptAttention = (g: Graph, decoder: Decoder, projected: Projected, rows: PromptRows): Attended =>
   (decoder.weights.hasFusedAttention ? fusedCausalAttention : causalAttention)(g, decoder, projected, rows);
 
 /** Causal attention by onnxruntime's kernel, which holds no [length, length] scores. It has no gradient, and no float32 on CUDA. */
-export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { query, key, value }: Projected, { batch, length }: Rows): Attended {
+export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { query, key, value }: Projected, { batch, length, total }: PromptRows): Attended {
   const { attentionHeads: heads, keyValueHeads, headSize } = config;
   const side = (x: Tensor, count: number): Tensor => reshape(g, x, [batch, length, count * headSize]);
-  const size = g.once(`int32 ${length}`, () => cast(g, reshape(g, g.size(String(length)), []), 'int32'));
-  const last = g.once(`last of ${batch} ${length}`, () => expand(g, add(g, size, g.scalar('int32', -1)), [batch]));
+  const last = g.once(`last of ${batch} ${length}`, () => expand(g, add(g, cast(g, g.size(String(length)), 'int32'), g.scalar('int32', -1)), [batch]));
   const { output, ...cache } = groupedQueryAttention(
     g,
     { query: side(query, heads), key: side(key, keyValueHeads), value: side(value, keyValueHeads) },
-    { lastIndex: last, total: size, ...rotation },
+    { lastIndex: last, total, ...rotation },
     { heads, keyValueHeads, batch, length },
   );
   return { output, cache };

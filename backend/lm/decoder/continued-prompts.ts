@@ -20,6 +20,8 @@ export interface ContinuedPrompts {
   /** int64[prompts, prompt length], padded on the right, and the lengths int64[prompts]. */
   readonly prompts: Tensor;
   readonly promptLengths: Tensor;
+  /** int32[]: the longest prompt, see `PromptRows.total`. */
+  readonly longestPrompt: Tensor;
   /** int64[prompts, samples, length], padded on the right. */
   readonly completions: Tensor;
 }
@@ -30,6 +32,7 @@ export function continuedPrompts(root: Graph, use: Use): ContinuedPrompts {
     use,
     prompts: root.input(`${use} prompts`, 'int64', [prompts, promptLength]),
     promptLengths: root.input(`${use} promptLengths`, 'int64', [prompts]),
+    longestPrompt: root.input(`${use} longestPrompt`, 'int32', []),
     completions: root.input(`${use} completions`, 'int64', [prompts, samples, length]),
   };
 }
@@ -58,20 +61,20 @@ export function passOver(g: Graph, decoder: Decoder, { use, ...inputs }: Continu
   };
   return {
     ids,
-    pass: (attention) => ({ tokens, form: 'stored', attend: (b, projected) => attend(b, decoder, projected, attention, continuations, sizes) }),
+    pass: (attention) => ({ tokens, form: 'stored', attend: (b, projected) => attend(b, decoder, projected, attention, continuations, { ...sizes, total: inputs.longestPrompt }) }),
   };
 }
 
 /** Prompts attend to themselves; completions also attend to their prompts. */
 function attend(
-  g: Graph, decoder: Decoder, projected: Projected, attention: typeof promptAttention, continuations: Continuations, sizes: ReturnType<typeof sizesOf>,
+  g: Graph, decoder: Decoder, projected: Projected, attention: typeof promptAttention, continuations: Continuations, sizes: ReturnType<typeof sizesOf> & { readonly total: Tensor },
 ): Tensor {
   const { attentionHeads, headSize } = decoder.config;
-  const { prompts, promptLength, promptTokens, completionTokens, tokens } = sizes;
+  const { prompts, promptLength, promptTokens, completionTokens, tokens, total } = sizes;
   const part = (cut: (x: Tensor) => Tensor): Projected => ({ query: cut(projected.query), key: cut(projected.key), value: cut(projected.value) });
   const ofPrompts = part((x) => slice(g, x, 0, 0, promptTokens));
   const ofCompletions = part((x) => sliceRest(g, x, 0, g.size(promptTokens), completionTokens));
-  const { output, cache } = attention(g, decoder, ofPrompts, { batch: prompts, length: promptLength });
+  const { output, cache } = attention(g, decoder, ofPrompts, { batch: prompts, length: promptLength, total });
   const flat = (x: Tensor, size: string): Tensor => reshape(g, x, [size, attentionHeads, headSize]);
   const continued = continuationAttention(g, decoder, ofCompletions, cache, continuations);
   return concat(g, [flat(output, promptTokens), flat(continued, completionTokens)], 0, tokens);

@@ -1,4 +1,4 @@
-import { type Feeds, int64s } from '../graph/session.ts';
+import { type Feeds, int32s, int64s } from '../graph/session.ts';
 import type { Use } from './continued-prompts.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
 
@@ -55,6 +55,7 @@ function feedsOf(use: Use, prompts: readonly (readonly number[])[], completions:
   const [promptLength, length] = [longest(prompts), longest(completions)];
   return {
     [`${use} prompts`]: int64s([prompts.length, promptLength], prompts.flatMap((prompt) => padded(prompt, promptLength))),
+    [`${use} longestPrompt`]: int32s([], [promptLength]),
     [`${use} promptLengths`]: int64s([prompts.length], prompts.map((prompt) => prompt.length)),
     [`${use} completions`]: int64s(
       [prompts.length, prompts.length === 0 ? 0 : completions.length / prompts.length, length], completions.flatMap((completion) => padded(completion, length)),

@@ -1,6 +1,6 @@
 import type { TokenAutomaton } from '../automaton/token-automaton.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
-import { bools, type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
+import { bools, type Feeds, float32s, int32s, int64s, type Values } from '../graph/session.ts';
 import type { GenerationRequest } from './generation-request.ts';
 import { uniform } from './noise.ts';
 
@@ -16,7 +16,9 @@ export const paddedLength = (tokens: number): number => Math.ceil(Math.max(1, to
 
 export function promptFeeds(prompts: readonly (readonly number[])[], length: number): Feeds {
   const ids = prompts.flatMap((prompt) => [...prompt.slice(0, -1), ...new Array<number>(length - prompt.length + 1).fill(0)]);
-  return { ids: int64s([prompts.length, length], ids), lengths: int64s([prompts.length], prompts.map((prompt) => prompt.length - 1)) };
+  return {
+    ids: int64s([prompts.length, length], ids), lengths: int64s([prompts.length], prompts.map((prompt) => prompt.length - 1)), length: int32s([], [length]),
+  };
 }
 
 /** The inputs that are the same in every chunk of a request. */
@@ -65,7 +67,7 @@ export function startFeeds({ prompts, samples, seeds, automaton }: GenerationReq
 export function drawFeeds({ prompts, samples, seeds }: Pick<GenerationRequest, 'prompts' | 'samples' | 'seeds'>, before: number, steps: number): Feeds {
   const draws = new Float32Array(steps * seeds.length);
   for (let step = 0; step < steps; step += 1) seeds.forEach((seed, row) => { draws[step * seeds.length + row] = uniform(seed, before + step); });
-  return { draws: float32s([steps, prompts.length, samples], draws) };
+  return { draws: float32s([steps, prompts.length, samples], draws), steps: int64s([], [steps]) };
 }
 
 function emptyCaches({ layers, keyValueHeads, headSize }: DecoderConfig, rows: number): Feeds {
@@ -110,8 +112,8 @@ function rowsIn(values: Values, places: readonly number[]): Values {
 /** Inputs of generation while the graph scores or trains. */
 export function idleGeneration(config: DecoderConfig): Feeds {
   return {
-    ids: int64s([0, 0], []), lengths: int64s([0], []), fresh: bools([], [0]), pending: int64s([0], []), done: bools([0], []),
-    draws: float32s([0, 0, 0], []), temperature: float32s([0, 1], []), topP: float32s([0, 1], []), topK: int64s([0, 1], []),
+    ids: int64s([0, 0], []), lengths: int64s([0], []), length: int32s([], [0]), fresh: bools([], [0]), pending: int64s([0], []), done: bools([0], []),
+    draws: float32s([0, 0, 0], []), steps: int64s([], [0]), temperature: float32s([0, 1], []), topP: float32s([0, 1], []), topK: int64s([0, 1], []),
     restricted: bools([], [0]), limits: int64s([0], []), stops: bools([config.vocabularySize], new Uint8Array(config.vocabularySize)),
     state: int64s([0], []), ...automatonFeeds(undefined, config.vocabularySize), ...emptyCaches(config, 0),
   };

@@ -22,6 +22,8 @@ export interface GenerationInputs {
   readonly ids: Tensor;
   /** int64[prompts]: lengths of the prefixes, from 0. */
   readonly lengths: Tensor;
+  /** int32[]: the longest prefix, see `PromptRows.total`. */
+  readonly length: Tensor;
   /** bool[]: true to prefill the prompts, false if `prefix` holds their cache. */
   readonly fresh: Tensor;
   readonly prefix: readonly KeyValue[];
@@ -33,6 +35,8 @@ export interface GenerationInputs {
   readonly done: Tensor;
   /** float32[steps, prompts, samples]: a uniform number for each token. */
   readonly draws: Tensor;
+  /** int64[]: the number of steps, which the loop reads on the host like `PromptRows.total`. */
+  readonly steps: Tensor;
   readonly temperature: Tensor;
   readonly topP: Tensor;
   readonly topK: Tensor;
@@ -59,12 +63,14 @@ export function generationInputs(root: Graph, { config }: Decoder): GenerationIn
   return {
     ids: root.input('ids', 'int64', [prompts, length]),
     lengths: root.input('lengths', 'int64', [prompts]),
+    length: root.input('length', 'int32', []),
     fresh: root.input('fresh', 'bool', []),
     prefix: cache('prefix', 'carried prompts', 'carried length'),
     tail: cache('tail', rows, before),
     pending: root.input('pending', 'int64', [rows]),
     done: root.input('done', 'bool', [rows]),
     draws: root.input('draws', 'float32', ['steps', prompts, samples]),
+    steps: root.input('steps', 'int64', []),
     temperature: root.input('temperature', 'float32', [rows, 1]),
     topP: root.input('topP', 'float32', [rows, 1]),
     topK: root.input('topK', 'int64', [rows, 1]),
@@ -112,7 +118,7 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
   const tailShapes = Object.fromEntries(tail.map((_, index) => [index + OWN_STATES, [rows, keyValueHeads, fed, headSize]]));
   const { state, kept } = loop(
     g,
-    { limit: reshape(g, g.size('steps'), []), state: [inputs.pending, inputs.done, inputs.state, ...tail], steps: 'taken', shapes: tailShapes },
+    { limit: inputs.steps, state: [inputs.pending, inputs.done, inputs.state, ...tail], steps: 'taken', shapes: tailShapes },
     (body, iteration, [pending, done, automaton, ...tails]) => {
       const place = add(body, start, iteration);
       const newTail: KeyValue[] = [];
@@ -160,14 +166,14 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
 const OWN_STATES = 3;
 
 /** The prefill: keys and values of all tokens of the prefixes. */
-function readPrompts(g: Graph, decoder: Decoder, { ids }: GenerationInputs): KeyValue[] {
+function readPrompts(g: Graph, decoder: Decoder, { ids, length: total }: GenerationInputs): KeyValue[] {
   const { prompts, length } = SIZES;
   const caches: KeyValue[] = [];
   decoder.layers(g, reshape(g, ids, ['prompt tokens']), {
     tokens: 'prompt tokens',
     form: 'stored',
     attend: (b, projected) => {
-      const { output, cache } = promptAttention(b, decoder, projected, { batch: prompts, length });
+      const { output, cache } = promptAttention(b, decoder, projected, { batch: prompts, length, total });
       caches.push(cache);
       return output;
     },

@@ -27,6 +27,8 @@ export interface GradientInputs {
   readonly from: Tensor;
   /** int64[trained blocks, PLACES_AT_ONCE]: the ids of the trained tokens. */
   readonly targets: Tensor;
+  /** int64[]: the number of blocks, which the loop reads on the host; see `PromptRows.total`. */
+  readonly blocks: Tensor;
   /** float32[]. */
   readonly temperature: Tensor;
   /** Those of tokens are float32[trained blocks, PLACES_AT_ONCE] each. */
@@ -52,6 +54,7 @@ export function gradientInputs(root: Graph): GradientInputs {
     continued: continuedPrompts(root, 'trained'),
     from: places('from', 'int64'),
     targets: places('targets', 'int64'),
+    blocks: root.input('trained blocks', 'int64', []),
     temperature: number('temperature'),
     loss: {
       oldLogprobs: places('oldLogprobs'),
@@ -138,10 +141,10 @@ class ProjectionNotes {
 
 /** The last norm, the output layer and the loss, forward and backward, one block of tokens at a time. */
 function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: GradientInputs, trained: readonly Tensor[]) {
-  const { from, targets, temperature, loss } = inputs;
+  const { from, targets, blocks: limit, temperature, loss } = inputs;
   const blocks = reshape(g, g.size(BLOCKS), []);
   const start = trained.map((tensor) => expand(g, g.scalar('float32', 0), tensor.shape));
-  const { state, kept } = loop(g, { limit: blocks, state: start, steps: BLOCKS }, (body, block, sums) => {
+  const { state, kept } = loop(g, { limit, state: start, steps: BLOCKS }, (body, block, sums) => {
     const ofBlock = (tensor: Tensor): Tensor => gather(body, tensor, block);
     const wanted = gather(body, detach(body, hidden), ofBlock(from));
     const all = logSoftmax(body, divide(body, decoder.logits(body, wanted, 'stored'), temperature));

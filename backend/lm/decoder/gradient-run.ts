@@ -70,6 +70,7 @@ export function gradientFeeds(request: GradientRequest, config: DecoderConfig, c
   const shape = [blocks, PLACES_AT_ONCE];
   return {
     ...rows.feeds,
+    'trained blocks': int64s([], [blocks]),
     'trained from': int64s(shape, from),
     'trained targets': int64s(shape, targets),
     'trained temperature': float32s([], [temperature]),
@@ -90,6 +91,7 @@ export function idleGradients(): Feeds {
   const none = [0, PLACES_AT_ONCE];
   return {
     ...idleRows('trained', 0),
+    'trained blocks': int64s([], [0]),
     'trained from': int64s(none, []),
     'trained targets': int64s(none, []),
     'trained temperature': float32s([], [1]),

@@ -22,6 +22,7 @@ export function scoringFeeds(request: ScoringRequest, config: DecoderConfig, con
   const rows = sharesPrompt(request) ? continuedRows(request, 'scored') : wholeRows(request, 'scored');
   return rows && {
     ...rows.feeds,
+    blocks: int64s([], [rows.blocks]),
     from: int64s([rows.blocks, PLACES_AT_ONCE], rows.from),
     targets: int64s([rows.blocks, PLACES_AT_ONCE], rows.targets),
     scoringTemperature: float32s([], [temperature]),
@@ -61,6 +62,7 @@ export function scoresOf({ sequences, promptLengths }: ScoringRequest, scores: V
 export function idleScoring(tokens: 0 | 1 = 0): Feeds {
   return {
     ...idleRows('scored', tokens),
+    blocks: int64s([], [0]),
     from: int64s([0, PLACES_AT_ONCE], []),
     targets: int64s([0, PLACES_AT_ONCE], []),
     scoringTemperature: float32s([], [1]),

@@ -22,6 +22,8 @@ export interface ScoringInputs {
   readonly from: Tensor;
   /** int64[blocks, PLACES_AT_ONCE]: the ids of the scored tokens. */
   readonly targets: Tensor;
+  /** int64[]: the number of blocks, which the loop reads on the host; see `PromptRows.total`. */
+  readonly blocks: Tensor;
   /** float32[]. */
   readonly scoringTemperature: Tensor;
 }
@@ -31,16 +33,17 @@ export function scoringInputs(root: Graph): ScoringInputs {
     continued: continuedPrompts(root, 'scored'),
     from: root.input('from', 'int64', ['blocks', PLACES_AT_ONCE]),
     targets: root.input('targets', 'int64', ['blocks', PLACES_AT_ONCE]),
+    blocks: root.input('blocks', 'int64', []),
     scoringTemperature: root.input('scoringTemperature', 'float32', []),
   };
 }
 
 /** float32[blocks, PLACES_AT_ONCE] of softmax(logits / temperature). */
-export function scoreTokens(g: Graph, decoder: Decoder, { continued, from, targets, scoringTemperature }: ScoringInputs): Tensor {
+export function scoreTokens(g: Graph, decoder: Decoder, { continued, from, targets, blocks: limit, scoringTemperature }: ScoringInputs): Tensor {
   const { ids, pass } = passOver(g, decoder, continued);
   const hidden = decoder.layers(g, ids, pass(promptAttention));
   const blocks = reshape(g, g.size('blocks'), []);
-  const { kept } = loop(g, { limit: blocks, state: [], steps: 'blocks' }, (body, block) => {
+  const { kept } = loop(g, { limit, state: [], steps: 'blocks' }, (body, block) => {
     const wanted = gather(body, hidden, gather(body, from, block));
     const logits = divide(body, decoder.logits(body, wanted, 'stored'), scoringTemperature);
     const logprobs = gatherElements(body, logSoftmax(body, logits), reshape(body, gather(body, targets, block), [PLACES_AT_ONCE, 1]), 1);

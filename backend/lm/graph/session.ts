@@ -92,4 +92,5 @@ export function int64s(shape: readonly number[], data: ArrayLike<number>): Value
   for (let index = 0; index < data.length; index += 1) if (data[index] !== 0) integers[index] = BigInt(data[index] as number);
   return { element: 'int64', shape, data: integers };
 }
+export const int32s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'int32', shape, data: Int32Array.from(data) });
 export const bools = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'bool', shape, data: Uint8Array.from(data) });

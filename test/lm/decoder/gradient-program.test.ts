@@ -14,7 +14,7 @@ import { divide, negate } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { gather, gatherElements } from '../../../backend/lm/graph/ops/indexing.ts';
 import { logSoftmax } from '../../../backend/lm/graph/ops/neural.ts';
 import { reshape, sum } from '../../../backend/lm/graph/ops/shape.ts';
-import { type Feeds, float32s, int64s, Session } from '../../../backend/lm/graph/session.ts';
+import { type Feeds, float32s, int32s, int64s, Session } from '../../../backend/lm/graph/session.ts';
 import { GOLDEN_MODELS, type GoldenModel, gradientsFile, modelFolder, readFigures } from '../../golden/golden.ts';
 import { goldenAdapter } from './tiny-model.ts';
 
@@ -164,7 +164,7 @@ describe('attention made of plain operations', () => {
     const given = { query: side('query', attentionHeads), key: side('key', keyValueHeads), value: side('value', keyValueHeads) };
     const tokens = (x: Tensor): Tensor => reshape(g, x, ['tokens', x.shape[2]!, headSize]);
     const projected = { query: tokens(given.query), key: tokens(given.key), value: tokens(given.value) };
-    const rows = { batch: 'batch', length: 'length' };
+    const rows = { batch: 'batch', length: 'length', total: g.input('total', 'int32', []) };
     const [plain, fused] = [causalAttention(g, decoder, projected, rows), fusedCausalAttention(g, decoder, projected, rows)];
     const outputs = {
       plain: plain.output, plainKey: plain.cache.key, plainValue: plain.cache.value,
@@ -177,7 +177,7 @@ describe('attention made of plain operations', () => {
         Float32Array.from({ length: batch * length * heads * headSize }, (_, index) => 6 * uniform(seed, index) - 3),
       );
       const results = await session.run(
-        { query: random(1, attentionHeads), key: random(2, keyValueHeads), value: random(3, keyValueHeads) },
+        { total: int32s([], [length]), query: random(1, attentionHeads), key: random(2, keyValueHeads), value: random(3, keyValueHeads) },
         ['plain', 'plainKey', 'plainValue', 'fused', 'fusedKey', 'fusedValue'],
       );
       for (const part of ['', 'Key', 'Value'] as const) {
