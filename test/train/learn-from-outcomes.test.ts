@@ -26,7 +26,7 @@ const BUNDLED = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'loca
 
 /** A fifth of them has enough of both kinds. */
 const QUESTIONS = 80;
-/** Of these, the right worker is right more often, and the others are right at times: verified plans alone do not tell who is right. */
+/** Of these, the right worker is right more often, and the others are right at times: some of the verified plans are another worker's. */
 const OWN_QUESTIONS = 28;
 
 let folder: string;
