@@ -6,12 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Checkpoint, openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
 import { Decoder, rotaryTables } from '../../../backend/lm/decoder/decoder.ts';
 import { generateChunk, generationInputs } from '../../../backend/lm/decoder/generation.ts';
+import { gradientInputs, gradientsOfTokens } from '../../../backend/lm/decoder/gradient-program.ts';
+import { adapterInputs, locateTrained } from '../../../backend/lm/decoder/gradient-run.ts';
 import { scoreTokens, scoringInputs } from '../../../backend/lm/decoder/scoring.ts';
 import { DecoderWeights } from '../../../backend/lm/decoder/weights.ts';
 import type { ComputeType } from '../../../backend/lm/device/devices.ts';
 import { encodeModel } from '../../../backend/lm/graph/encode-model.ts';
 import { Graph } from '../../../backend/lm/graph/graph.ts';
-import { bodiesOf, onnxOf } from '../../../backend/lm/graph/onnx-of.ts';
+import { bodiesOf, forwardInputs, onnxOf } from '../../../backend/lm/graph/onnx-of.ts';
 import { multiply } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { openQuantized } from '../../../backend/lm/quantize/quantized-store.ts';
 import { GOLDEN_MODELS, modelFolder } from '../../golden/golden.ts';
@@ -36,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(storage, { recursive: true }));
 
-/** Both programs of a session (see decoder-session.ts) as they are written for CUDA. */
+/** The programs of a session (see decoder-session.ts) as they are written for CUDA; that of training where there is an adapter to train. */
 async function decoderFor({ model, compute, bits, adapters }: Case): Promise<Graph> {
   const checkpoint = await openCheckpoint(modelFolder(model));
   const quantized = bits && (await quantizedWeights(checkpoint, bits));
@@ -46,6 +48,10 @@ async function decoderFor({ model, compute, bits, adapters }: Case): Promise<Gra
   const decoder = new Decoder(config, weights, rotaryTables(graph, config, 64, compute));
   generateChunk(graph, decoder, generationInputs(graph, decoder));
   scoreTokens(graph, decoder, scoringInputs(graph));
+  if (adapters) {
+    const { trained, wanted } = locateTrained(graph, adapterInputs(config), config);
+    gradientsOfTokens(graph, decoder, gradientInputs(graph), trained, wanted, true);
+  }
   return graph;
 }
 
@@ -89,7 +95,7 @@ function withoutKernel(graph: Graph, version: number): string[] {
     if (!kernel) return [`${name}: not in the table`];
     if (!name.startsWith('com.microsoft.') && !isRegistered(kernel, version)) return [`${name}: not as opset ${version} defines it`];
     const { operands = [] } = onnxOf(operation);
-    const inputs = [...operation.inputs.map((input) => input?.element), ...operands.map(({ element }) => element)];
+    const inputs = [...forwardInputs(operation).map((input) => input?.element), ...operands.map(({ element }) => element)];
     const outputs = operation.outputs.map(({ element }) => element);
     const wrong = (side: string, slots: typeof kernel.inputs, elements: typeof inputs, variadic: boolean): string[] =>
       elements.flatMap((element, index) => {

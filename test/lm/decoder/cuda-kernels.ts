@@ -85,8 +85,9 @@ export const CUDA_KERNELS: Readonly<Record<string, Kernel>> = {
   Identity: kernel([16, 19, 21], '14-18 19-20 21-22', 'T -> T', { T: ALL }),
   Gather: kernel([13], '13+', 'T Tind -> T', { T: ALL, Tind: INDICES }),
   GatherElements: kernel([13], '13+', 'T Tind -> T', { T: ALL, Tind: INDICES }),
-  ScatterND: kernel([16, 18], '16-17 18+', 'T int64 T -> T', { T: ALL }),
-  ScatterElements: kernel([16, 18], '16-17 18+', 'T Tind T -> T', { T: ALL, Tind: INDICES }),
+  // Registered for bfloat16, too, but seen on a GPU not to add in it, and addition is all that the decoder asks for.
+  ScatterND: kernel([16, 18], '16-17 18+', 'T int64 T -> T', { T: WITHOUT_BFLOAT16 }),
+  ScatterElements: kernel([16, 18], '16-17 18+', 'T Tind T -> T', { T: WITHOUT_BFLOAT16, Tind: INDICES }),
   Range: kernel([11], '11-26', 'T@cpu T@cpu T@cpu -> T', { T: ['float32', 'float64', ...INTEGERS] }),
 
   ReduceSum: kernel([13], '13+', 'T int64@cpu -> T', { T: [...FLOATS, ...INTEGERS] }),

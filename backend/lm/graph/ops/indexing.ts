@@ -17,10 +17,13 @@ const GATHER: Op<{ readonly axis: number }> = {
   gradient: ({ g, inputs: [x, indices], attributes: { axis }, upstream }) => {
     const at = normalAxis(axis, x!.shape.length);
     const order = withFirst(x!.shape.length, at, 1);
-    const zeros = expand(g, g.scalar(x!.element, 0), order.map((from) => x!.shape[from] as Dimension));
+    // In float32: rows that are gathered often would lose sums in 16 bits, and onnxruntime's CUDA kernel does not add in bfloat16.
+    const sums = x!.element === 'float64' ? 'float64' : 'float32';
+    const zeros = expand(g, g.scalar(sums, 0), order.map((from) => x!.shape[from] as Dimension));
     const places = reshape(g, cast(g, indices!, 'int64'), [...indices!.shape, 1]);
-    const slices = transpose(g, upstream, withFirst(upstream.shape.length, at, indices!.shape.length));
-    return [transpose(g, single(g.apply(SCATTER_ADD, [zeros, places, slices], undefined)), inverseOrder(order)), undefined];
+    const slices = cast(g, transpose(g, upstream, withFirst(upstream.shape.length, at, indices!.shape.length)), sums);
+    const scattered = single(g.apply(SCATTER_ADD, [zeros, places, slices], undefined));
+    return [cast(g, transpose(g, scattered, inverseOrder(order)), x!.element), undefined];
   },
 };
 
