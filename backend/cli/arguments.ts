@@ -12,8 +12,18 @@ export function readArguments<O extends Options>(args: readonly string[], option
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(unknownOption(error, Object.keys(options)) ?? (error instanceof Error ? error.message : String(error)));
   }
+}
+
+/** Names the option that was probably meant, where Node would explain how to pass such a word as an argument. */
+function unknownOption(error: unknown, known: readonly string[]): string | undefined {
+  if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return undefined;
+  const [, option = ''] = /^Unknown option '(--?[^']+)'/.exec(error.message) ?? [];
+  if (option === '') return undefined;
+  const word = option.replace(/^-+/, '');
+  const meant = known.find((name) => word.length > 1 && (name.split('-').includes(word) || name.startsWith(word) || word.startsWith(name)));
+  return `Unknown option ${option}${meant === undefined ? '; --help lists the options' : `; --${meant} is one`}.`;
 }
 
 export const SOLVE_OPTIONS = {

@@ -23,6 +23,12 @@ describe('conductor solve', () => {
     expect(solveRequest(['why?'], path.join(homedir(), 'project')).request.workspace).toBe(path.join(homedir(), 'project'));
   });
 
+  it.each([
+    ['--test', '--test-command is one'], ['--usd', '--max-usd is one'], ['--files', '--file is one'], ['--nothing-like-it', '--help lists the options'],
+  ])('says of %s which option was meant, if one is like it', (option, said) => {
+    expect(() => solveRequest(['why?', option, 'x'], at)).toThrow(new UsageError(`Unknown option ${option}; ${said}.`));
+  });
+
   it('leaves finding the tests to the backend unless told otherwise', () => {
     expect(solveRequest(['why?'], at).request.testCommand).toBeUndefined();
     expect(solveRequest(['why?', '--no-tests'], at).request.testCommand).toBeNull();

@@ -102,6 +102,9 @@ describe.skipIf(!available)(`the tests on the code as it is (${note})`, { timeou
     const base = await scratch.project({ ...PROJECT, 'test/list.test.js': 'export {};\n' });
     expect(await scratch.verifier.testBase({ ...options(base), runner: 'pitest' })).toMatchObject({ total: 0, failed: 0, problem: expect.stringContaining('cannot be read') });
     expect(await scratch.verifier.testBase({ ...options(base), command: './no-such-program' })).toMatchObject({ total: 0, failed: 0, problem: expect.stringContaining('could not be started') });
+    expect(await scratch.verifier.testBase({ ...options(base), command: 'npm run no-such-script' })).toMatchObject({
+      total: 0, failed: 0, problem: expect.stringMatching(/could not be started.*Missing script: "no-such-script".*Name a script that package\.json has/s),
+    });
     const killed = { ...PROJECT, 'test/list.test.js': 'process.kill(process.pid, "SIGKILL");\n' };
     expect(await scratch.verifier.testBase(options(await scratch.project(killed, 'killed')))).not.toMatchObject({ failed: 0, problem: undefined });
   });

@@ -121,6 +121,7 @@ function isGenerated(name: string, { paths, text }: Files): boolean {
 /** What to do if the end of a command's output says that something is not installed. */
 const REMEDIES: readonly (readonly [said: RegExp, remedy: (found: RegExpExecArray) => string])[] = [
   [/(?:^|: )([\w.@-]{1,60}): (?:command )?not found$/, ([, name]) => `Install ${name} and what the project needs, or name another test command.`],
+  [/Missing script: |Couldn't find a script named |Script not found "|^error Command "/, () => 'Name a script that package.json has, or another test command.'],
   [/: No module named '?(pytest|nose2?|coverage|tox|nox)'?$/, ([, name]) => `Install ${name} and what the project needs there, or activate the environment that has it.`],
   [/\berror: unrecognized arguments: (--?[\w-]+)/, ([, option]) => `A plugin that takes ${option} is not installed: install what the project's tests need, or activate the environment that has it.`],
   [/you're using offline mode \(--offline\)|--offline was specified/, () => 'Tests have no network: run "cargo fetch" first.'],
