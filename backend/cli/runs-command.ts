@@ -9,7 +9,7 @@ import type { Command, CommandContext } from './command.ts';
 import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
-import { LAST, lastRunAround } from './last-run.ts';
+import { LAST, lastAnswered, lastRunAround } from './last-run.ts';
 import { heldPlan } from '../protocol/held-plan.ts';
 import { atTerminal } from './plan-question.ts';
 import { RunPrinter } from './run-printer.ts';
@@ -79,11 +79,14 @@ export const runsCommand: Command = async (args, context) => {
   }
 };
 
+/** Actions on a run's answer. */
+const ON_ANSWERS: ReadonlySet<string> = new Set(['apply', 'undo']);
+
 /** The run that is meant by its id or, but where it is deleted, as the last one of the project. */
 async function meant(client: BackendClient, name: string, runId: string, { currentFolder, workspace = '.' }: Pick<CommandContext, 'currentFolder'> & { readonly workspace: string | undefined }): Promise<string> {
   if (runId !== LAST || name === 'remove') return runId;
   const project = path.resolve(currentFolder, workspace);
-  const last = await lastRunAround(client, project);
+  const last = (ON_ANSWERS.has(name) ? await lastRunAround(client, project, lastAnswered) : undefined) ?? await lastRunAround(client, project);
   if (last === undefined) throw new UsageError(`There is no run of ${project} yet; "conductor runs list" shows those of all projects.`);
   return last;
 }

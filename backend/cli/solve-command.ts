@@ -1,14 +1,13 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { hasChange } from '../protocol/run-facts.ts';
-import { isOver } from '../protocol/run-snapshot.ts';
 import { applyAnswer } from './apply-answer.ts';
 import { solveRequest } from './arguments.ts';
 import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
-import { LAST, lastRun } from './last-run.ts';
+import { LAST, lastAnswered } from './last-run.ts';
 import { likelyText } from './likely-text.ts';
 import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
@@ -44,10 +43,10 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
   }
 };
 
-/** The request with `last` replaced by the newest run of its project that is over. */
+/** The request with `last` replaced by the run of its project that is meant. */
 async function resolved(request: RunRequest, client: BackendClient): Promise<RunRequest> {
   if (request.continues !== LAST) return request;
-  const runId = await lastRun(client, request.workspace, isOver);
+  const runId = await lastAnswered(client, request.workspace);
   if (runId === undefined) throw new UsageError(`No run of ${request.workspace ?? 'this folder'} is over, so there is none to continue from.`);
   return { ...request, continues: runId };
 }
