@@ -12,7 +12,7 @@ import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
 import type { CommandContext } from './command.ts';
 import { likelyText } from './likely-text.ts';
-import { aboveText, projectAbove } from './project-above.ts';
+import { aboveText } from './project-above.ts';
 import { UsageError } from './usage-error.ts';
 
 /*
@@ -105,10 +105,10 @@ async function testCommand(base: string, { workspace, command, runner, reports, 
   const found = likely.find(({ folder }) => folder === '' || changed.some((file) => file.startsWith(`${folder}/`))) ?? likely[0];
   if (found) return { command: found.command, runner: found.runner, ...where };
   const which = runner === undefined ? '' : ` of ${runner}`;
-  const above = await projectAbove(workspace, async (folder) => (await findTestCommands(folder)).length > 0);
+  const above = await aboveText(workspace, async (folder) => ({ found: await findTestCommands(folder), likely: await likelyCommands(folder) }));
   throw new UsageError(
     `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
-    + `${aboveText(above)} ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
+    + `${above} ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
   );
 }
 

@@ -18,5 +18,16 @@ export async function projectAbove(folder: string, has: (folder: string) => Prom
   return undefined;
 }
 
-/** What to do in a folder without tests, if one above it has some. */
-export const aboveText = (above: string | undefined): string => (above === undefined ? '' : ` A folder above it has tests: --workspace ${above}`);
+/** What the tests of a folder are: commands that are read as tests, and those that look like tests. */
+export interface TestsOfFolder {
+  readonly found: readonly unknown[];
+  readonly likely: readonly unknown[];
+}
+
+/** What to do in a folder (absolute) without tests, if one above it has some, or may have. */
+export async function aboveText(folder: string, testsOf: (folder: string) => Promise<TestsOfFolder>): Promise<string> {
+  const sure = await projectAbove(folder, async (above) => (await testsOf(above)).found.length > 0);
+  if (sure !== undefined) return ` A folder above it has tests: --workspace ${sure}`;
+  const likely = await projectAbove(folder, async (above) => (await testsOf(above)).likely.length > 0);
+  return likely === undefined ? '' : ` A folder above it seems to have tests: --workspace ${likely}`;
+}

@@ -11,7 +11,7 @@ import { LAST, lastAnswered } from './last-run.ts';
 import { likelyText } from './likely-text.ts';
 import { readPictures } from './picture-files.ts';
 import { atTerminal } from './plan-question.ts';
-import { aboveText, projectAbove } from './project-above.ts';
+import { aboveText } from './project-above.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
 import { jsonText, printable, type Terminal } from './terminal.ts';
@@ -56,8 +56,8 @@ async function tellLikelyTests({ workspace, testCommand, testRunner }: RunReques
   if (workspace === undefined || testCommand !== undefined || testRunner !== undefined) return;
   const { found, likely } = await client.request('tests/find', { workspace });
   if (found.length > 0) return;
-  const above = likely.length > 0 ? undefined : await projectAbove(workspace, async (folder) => (await client.request('tests/find', { workspace: folder })).found.length > 0);
-  terminal.say(printable(`No test command was found in ${workspace}, so the answer stays unchecked.${likelyText(likely, '--test-command')}${aboveText(above)}`));
+  const above = likely.length > 0 ? '' : await aboveText(workspace, (folder) => client.request('tests/find', { workspace: folder }));
+  terminal.say(printable(`No test command was found in ${workspace}, so the answer stays unchecked.${likelyText(likely, '--test-command')}${above}`));
 }
 
 class NoWorkerError extends Error {
