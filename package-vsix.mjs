@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { buildBundles, copyFiles, writeSchemas } from './build.mjs';
 import { refuseForeignBinaries } from './packaging/binaries.ts';
 import { noticesOf, writeNotices } from './packaging/notices.ts';
-import { readmeInside } from './packaging/readme.ts';
+import { pageInside } from './packaging/page.ts';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 const { createVSIX, listFiles, PackageManager } = createRequire(import.meta.url)('@vscode/vsce');
@@ -21,8 +21,8 @@ const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64', 'wi
 /** A larger VSIX contains something by mistake, such as Node (189 MB). */
 const SIZE_LIMIT_BYTES = 30 * 1024 * 1024;
 
-/** The text of the extension's page. The repository's README is for people with a checkout. */
-const README = 'docs/marketplace.md';
+/** What VS Code shows of the extension, by the name there. The repository's README is for people with a checkout. */
+const PAGES = { 'README.md': 'docs/marketplace.md', 'CHANGELOG.md': 'CHANGELOG.md' };
 
 const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
@@ -33,10 +33,11 @@ async function stageSources(stage) {
   }
   await cp(path.join(root, '.vscodeignore'), path.join(stage, '.vscodeignore'));
   const { repository } = await readManifest();
-  const readme = readmeInside(await readFile(path.join(root, README), 'utf8'), {
-    folder: path.dirname(README), hasRepository: repository !== undefined,
-  });
-  await writeFile(path.join(stage, 'README.md'), readme);
+  const hasRepository = repository !== undefined;
+  for (const [name, source] of Object.entries(PAGES)) {
+    const page = pageInside(await readFile(path.join(root, source), 'utf8'), { folder: path.dirname(source), hasRepository });
+    await writeFile(path.join(stage, name), page);
+  }
 }
 
 async function readManifest() {
