@@ -6,13 +6,14 @@ import { evaluationFolder } from '../eval/evaluation/evaluation-folder.ts';
 import type { EvaluationRequest } from '../eval/evaluation/request.ts';
 import { EvaluationRequestError } from '../eval/evaluation/request-error.ts';
 import { resultRows, resultsTable, type EvaluationResults } from '../eval/evaluation/results.ts';
-import { CONTESTANTS, PROJECT_TASKS, USUAL_CONTESTANTS, type ContestantName } from '../protocol/contestants.ts';
+import { CONTESTANTS, GYM_TASKS, PROJECT_TASKS, USUAL_CONTESTANTS, type ContestantName } from '../protocol/contestants.ts';
 import { USUAL_EVALUATION, type AskedEvaluation } from '../protocol/evaluation-request.ts';
 import { formatTokens, formatUsd } from '../protocol/figures.ts';
 import { checkTaskFile } from '../verify/graders/tasks/task-file.ts';
 import { checkImage, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { folderAt } from './folder-at.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { simulationFor } from '../eval/evaluation/simulation-for.ts';
 import { jsonText, printable } from './terminal.ts';
@@ -50,6 +51,7 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 const SIMULATED = 'simulated';
 const CONDUCTOR = 'conductor:';
+const GYM = GYM_TASKS;
 const PROJECT = PROJECT_TASKS;
 
 /** `conductor eval TASKS…`: compares ways to answer tasks with the workers, by accuracy and cost. */
@@ -64,6 +66,7 @@ export const evalCommand: Command = async (args, context) => {
 async function check(files: readonly string[], { json }: Values, { terminal, currentFolder }: CommandContext): Promise<number> {
   const checked = [];
   for (const name of files) {
+    if (name === GYM || name === PROJECT) throw new UsageError(`--check reads files; the tasks "${name}" are made when they are needed.`);
     const file = await existing(path.resolve(currentFolder, name));
     const { forms, elsewhere, problems, unreadable } = await checkTaskFile(file);
     checked.push({ file, forms: Object.fromEntries(forms), elsewhere: Object.fromEntries(elsewhere), unreadable, problems });
@@ -158,10 +161,12 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
   if ((contestants.includes('router') || contestants.includes('trained-router')) && practice.length === 0) throw new UsageError('A router learns from tasks that are not in the evaluation: --practice FILE, or --practice project.');
   const pool = listed(values.pool);
   const isSimulated = pool.includes(SIMULATED);
+  if (isSimulated && pool.length > 1) throw new UsageError(`--pool takes "${SIMULATED}" alone, or your workers.`);
+  if (values.out?.trim() === '') throw new UsageError('--out takes the path of a folder.');
   const count = (text: string | undefined, option: string, byDefault: number, to = 1_000_000_000): number =>
     (text === undefined ? byDefault : whole(text, option, { from: option === '--seed' ? 0 : 1, to }));
-  const sources = await Promise.all(tasks.map(async (name) => (name === 'gym' || name === PROJECT ? name : await existing(path.resolve(currentFolder, name)))));
-  const project = projectOf(sources, values, currentFolder);
+  const sources = await Promise.all(tasks.map(async (name) => (name === GYM || name === PROJECT ? name : await existing(path.resolve(currentFolder, name)))));
+  const project = await projectOf(sources, values, currentFolder);
   if (practice.includes(PROJECT) && !project) throw new UsageError('--practice project practises on other files than those of the tasks "project": name these tasks, too.');
   const seed = count(values.seed, '--seed', 1);
   const limit = values.limit === undefined ? undefined : count(values.limit, '--limit', 1);
@@ -186,7 +191,7 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
 }
 
 /** What the tasks `project` are made of. @throws UsageError */
-function projectOf(sources: readonly string[], { workspace, 'test-command': command, runner, reports, image }: Values, currentFolder: string): AskedEvaluation['project'] {
+async function projectOf(sources: readonly string[], { workspace, 'test-command': command, runner, reports, image }: Values, currentFolder: string): Promise<AskedEvaluation['project']> {
   const given = Object.entries({ workspace, 'test-command': command, runner, reports, image }).find(([, value]) => value !== undefined);
   if (!sources.includes(PROJECT)) {
     if (given) throw new UsageError(`--${given[0]} is for tasks of a project: conductor eval project.`);
@@ -194,7 +199,9 @@ function projectOf(sources: readonly string[], { workspace, 'test-command': comm
   }
   checkImage(image);
   const test = { ...(command !== undefined && { command }), ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }) };
-  return { workspace: path.resolve(currentFolder, workspace ?? '.'), ...(Object.keys(test).length > 0 && { test }), ...(image !== undefined && { image }) };
+  const folder = path.resolve(currentFolder, workspace ?? '.');
+  await folderAt(folder);
+  return { workspace: folder, ...(Object.keys(test).length > 0 && { test }), ...(image !== undefined && { image }) };
 }
 
 /** @throws UsageError */

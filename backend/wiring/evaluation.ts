@@ -4,6 +4,7 @@ import { rgPath } from '@vscode/ripgrep';
 import { ContextGatherer } from '../context/gather-context.ts';
 import { IndexFolder } from '../context/symbols/index-folder.ts';
 import { SymbolIndexes } from '../context/symbols/symbol-indexes.ts';
+import { takeFolder } from '../eval/evaluation/evaluation-folder.ts';
 import type { KeptEvaluation } from '../eval/evaluation/kept-evaluation.ts';
 import type { PlannerChoice } from '../eval/evaluation/line-up.ts';
 import { Evaluation, type TaskSource } from '../eval/evaluation/open-evaluation.ts';
@@ -81,6 +82,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     const workersFile = await loadWorkersFile(path.join(home, 'workers.json'));
     // Making tasks takes minutes, and is in vain without workers.
     if (!request.simulated) poolOf(workersFile.workers, request.pool, false);
+    await takeFolder(request.folder);
     const verification = parts?.verification ?? await openVerificationParts(home);
     if (!parts) closing.push(() => verification.close());
     const { sandbox, folders } = verification;
@@ -105,8 +107,9 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     for (const name of request.sources) {
       sources.push(name === GYM_TASKS ? gymSource(gym, grades) : name === PROJECT ? sourceOfProject(project?.tasks ?? []) : fileSource(name, await read(name)));
     }
-    const practised = await Promise.all(request.practice.map(async (name): Promise<readonly FiledTask[]> => (name === PROJECT ? (project?.practice ?? []) : await read(name))));
-    const practice = practised.flat();
+    const practised = await Promise.all(request.practice.map(async (name) => ({ name, tasks: name === PROJECT ? (project?.practice ?? []) : await read(name) })));
+    refuseEmpty([...sources, ...practised], request.dates);
+    const practice = practised.flatMap(({ tasks }): readonly FiledTask[] => tasks);
     refuseShared(sources.flatMap(({ tasks }) => tasks), practice);
 
     const { simulation: running } = request;
@@ -182,6 +185,12 @@ function gymSource(gym: readonly GymTask[], grades: GymGrades): TaskSource {
     fingerprint: createHash('sha256').update(JSON.stringify([task.question, task.cases, task.judge])).digest('hex'),
   }));
   return { name: 'gym', tasks, forms: { gym: tasks.length } };
+}
+
+/** @throws EvaluationRequestError where there is nothing to compare */
+function refuseEmpty(sources: readonly Pick<TaskSource, 'name' | 'tasks'>[], { start, end }: NonNullable<EvaluationRequest['dates']> = {}): void {
+  const empty = sources.find(({ tasks }) => tasks.length === 0);
+  if (empty) throw new EvaluationRequestError(`There is no task in ${empty.name}${start === undefined && end === undefined ? '' : ' of these days'}.`);
 }
 
 /** @throws EvaluationRequestError if what a router learns from is in the evaluation, or two tasks have one id */

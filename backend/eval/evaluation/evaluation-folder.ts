@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { access, constants, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { AskedEvaluation } from '../../protocol/evaluation-request.ts';
 import type { Simulation } from '../../protocol/simulation.ts';
+import { EvaluationFileError } from './evaluation-file.ts';
 
 /** The folder (absolute) that has one folder for each evaluation, unless a person names another. */
 export const evaluationsFolder = (home: string): string => path.join(home, 'evaluations');
@@ -17,4 +19,32 @@ export function evaluationFolder(home: string, { sources, seed, limit, project, 
   const identity = [sources, isSimulated ? seed : null, limit, ...(project ? [project.workspace] : []), ...(Object.keys(narrowed).length > 0 ? [narrowed] : [])];
   const name = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 12);
   return path.join(evaluationsFolder(home), simulation ? `${name}-simulation-${simulation.seed}` : name);
+}
+
+/** By one of these names a folder is known as that of an evaluation. */
+const MARKS = ['evaluation.sqlite', 'evaluation.json'];
+/** What an evaluation writes beside them. */
+const RESULTS = ['results.json', 'results.html', 'plot.svg', 'samples.jsonl', 'tasks.jsonl', 'inspect', 'evalplus', 'swe-bench'];
+
+/** Makes the folder of an evaluation, or takes it where nothing of somebody else would be overwritten. @throws EvaluationFileError */
+export async function takeFolder(folder: string): Promise<void> {
+  const refused = (why: string, cause?: unknown): EvaluationFileError => new EvaluationFileError(`The folder ${folder} cannot be used: ${why}. Choose another one with --out.`, { cause });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw refused(whyNoFolder(error), error);
+  }
+  const names = new Set(await readdir(folder));
+  if (MARKS.some((name) => names.has(name))) return;
+  const other = RESULTS.find((name) => names.has(name));
+  if (other !== undefined) throw refused(`"${other}" in it is of no evaluation and would be overwritten`);
+}
+
+function whyNoFolder(error: unknown): string {
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case 'EEXIST': case 'ENOTDIR': return 'there is a file of that name, or of a folder above it';
+    case 'EACCES': case 'EPERM': case 'EROFS': return 'you have no right to write there';
+    default: return error instanceof Error ? error.message : String(error);
+  }
 }
