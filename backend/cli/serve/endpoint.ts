@@ -200,8 +200,9 @@ async function turn({ request, response, backend, account, keepAliveMs }: Exchan
     stream.end();
   } catch (error) {
     if (gone.signal.aborted) return;
-    if (!response.headersSent) throw error;
-    stream?.write(() => form.failed(endpointError(error)));
+    const problem = endpointError(error);
+    if (!response.headersSent && !(stream && form.isToldInStream?.(problem))) throw error;
+    stream?.write(() => form.failed(problem));
     stream?.end();
   } finally {
     stream?.stop();

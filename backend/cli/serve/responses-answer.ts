@@ -79,6 +79,8 @@ export function responsesAnswer(head: Head, tools: ResponsesTools): AnswerForm {
     failed: (problem) => [named('response.failed', {
       response: { ...begun(head), status: 'failed', error: { code: failureCode(problem), message: problem.message }, output: said === '' ? [] : [message(said, 'incomplete')] },
     })],
+    // Codex takes every status but these two for a reason to try again, each time at the cost of a run, and waits without a word as long as `Retry-After` says.
+    isToldInStream: ({ status, isWorthRetry }) => !isWorthRetry && status !== 400 && status !== 404,
     // Codex gives up a stream that brings no event for five minutes; a comment is none.
     keepAlive: () => [named('keepalive', {})],
   };
@@ -108,8 +110,10 @@ function usageOf({ usage, orchestration, cost }: Said): object {
   };
 }
 
-/** Codex tries again after a code that it does not know, and each try may cost something. */
+/**
+ * Codex tries again after a code that it does not know, and each try may cost something. Of `insufficient_quota` it tells a sentence of its own, about
+ * a bill at OpenAI, so that nobody would read which limit it is.
+ */
 function failureCode({ code, isWorthRetry }: EndpointError): string {
-  return isWorthRetry || KNOWN.has(code) ? code : 'invalid_prompt';
+  return isWorthRetry || code === 'context_length_exceeded' ? code : 'invalid_prompt';
 }
-const KNOWN: ReadonlySet<string> = new Set(['context_length_exceeded', 'insufficient_quota']);

@@ -96,6 +96,36 @@ describe.each(FORMATS)('in $name', ({ name, path, ask, typeIn }) => {
   });
 });
 
+describe('an error of a worker, in a stream', () => {
+  const streamed = async ({ path, ask }: (typeof FORMATS)[number], question: string): Promise<[status: number, text: string]> => {
+    const response = await post(place, path, ask(question, { stream: true }));
+    return [response.status, await response.text()];
+  };
+  const [chat, responses, messages] = FORMATS as [(typeof FORMATS)[number], (typeof FORMATS)[number], (typeof FORMATS)[number]];
+
+  it('that lasts ends a response as failed, since Codex tries again after each status, and has a status in the other formats', async () => {
+    place.script = () => ({ status: 401 });
+    const [status, text] = await streamed(responses, 'No key');
+    expect([status, text]).toEqual([200, expect.stringMatching(/event: response\.failed\ndata: .*"code":"invalid_prompt","message":".*requires a key/)]);
+    expect((await streamed(chat, 'No key'))[0]).toBe(424);
+    expect((await streamed(messages, 'No key'))[0]).toBe(424);
+  });
+
+  it('of a moment, or of the request, has a status in every format', async () => {
+    for (const [answer, expected] of [[{ status: 429, retryAfter: 7_200 }, 429], [{ status: 400 }, 400]] as const) {
+      place.script = () => answer;
+      for (const format of FORMATS) expect((await streamed(format, `Not now: ${expected}`))[0]).toBe(expected);
+    }
+  });
+
+  it('that is a limit tells a response which one it is, where Codex would tell of a bill at OpenAI', async () => {
+    const key = await place.keys.add('spent', 0.000_001);
+    const { path, ask } = responses;
+    const response = await post(place, path, ask('Hello', { stream: true }), { key });
+    expect([response.status, await response.text()]).toEqual([200, expect.stringMatching(/response\.failed.*"code":"invalid_prompt","message":"The limit of the key .*spent/s)]);
+  });
+});
+
 describe('two clients with one key', () => {
   it('are held to its limit together, in whatever format they ask', async () => {
     const maxUsd = 0.003;
