@@ -227,15 +227,34 @@ describe('published data sets', () => {
     expect(tasks[0]?.id).toBe('gpqa/rec0');
   });
 
-  it('RLPR: the last message of the user and a tolerance', async () => {
-    const prompt = [
-      { role: 'system', content: 's' },
-      { role: 'user', content: 'How far?' },
-    ];
-    const [task] = await tasksOf(
-      lines({ data_source: 'x', prompt, ability: 'math', reward_model: { ground_truth: '12.5', style: 'rule' } }),
-    );
-    expect(task).toMatchObject({ question: 'How far?', grader: { kind: 'math', answer: '12.5', tolerance: { relative: 1e-3 } } });
+  it('RLPR: the last message of the user, how its result is to be marked, and a tolerance', async () => {
+    // The columns of openbmb/RLPR-Train-Dataset; the texts are ours.
+    const row = (question: string, truth: string, type: string) => ({
+      data_source: 'WebInstruct-verified',
+      prompt: [
+        { role: 'system', content: 'Think first. The reasoning is within <think> </think>, the answer within <answer> </answer>.' },
+        { role: 'user', content: question },
+      ],
+      ability: 'math',
+      reward_model: { ground_truth: truth, style: 'rule' },
+      extra_info: {
+        answer_type: type, category: 'Physics', completion_tokens: 310, difficulty: 'University', id: 'd0', prompt_tokens: 90,
+        reasoning_score: 3, reasoning_score_response: '3', total_tokens: 400,
+      },
+      __index_level_0__: 7,
+    });
+    const boxed = 'Which law is it? Put its name into \\boxed{}.';
+    const tasks = await tasksOf(lines(row('How far?', '12.5', 'Float'), row(boxed, "Ohm's law", 'String')));
+    expect(tasks).toMatchObject([
+      { form: 'RLPR', grader: { kind: 'math', answer: '12.5', tolerance: { relative: 1e-3 } } },
+      { form: 'RLPR', question: boxed, grader: { kind: 'math', answer: "Ohm's law" } },
+    ]);
+    expect(tasks[0]?.question).toMatch(/^How far\?\n\nReason step by step, .*\\boxed\{\}\.$/);
+    // A worker that answers as it is asked to, or as the data set has it, states a result.
+    const tools = { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.resolve(false) } };
+    const [far] = tasks.map(({ grader }) => createGrader(grader, tools));
+    if (!far) throw new Error('Two tasks were to be read.');
+    for (const answer of ['It is far.\nIndeed \\boxed{12.5}.', '<think>Far.</think>\n<answer>12.5</answer>']) expect(await gradeOf(far, answer)).toMatchObject({ verified: true });
   });
 
   it('refuses a table that is none, with its line', async () => {

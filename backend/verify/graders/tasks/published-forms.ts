@@ -266,23 +266,26 @@ const rlprSchema = z.object({
 });
 
 /**
- * RLPR's training set in verl's form, exported as JSON lines. The tolerance for numbers is that of the paper's graders (reference: 1e-3
- * relative above 1, else 1e-6).
+ * RLPR's sets (`openbmb/RLPR-Train-Dataset`, `RLAIF-V/RLPR-Benchmarks`) in verl's form, exported as JSON lines. In them the system's message says
+ * how a result is marked: in a tag. As for other sets of mathematics, the question says so here, unless it does already. The tolerance for numbers
+ * is that of the paper's graders (reference: 1e-3 relative above 1, else 1e-6).
  */
 const rlpr: PublishedForm = {
   name: 'RLPR',
   fields: ['prompt', 'reward_model'],
   toTask(row) {
     const found = rlprSchema.parse(row);
-    const question = found.prompt.findLast(({ role }) => role === 'user')?.content;
-    if (!question) throw new RowError('its prompt has no message of the user');
+    const asked = found.prompt.findLast(({ role }) => role === 'user')?.content;
+    if (!asked) throw new RowError('its prompt has no message of the user');
     return {
-      id: `rlpr/${idOf(question)}`,
-      question,
+      id: `rlpr/${idOf(asked)}`,
+      question: SAYS_FORM.test(asked) ? asked : `${asked}\n\n${FINAL_RESULT}`,
       grader: { kind: 'math', answer: found.reward_model.ground_truth, tolerance: { relative: 1e-3, absolute: 1e-6 } },
     };
   },
 };
+
+const SAYS_FORM = /\\boxed|<answer>/;
 
 const humanEvalSchema = z.object({ task_id: identifier, prompt: text, test: text, entry_point: z.string().regex(/^\w+$/), canonical_solution: z.string().optional() });
 
