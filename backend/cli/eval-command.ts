@@ -14,6 +14,7 @@ import { checkImage, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { folderAt } from './folder-at.ts';
+import { KEPT_ACTIONS, keptEvaluationsCommand } from './kept-evaluations-command.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { simulationFor } from '../eval/evaluation/simulation-for.ts';
 import { jsonText, printable } from './terminal.ts';
@@ -56,6 +57,7 @@ const PROJECT = PROJECT_TASKS;
 
 /** `conductor eval TASKS…`: compares ways to answer tasks with the workers, by accuracy and cost. */
 export const evalCommand: Command = async (args, context) => {
+  if (KEPT_ACTIONS.includes(args[0] ?? '')) return await keptEvaluationsCommand(args, context);
   const { values, positionals } = readArguments(args, OPTIONS);
   if (positionals.length === 0) throw new UsageError('Name the tasks: conductor eval FILE.jsonl, conductor eval project, or conductor eval gym.');
   if (values.check) return await check(positionals, values, context);

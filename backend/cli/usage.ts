@@ -277,7 +277,11 @@ conductor train curves TRAINING
   -o, --out DIR          the folder of results and of paid answers; default: one in Conductor's own
       --check            say what each file was taken for, and what in it cannot be read, and call no worker
   -y, --yes              start without asking for agreement to the cost
-      --json             print one JSON object; needs --yes`,
+      --json             print one JSON object; needs --yes
+conductor eval list [--json]
+                         list the evaluations that are kept, also those of VS Code
+conductor eval remove EVALUATION [-y, --yes]
+                         delete one of the list, or in a folder, with the answers that were paid for`,
   grad: `conductor grad --model DIR|OWNER/NAME --adapter DIR --input FILE.json --loss TYPE --out FILE.safetensors [OPTION]...
                          write the policy gradient with respect to the adapter's tensors, and print
                          {"loss": number, "grad_norm": number}

@@ -430,6 +430,8 @@ export const clientRequests = {
   'evaluation/stop': { params: evaluationRef, result: nothing },
   /** Goes on with one that is not under way; with another budget, if one is given. */
   'evaluation/resume': { params: evaluationRef.extend({ budget: evaluationBudgetSchema.optional() }), result: nothing },
+  /** Deletes it with the answers that were paid for. Refused while it is under way. */
+  'evaluation/remove': { params: evaluationRef, result: nothing },
   'simulation/get': { params: nothing, result: z.object({ simulation: simulationSchema.nullable() }) },
   /** Starts a simulated pool. It ends with this connection. Refused while another one runs. */
   'simulation/begin': { params: simulationRequestSchema, result: simulationSchema },
@@ -451,6 +453,7 @@ export const backendNotifications = {
   'training/removed': trainingRef,
   /** To all clients. The table and the samples are read with `evaluation/get`. */
   'evaluation/changed': evaluationSummarySchema,
+  'evaluation/removed': evaluationRef,
   /** To the client that asked for the estimate: candidates for tasks of a project are tried. */
   'evaluation/preparing': z.object({ tried: z.number().int(), candidates: z.number().int(), admitted: z.number().int() }),
   /** To the client that asked for the suggestion. */

@@ -137,7 +137,8 @@ export class ClientSession {
     const simulation = new ClientSimulation(simulations, { onChanged: () => connection.notify('pool/changed', {}), log });
     this.#client = client;
     const stopEvaluations = evaluations.listen((evaluation) => connection.notify('evaluation/changed', evaluation));
-    this.#feeds = [feed, trainingFeed, simulation, { close: stopEvaluations }];
+    const stopRemovals = evaluations.listenForRemovals((folder) => connection.notify('evaluation/removed', { folder }));
+    this.#feeds = [feed, trainingFeed, simulation, { close: stopEvaluations }, { close: stopRemovals }];
     this.#stopListening = models.listen((status) => connection.notify('model/status', status));
     this.#handleAll({
       ...runsHandlers(runs, feed),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
+import { formatUsd } from '../../backend/protocol/figures.ts';
 import { messageOf, type BackendConnection } from '../common/backend-connection.ts';
 import { panelHtml } from '../common/panel-html.ts';
 import { askUsd } from './evaluate-command.ts';
@@ -32,6 +33,8 @@ export class EvaluationPage {
         // Tokens are raised alike: they hold calls without a price.
         return raised === undefined ? undefined : { usd: raised, tokens: Math.max(tokens, Math.ceil((tokens * raised) / usd)) };
       },
+      isRemovalMeant,
+      gone: () => panel.dispose(),
       showResults: (file) => void vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(file)),
       report,
     });
@@ -75,4 +78,10 @@ export class EvaluationPage {
     });
     return panel;
   }
+}
+
+async function isRemovalMeant(usd: number): Promise<boolean> {
+  const remove = vscode.l10n.t('Remove Evaluation');
+  const detail = vscode.l10n.t('Its results and its answers, which have cost {0}, are deleted from this machine. Another evaluation of these tasks asks anew.', formatUsd(usd));
+  return (await vscode.window.showWarningMessage(vscode.l10n.t('Remove this evaluation for good?'), { modal: true, detail }, remove)) === remove;
 }

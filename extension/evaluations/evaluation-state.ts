@@ -9,6 +9,10 @@ export interface EvaluationStateOptions {
   /** @returns undefined if the user cancels */
   readonly askBudget: (budget: EvaluationBudget) => Promise<EvaluationBudget | undefined>;
   readonly showResults: (file: string) => void;
+  /** @param usd what its answers have cost */
+  readonly isRemovalMeant: (usd: number) => Promise<boolean>;
+  /** The evaluation was removed, here or elsewhere. */
+  readonly gone: () => void;
   readonly report: (error: unknown) => void;
 }
 
@@ -29,10 +33,13 @@ export class EvaluationState {
 
   constructor(options: EvaluationStateOptions) {
     this.#options = options;
-    const { connection, folder } = options;
+    const { connection, folder, gone } = options;
     this.#stopListening = [
       connection.on('evaluation/changed', (changed) => {
         if (changed.folder === folder) this.refresh();
+      }),
+      connection.on('evaluation/removed', (removed) => {
+        if (removed.folder === folder) gone();
       }),
       // It may have gone on with another backend.
       connection.connected.on(() => this.refresh()),
@@ -49,7 +56,7 @@ export class EvaluationState {
   }
 
   async act(command: EvaluationCommand): Promise<void> {
-    const { connection, folder, askBudget, showResults } = this.#options;
+    const { connection, folder, askBudget, showResults, isRemovalMeant } = this.#options;
     try {
       switch (command.type) {
         case 'ready': return this.#post();
@@ -66,6 +73,10 @@ export class EvaluationState {
           const budget = evaluation && (await askBudget(evaluation.budget));
           if (budget) await connection.request('evaluation/resume', { folder, budget });
           return this.refresh();
+        }
+        case 'remove': {
+          if (await isRemovalMeant(this.#state.evaluation?.spentUsd ?? 0)) await connection.request('evaluation/remove', { folder });
+          return;
         }
         case 'openResults': {
           const page = this.#state.evaluation?.page;

@@ -6,6 +6,41 @@ import type { CommandContext } from '../../backend/cli/command.ts';
 import { evalCommand } from '../../backend/cli/eval-command.ts';
 import { UsageError } from '../../backend/cli/usage-error.ts';
 
+const KEPT = { folder: '/home/evaluations/0123456789ab', state: 'over', sources: ['gym'], startedAt: 0, simulated: false, done: 3, all: 3, isPractice: false, spentUsd: 0.25 };
+
+/** Runs `conductor eval ACTION`, with a backend that keeps one evaluation. */
+async function kept(args: readonly string[], answer = false) {
+  const [said, results, requests] = [[] as string[], [] as string[], [] as [string, unknown][]];
+  const client = {
+    request: (method: string, params: unknown) => {
+      requests.push([method, params]);
+      return Promise.resolve(method === 'evaluation/list' ? { evaluations: [KEPT] } : KEPT);
+    },
+    close: () => {},
+  };
+  const terminal = { result: (text: string) => void results.push(text), say: (text: string) => void said.push(text), ask: () => Promise.resolve(answer) };
+  const context = { terminal, currentFolder: '/here', interrupted: new AbortController().signal, connect: () => Promise.resolve(client) };
+  const code = await evalCommand(args, context as unknown as CommandContext).catch((error: unknown) => error);
+  return { code, said, results, removed: requests.filter(([method]) => method === 'evaluation/remove').map(([, params]) => params) };
+}
+
+it('lists the evaluations that are kept', async () => {
+  expect((await kept(['list'])).results).toEqual([expect.stringMatching(/^0123456789ab {2}over {2}3 of 3 answers {2}\$0\.25 .* gym$/)]);
+  expect(JSON.parse((await kept(['list', '--json'])).results.join(''))).toEqual([KEPT]);
+  expect((await kept(['list', 'one'])).code).toBeInstanceOf(UsageError);
+});
+
+it('removes one by its name or folder, and asks before, with what it has cost', async () => {
+  const { code, said, removed } = await kept(['remove', '0123456789ab'], true);
+  expect([code, removed]).toEqual([0, [{ folder: KEPT.folder }]]);
+  expect(said[0]).toContain('$0.25');
+  expect((await kept(['remove', 'results', '--yes'])).removed).toEqual([{ folder: '/here/results' }]);
+  const declined = await kept(['remove', '0123456789ab']);
+  expect(declined.code).toBeInstanceOf(UsageError);
+  expect(declined.removed).toEqual([]);
+  expect((await kept(['remove'])).code).toBeInstanceOf(UsageError);
+});
+
 /** Runs the command as far as the evaluation that it opens. */
 async function evaluate(...args: readonly string[]): Promise<number> {
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-eval-command-'));

@@ -8,11 +8,13 @@ import { sample, view } from '../webview/evaluation-fixtures.ts';
 const FOLDER = '/home/evaluations/1';
 
 /** A backend that answers at once, and keeps what it was asked. */
-function open(answers: Record<string, (params: never) => unknown> = {}, askBudget: EvaluationStateOptions['askBudget'] = () => Promise.resolve(undefined)) {
+function open(answers: Record<string, (params: never) => unknown> = {}, askBudget: EvaluationStateOptions['askBudget'] = () => Promise.resolve(undefined), isRemovalMeant = (_usd: number) => Promise.resolve(true)) {
   const asked: [string, unknown][] = [];
   const posted: EvaluationPageState[] = [];
   const shown: string[] = [];
   const changed = new Signal<EvaluationSummary>();
+  const removed = new Signal<{ folder: string }>();
+  let gone = 0;
   const known: typeof answers = {
     'evaluation/get': () => view(), 'evaluation/samples': () => ({ samples: [], all: 0 }), 'evaluation/sample': () => sample, 'evaluation/stop': () => ({}), 'evaluation/resume': () => ({}), ...answers,
   };
@@ -21,17 +23,17 @@ function open(answers: Record<string, (params: never) => unknown> = {}, askBudge
       asked.push([method, params]);
       return known[method]?.(params as never);
     },
-    on: (_method: string, listener: (params: never) => void) => changed.on(listener as (summary: EvaluationSummary) => void),
+    on: (method: string, listener: (params: never) => void) => (method === 'evaluation/removed' ? removed.on(listener as (params: { folder: string }) => void) : changed.on(listener as (summary: EvaluationSummary) => void)),
     connected: new Signal<never>(),
   };
   const state = new EvaluationState({
-    connection: connection as unknown as EvaluationStateOptions['connection'], folder: FOLDER, askBudget,
+    connection: connection as unknown as EvaluationStateOptions['connection'], folder: FOLDER, askBudget, isRemovalMeant, gone: () => void (gone += 1),
     post: (message) => posted.push(message.state), showResults: (file) => shown.push(file), report: (error) => { throw error; },
   });
   const settled = async (): Promise<void> => {
     for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
   };
-  return { state, asked, posted, shown, changed, settled };
+  return { state, asked, posted, shown, changed, removed, gone: () => gone, settled };
 }
 
 it('reads the evaluation and the samples that the filter lets through, once for changes that come meanwhile', async () => {
@@ -90,4 +92,21 @@ it('says why a command was refused, posts nothing once it is gone, and shows res
   state.dispose();
   await state.act({ type: 'ready' });
   expect(posted).toHaveLength(before);
+});
+
+it('removes an evaluation once that is meant, with what it has cost in the question, and is gone when any client removes it', async () => {
+  const asked: number[] = [];
+  const kept = open({}, undefined, (usd) => Promise.resolve(asked.push(usd) === 0));
+  kept.state.refresh();
+  await kept.settled();
+  await kept.state.act({ type: 'remove' });
+  expect(asked).toEqual([view().spentUsd]);
+  expect(kept.asked.map(([method]) => method)).not.toContain('evaluation/remove');
+  const { state, asked: requests, removed, gone } = open();
+  await state.act({ type: 'remove' });
+  expect(requests).toContainEqual(['evaluation/remove', { folder: FOLDER }]);
+  removed.emit({ folder: '/another' });
+  expect(gone()).toBe(0);
+  removed.emit({ folder: FOLDER });
+  expect(gone()).toBe(1);
 });

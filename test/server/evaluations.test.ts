@@ -23,6 +23,10 @@ test('clients are told of evaluations as they change, and why a request is refus
   expect(await told).toMatchObject({ folder, state: 'failed', message: 'There is no worker to evaluate.', sources: ['gym'], startedAt: 7 });
   expect(await client.request('evaluation/list', {})).toMatchObject({ evaluations: [{ folder, state: 'failed' }] });
   expect(await client.request('evaluation/get', { folder })).toMatchObject({ rows: [], tasks: 0, message: 'There is no worker to evaluate.' });
+  const removed = new Promise<{ folder: string }>((resolve) => other.on('evaluation/removed', resolve));
+  await client.request('evaluation/remove', { folder });
+  expect(await removed).toEqual({ folder });
+  expect(await client.request('evaluation/list', {})).toEqual({ evaluations: [] });
   await expect(client.request('evaluation/get', { folder: path.join(home, 'none') })).rejects.toMatchObject({ kind: 'evaluation-refused', message: expect.stringMatching(/^There is no evaluation in /) as string });
   await expect(client.request('evaluation/start', { ...request, sources: ['relative.jsonl'] })).rejects.toMatchObject({ kind: 'invalid-params' });
   await expect(client.request('evaluation/samples', { folder, offset: 0, limit: 501 })).rejects.toMatchObject({ kind: 'invalid-params' });

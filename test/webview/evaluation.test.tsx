@@ -57,6 +57,13 @@ describe('the page of an evaluation', () => {
     expect(posted).toEqual([{ type }]);
   });
 
+  it.each(['budget', 'stopped', 'failed', 'over'] as const)('offers in the state %s to remove it, and not while it is under way', (state) => {
+    const { posted, press } = open(page({ evaluation: view({ state }) }));
+    press('Remove…');
+    expect(posted).toEqual([{ type: 'remove' }]);
+    for (const underWay of ['preparing', 'running', 'waiting', 'elsewhere'] as const) expect(open(page({ evaluation: view({ state: underWay }) })).text()).not.toContain('Remove…');
+  });
+
   it('filters samples by contestant and outcome, and asks for more of them', () => {
     const { posted, choose, press, text } = open(page({ filter: { contestant: 'fern alone', outcome: 'wrong' } }));
     choose('Contestant', 'majority of five');

@@ -30,18 +30,19 @@ export function EvaluationProgress({ evaluation, post }: { readonly evaluation: 
   );
 }
 
-function Actions({ evaluation: { state, page }, post }: { readonly evaluation: EvaluationView; readonly post: (command: EvaluationCommand) => void }): JSX.Element | null {
+function Actions({ evaluation: { state, page }, post }: { readonly evaluation: EvaluationView; readonly post: (command: EvaluationCommand) => void }): JSX.Element {
+  const remove = <Button onClick={() => post({ type: 'remove' })}>{l10n.t('Remove…')}</Button>;
   switch (state) {
     case 'preparing': case 'running': case 'waiting':
       return <Button icon="debug-stop" onClick={() => post({ type: 'stop' })}>{l10n.t('Stop')}</Button>;
     case 'elsewhere':
       return <Button icon="refresh" onClick={() => post({ type: 'refresh' })}>{l10n.t('Refresh')}</Button>;
     case 'budget':
-      return <Button appearance="primary" onClick={() => post({ type: 'resume' })}>{l10n.t('Raise Budget and Go On…')}</Button>;
+      return <><Button appearance="primary" onClick={() => post({ type: 'resume' })}>{l10n.t('Raise Budget and Go On…')}</Button>{remove}</>;
     case 'stopped': case 'failed':
-      return <Button appearance="primary" onClick={() => post({ type: 'resume' })}>{l10n.t('Go On…')}</Button>;
+      return <><Button appearance="primary" onClick={() => post({ type: 'resume' })}>{l10n.t('Go On…')}</Button>{remove}</>;
     case 'over':
-      return page === undefined ? null : <Button onClick={() => post({ type: 'openResults' })}>{l10n.t('Show Files of Results')}</Button>;
+      return <>{page !== undefined && <Button onClick={() => post({ type: 'openResults' })}>{l10n.t('Show Files of Results')}</Button>}{remove}</>;
   }
 }
 

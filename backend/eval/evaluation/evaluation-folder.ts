@@ -26,6 +26,9 @@ const MARKS = ['evaluation.sqlite', 'evaluation.json'];
 /** What an evaluation writes beside them. */
 const RESULTS = ['results.json', 'results.html', 'plot.svg', 'samples.jsonl', 'tasks.jsonl', 'inspect', 'evalplus', 'swe-bench'];
 
+/** Whether an evaluation writes a file or a folder of this name. SQLite has files beside its own, and tasks of a project a folder. */
+export const isOfEvaluation = (name: string): boolean => MARKS.includes(name) || RESULTS.includes(name) || /^evaluation\.sqlite-(?:wal|shm|journal)$|^project-[0-9a-f]{12}$/.test(name);
+
 /** Makes the folder of an evaluation, or takes it where nothing of somebody else would be overwritten. @throws EvaluationFileError */
 export async function takeFolder(folder: string): Promise<void> {
   const refused = (why: string, cause?: unknown): EvaluationFileError => new EvaluationFileError(`The folder ${folder} cannot be used: ${why}. Choose another one with --out.`, { cause });

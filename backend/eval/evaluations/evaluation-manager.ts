@@ -13,6 +13,7 @@ import { GoesOnLater, type EvaluationProgress } from '../evaluation/open-evaluat
 import type { EvaluationRequest, OpenedEvaluation, WhilePreparing } from '../evaluation/request.ts';
 import { EvaluationRequestError } from '../evaluation/request-error.ts';
 import { simulationFor } from '../evaluation/simulation-for.ts';
+import { removeEvaluation } from '../evaluation/remove-evaluation.ts';
 import { listed, summaryOf, viewOf, whole, type Known } from './told.ts';
 
 /** Keys for one evaluation. `patient`: it goes on after a restart, and waits for a client that has them. */
@@ -30,6 +31,7 @@ export interface EvaluationManagerOptions {
 }
 
 export type EvaluationListener = (evaluation: EvaluationSummary) => void;
+export type RemovalListener = (folder: string) => void;
 
 /** What samples a client asks for. */
 export interface SampleChoice {
@@ -56,6 +58,8 @@ export class EvaluationManager {
   readonly #options: EvaluationManagerOptions;
   readonly #active = new Map<string, Active>();
   readonly #listeners = new Set<EvaluationListener>();
+  readonly #removalListeners = new Set<RemovalListener>();
+  readonly #removing = new Set<string>();
   readonly #toTell = new Map<string, NodeJS.Timeout>();
   /** The folder that was read last, which a client that turns its pages asks for again. */
   #read: { readonly folder: string; readonly stamp: string; readonly samples: readonly Sample[] } | undefined;
@@ -74,6 +78,11 @@ export class EvaluationManager {
   listen(listener: EvaluationListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  listenForRemovals(listener: RemovalListener): () => void {
+    this.#removalListeners.add(listener);
+    return () => this.#removalListeners.delete(listener);
   }
 
   /** Goes on with what an earlier backend had under way. */
@@ -124,7 +133,7 @@ export class EvaluationManager {
     this.#refuseActive(folder);
     const kept = await readKeptEvaluation(folder);
     if (!kept) throw noEvaluation(folder);
-    if (isHeld(folder)) throw new EvaluationRequestError('Another process is at work on this evaluation: wait for it, or stop it there.');
+    refuseHeld(folder);
     this.#begin(folder, { ...kept, host: 'backend', state: 'running', request: { ...kept.request, ...(budget && { budget }) } }, false);
   }
 
@@ -133,6 +142,20 @@ export class EvaluationManager {
     const active = this.#active.get(folder);
     active?.controller.abort(new Error('Stopped.'));
     await active?.ended;
+  }
+
+  /** Removes one that is not under way, with the answers that were paid for. @throws EvaluationRequestError, file system errors */
+  async remove(folder: string): Promise<void> {
+    this.#refuseActive(folder);
+    this.#removing.add(folder);
+    try {
+      if (!(await readKeptEvaluation(folder))) throw noEvaluation(folder);
+      refuseHeld(folder);
+      await removeEvaluation(folder, this.#options.home);
+    } finally {
+      this.#removing.delete(folder);
+    }
+    for (const onRemoved of this.#removalListeners) onRemoved(folder);
   }
 
   /** Newest first; those whose folder is named elsewhere only while they are under way here. */
@@ -185,6 +208,7 @@ export class EvaluationManager {
 
   #refuseActive(folder: string): void {
     if (this.#active.has(folder)) throw new EvaluationRequestError('An evaluation of these tasks is under way: open it, or stop it first.');
+    if (this.#removing.has(folder)) throw new EvaluationRequestError('This evaluation is being removed.');
   }
 
   #begin(folder: string, kept: KeptEvaluation, patient: boolean): void {
@@ -278,5 +302,10 @@ export class EvaluationManager {
 }
 
 const isHeld = (folder: string): boolean => isEvaluationHeld(path.join(folder, 'evaluation.sqlite'));
+
+/** @throws EvaluationRequestError */
+function refuseHeld(folder: string): void {
+  if (isHeld(folder)) throw new EvaluationRequestError('Another process is at work on this evaluation: wait for it, or stop it there.');
+}
 
 const noEvaluation = (folder: string): EvaluationRequestError => new EvaluationRequestError(`There is no evaluation in ${folder} that this version can read.`);

@@ -5,7 +5,7 @@ import type * as z from 'zod';
 
 type EvaluationMethods = Extract<keyof ClientRequests, `evaluation/${string}`>;
 
-export type EvaluationService = Pick<EvaluationManager, 'estimate' | 'start' | 'resume' | 'stop' | 'list' | 'get' | 'samples' | 'sample' | 'listen' | 'active'>;
+export type EvaluationService = Pick<EvaluationManager, 'estimate' | 'start' | 'resume' | 'stop' | 'list' | 'get' | 'samples' | 'sample' | 'remove' | 'listen' | 'listenForRemovals' | 'active'>;
 
 export function evaluationHandlers(
   evaluations: EvaluationService, tellPreparing: (told: z.output<BackendNotifications['evaluation/preparing']>) => void,
@@ -23,6 +23,10 @@ export function evaluationHandlers(
     },
     'evaluation/resume': async ({ folder, budget }) => {
       await evaluations.resume(folder, budget);
+      return {};
+    },
+    'evaluation/remove': async ({ folder }) => {
+      await evaluations.remove(folder);
       return {};
     },
   };

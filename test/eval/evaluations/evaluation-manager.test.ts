@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -168,3 +168,39 @@ it('leaves out a line that a killed process cut off, and says where there is no 
   await expect(manager.get(path.join(home, 'none'))).rejects.toThrow('There is no evaluation');
   expect(evaluationRequestSchema.safeParse({ ...asked, sources: ['relative.jsonl'] }).success).toBe(false);
 });
+
+it('removes an evaluation with its answers, tells it, and asks anew for the next one of its tasks', async () => {
+  const home = await newHome();
+  const { asked: sent, url, tenth } = await server();
+  const { manager, until } = await manage(home, url);
+  const removed: string[] = [];
+  manager.listenForRemovals((folder) => removed.push(folder));
+  const { folder } = manager.start(asked);
+  await tenth;
+  await expect(manager.remove(folder)).rejects.toThrow('under way');
+  await manager.stop(folder);
+  await manager.remove(folder);
+  expect(removed).toEqual([folder]);
+  expect(await manager.list()).toEqual([]);
+  await expect(readdir(folder)).rejects.toThrow('ENOENT');
+  await expect(manager.remove(folder)).rejects.toThrow('There is no evaluation');
+  const before = total(sent);
+  const over = until(({ state }) => state === 'over');
+  manager.start(asked);
+  await over;
+  expect(total(sent)).toBe(before + 72);
+}, 60_000);
+
+it('leaves other files where a person named the folder, and an evaluation that another process is at work on', async () => {
+  const home = await newHome();
+  const { url } = await server();
+  const { manager, open } = await manage(home, url, { tasks: 2 });
+  const folder = path.join(await newHome(), 'results');
+  const { evaluation, close } = await open({ ...asked, folder });
+  await evaluation.run(new AbortController().signal, () => {});
+  await writeFile(path.join(folder, 'notes.txt'), 'mine');
+  await expect(manager.remove(folder)).rejects.toThrow('Another process');
+  await close();
+  await manager.remove(folder);
+  expect(await readdir(folder)).toEqual(['notes.txt']);
+}, 60_000);

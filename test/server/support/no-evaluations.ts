@@ -6,5 +6,5 @@ const none = (): never => {
 
 /** A backend that evaluates nothing. */
 export const NO_EVALUATIONS: EvaluationService = {
-  estimate: none, start: none, resume: none, stop: none, list: () => Promise.resolve([]), get: none, samples: none, sample: none, listen: () => () => {}, active: 0,
+  estimate: none, start: none, resume: none, stop: none, list: () => Promise.resolve([]), get: none, samples: none, sample: none, remove: none, listen: () => () => {}, listenForRemovals: () => () => {}, active: 0,
 };
