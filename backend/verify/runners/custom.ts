@@ -1,3 +1,4 @@
+import { binFolders } from './javascript-project.ts';
 import { ReportError } from './test-report.ts';
 import { expectJunitFiles } from './junit-files.ts';
 import { type TestRunner, WRITABLE_REPORT } from './test-runner.ts';
@@ -17,6 +18,12 @@ export const custom: TestRunner<'custom'> = {
   async prepare({ command, reports, ...run }) {
     if (reports === undefined)
       throw new ReportError(`The results of "${command}" cannot be read: name the JUnit files that it writes, such as "reports/*.xml".`);
-    return { command, environment: { CI: 'true' }, readReport: await expectJunitFiles(run, [reports]) };
+    return {
+      command,
+      environment: { CI: 'true' },
+      // The text of a script of `package.json` runs without the package manager that would find them.
+      programFolders: await binFolders({ command, copy: run.copy }),
+      readReport: await expectJunitFiles(run, [reports]),
+    };
   },
 };

@@ -1,3 +1,4 @@
+import { binFolders } from './javascript-project.ts';
 import { ResultCollector } from './report-file.ts';
 import { ReportError } from './test-report.ts';
 import type { TestRunner } from './test-runner.ts';
@@ -21,9 +22,11 @@ export const exitCode: TestRunner<'exit-code'> = {
   configuration: [],
   provesAtMost: 'the command tells by its exit code alone. If it can write JUnit files, name them',
 
-  prepare: async ({ command, shown }) => ({
+  prepare: async ({ command, shown, copy }) => ({
     command,
     environment: { CI: 'true' },
+    // The text of a script of `package.json` runs without the package manager that would find them.
+    programFolders: await binFolders({ command, copy }),
     readReport: async ({ exitCode, said }) => {
       if (exitCode !== null && (NOT_STARTED.has(exitCode) || (exitCode !== 0 && NO_SCRIPT.test(said)))) throw new ReportError(`"${command}" could not be started.`);
       const collector = new ResultCollector(shown);

@@ -6,7 +6,7 @@ type Ended = Parameters<Awaited<ReturnType<typeof exitCode.prepare>>['readReport
 
 async function reportOf(code: number, said: string) {
   const command = 'npm run check';
-  const { readReport } = await exitCode.prepare({ command, shown: (text: string) => text } as unknown as Preparation);
+  const { readReport } = await exitCode.prepare({ command, copy: '/nowhere', shown: (text: string) => text } as unknown as Preparation);
   return await readReport({ exitCode: code, said } as Ended);
 }
 

@@ -121,6 +121,16 @@ else echo '<testsuite><testcase name="answer"><failure>wrong</failure></testcase
   });
 
   it.each([
+    ['files that are named', { reports: 'reports/*.xml' }],
+    ['the exit code', {}],
+  ])('finds the programs of installed packages that a script of package.json starts, and judges by %s', async (_, how) => {
+    await using scratch = await makeScratch();
+    const installed = { ...FILES, 'package.json': '{"scripts":{"test":"own-runner check.sh"}}', 'node_modules/.bin/own-runner': { link: '/bin/sh' } };
+    const verdict = await judge(scratch, installed, { 'answer.txt': 'right' }, { command: 'npm test', ...how });
+    expect(verdict).toMatchObject({ outcome: 'passes', score: 1 });
+  });
+
+  it.each([
     ['the command cannot be started', { command: './no-such-program' }, /could not be started/],
     ['none is named for a runner that is', { command: 'sh check.sh', runner: 'custom' }, /name the JUnit files/],
     ['no such file comes', { command: 'sh check.sh', reports: 'elsewhere/*.xml' }, /wrote no JUnit file/],
