@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isOwnFolder, ProjectFolder } from './project-folder.ts';
 import { RUNNERS } from './runners.ts';
-import { shellQuote } from '../sandbox/sandbox.ts';
+import { shellWord } from '../sandbox/shell-quote.ts';
 
 export interface FoundTests {
   /** The command line for the workspace's folder. */
@@ -33,7 +33,7 @@ export async function findTestCommands(workspace: string): Promise<readonly Foun
     for (const runner of RUNNERS) {
       if (runner.buildsFoldersBelow && found.some((outer) => outer.runner === runner.name && isBelow(relative, outer.folder))) continue;
       for (const command of await runner.detect(folder)) {
-        const inFolder = relative === '' ? command : `cd ${/^[\w./-]+$/.test(relative) ? relative : shellQuote(relative)} && ${command}`;
+        const inFolder = relative === '' ? command : `cd ${shellWord(relative)} && ${command}`;
         found.push({ command: inFolder, runner: runner.name, folder: relative });
       }
     }

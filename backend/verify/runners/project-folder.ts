@@ -69,10 +69,15 @@ export class ProjectFolder {
    * Whether a file, a few levels deep, matches by its relative path and, optionally, its text. A folder with one of `manifests` is a
    * project of its own and is skipped.
    */
-  async hasFile(name: RegExp, { text, manifests = [] }: { text?: RegExp; manifests?: readonly string[] }): Promise<boolean> {
-    for await (const relative of this.#files(name, manifests))
-      if (text === undefined || text.test(await readSource(path.join(this.folder, relative)).catch(() => ''))) return true;
+  async hasFile(name: RegExp, which: { text?: RegExp; manifests?: readonly string[] }): Promise<boolean> {
+    for await (const _ of this.files(name, which)) return true;
     return false;
+  }
+
+  /** The files that `hasFile` looks for, those of outer folders first. */
+  async *files(name: RegExp, { text, manifests = [] }: { text?: RegExp; manifests?: readonly string[] }): AsyncGenerator<string> {
+    for await (const relative of this.#files(name, manifests))
+      if (text === undefined || text.test(await readSource(path.join(this.folder, relative)).catch(() => ''))) yield relative;
   }
 
   /** The files whose relative path matches, a few levels deep. */

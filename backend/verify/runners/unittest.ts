@@ -1,10 +1,13 @@
+import path from 'node:path';
 import * as z from 'zod';
+import { shellWord } from '../sandbox/shell-quote.ts';
 import type { TestReport } from './test-report.ts';
 import { pythonCoverage, readPythonCoverage } from './python-coverage.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { pythonLines } from './python-lines.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
 import { pythonWatch } from './python-watch.ts';
+import type { ProjectFolder } from './project-folder.ts';
 import { PYTHON_MANIFESTS, PYTHON_TEST_FILE } from './pytest.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands, withEdits, type Word } from './shell-words.ts';
@@ -21,12 +24,17 @@ export const unittest: TestRunner<'unittest'> = {
   tellsCoverage: true,
 
   async detect(folder) {
-    if (!(await folder.hasFile(PYTHON_TEST_FILE, { text: IMPORTS_UNITTEST, manifests: PYTHON_MANIFESTS }))) return [];
-    // Discovery goes into packages only, so a folder of tests that is none has to be named.
-    for (const tests of ['tests', 'test'])
-      if ((await folder.has(tests)) && (await folder.text(`${tests}/__init__.py`)) === undefined)
-        return [`python3 -m unittest discover -s ${tests}`, 'python3 -m unittest'];
-    return ['python3 -m unittest'];
+    const starts = new Set<string>();
+    for await (const file of folder.files(PYTHON_TEST_FILE, { text: IMPORTS_UNITTEST, manifests: PYTHON_MANIFESTS })) {
+      starts.add(await discoveryStart(folder, file));
+      if (starts.size >= MAX_STARTS) break;
+    }
+    if (starts.size === 0) return [];
+    const named = [...starts].filter((start) => start !== '');
+    // What has the usual name comes before tests in the project's own folder, and that before any other.
+    const usual = ['tests', 'test'].filter((start) => starts.has(start));
+    const order = new Set(starts.has('') ? [...usual, '', ...named] : [...usual, ...named, '']);
+    return [...order].map((start) => (start === '' ? 'python3 -m unittest' : `python3 -m unittest discover -s ${shellWord(start)}`));
   },
 
   understands: (command) => moduleWords(command).length > 0,
@@ -46,6 +54,16 @@ export const unittest: TestRunner<'unittest'> = {
     };
   },
 };
+
+/** More folders are not offered to choose from. */
+const MAX_STARTS = 3;
+
+/** The folder from which discovery reaches a file; empty for the project's own. Discovery goes into packages only, so one below a folder that is none has to be named. */
+async function discoveryStart(folder: ProjectFolder, file: string): Promise<string> {
+  let start = path.posix.dirname(file);
+  while (start !== '.' && (await folder.text(`${start}/__init__.py`)) !== undefined) start = path.posix.dirname(start);
+  return start === '.' ? '' : start;
+}
 
 /** The `unittest` of every `python -m unittest`. */
 function moduleWords(command: string): readonly Word[] {

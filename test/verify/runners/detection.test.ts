@@ -33,6 +33,21 @@ describe('the ways to run the tests of a project', () => {
       { 'tests/test_a.py': 'from unittest import TestCase\n' },
       ['unittest: python3 -m unittest discover -s tests', 'unittest: python3 -m unittest'],
     ],
+    [
+      'unittest beside the sources',
+      { 'src/test_a.py': 'import unittest\n' },
+      ['unittest: python3 -m unittest discover -s src', 'unittest: python3 -m unittest'],
+    ],
+    [
+      'unittest in packages below a folder that is none',
+      { 'python code/a/__init__.py': '', 'python code/a/b/__init__.py': '', 'python code/a/b/test_a.py': 'import unittest\n' },
+      ["unittest: python3 -m unittest discover -s 'python code'", 'unittest: python3 -m unittest'],
+    ],
+    [
+      'unittest in several folders, the one with the usual name first',
+      { 'a_test.py': 'import unittest\n', 'more/test_b.py': 'import unittest\n', 'tests/test_c.py': 'import unittest\n' },
+      ['tests', '', 'more'].map((start) => `unittest: python3 -m unittest${start && ` discover -s ${start}`}`),
+    ],
     ['pytest and unittest', { 'tox.ini': '[pytest]\n', 'test_a.py': 'import unittest\n' }, [
       'pytest: python3 -m pytest',
       'unittest: python3 -m unittest',
