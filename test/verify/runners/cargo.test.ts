@@ -71,6 +71,28 @@ describe("cargo's report", () => {
     expect(parse([started, `noise ${ok}`, suite, end])).toEqual(['passed a > bin a > x']);
   });
 
+  it('numbers tests of one name in one binary, as a macro makes them, whichever ends first', () => {
+    expect(parse([started, started, ok, ok, suite.replace('1', '2'), end])).toEqual(['passed a > bin a > x', 'passed a > bin a > x (2)']);
+    expect(parse([started, started, ok, end])).toEqual(['passed a > bin a > x', 'failed container a > bin a']);
+  });
+
+  describe('of documentation tests', () => {
+    const docs = (...lines: string[]) =>
+      summary(parseCargoReports({ build, binaries: [['{"type":"binary","package":"a","path":"doc"}', ...lines].join('\n')], packages: ['a'] }, '/c'));
+    const other = (line: string): string => line.replace('"x"', '"y"');
+
+    it('takes those that share a binary and those that do not, which rustdoc reports one after the other', () => {
+      expect(docs(started, ok, suite, other(started), other(ok), suite, end)).toEqual(['passed a > doc > x', 'passed a > doc > y']);
+    });
+
+    it.each([
+      ['the numbers are others', [started, ok, suite, other(started), other(ok), end]],
+      ['two reports differ about a test', [started, ok, suite, started, ok.replace('"ok"', '"failed"'), suite.replace('1', '0').replace('"failed": 0', '"failed": 1'), end.replace('0', '101')]],
+    ])('is an error where %s', (_, lines) => {
+      expect(() => docs(...lines)).toThrow(ReportError);
+    });
+  });
+
   it('has a binary that ended before its tests did as failed', () => {
     expect(parse([started, end])).toEqual(['failed container a > bin a']);
   });
