@@ -42,7 +42,7 @@ async function carryOut(action: 'install' | 'uninstall', args: readonly string[]
   if (!agent || others.length > 0) throw new UsageError(`"${action}" takes one agent, or git: ${AGENTS.map((one) => one.name).join(', ')}.`);
   const { terminal, currentFolder, conductorFolder: home, environment, interrupted } = context;
   const workspace = await folderAt(path.resolve(currentFolder, values.workspace ?? '.'));
-  const placements = agent.placements({ workspace, home: environment['HOME'] ?? homedir(), isForUser: values.user === true, hooks: await hooksOf(workspace, interrupted) }, await programOf(environment));
+  const placements = agent.placements({ workspace, home: environment['HOME'] ?? homedir(), isForUser: values.user === true, hooks: await hooksOf(workspace, interrupted), environment }, await programOf(environment));
   const installed = new InstalledFiles(home);
   if (placements.length === 0) throw new UsageError(`There is no Git repository at ${workspace}.`);
   const changes = action === 'install' ? await toInstall(placements, installed) : await toUninstall(placements, installed);
@@ -86,7 +86,10 @@ async function toUninstall(placements: readonly Placement[], installed: Installe
     const now = await textOf(placement.file);
     if (now === null) continue;
     const record = await installed.get(placement.file);
-    const after = record && record.after === now ? record.before : withoutPlaced(now, placement, { isOwn: record?.before === null });
+    // Where it was installed again over a text that was changed, that text has what was written for an earlier program.
+    const isAsLeft = record !== undefined && record.after === now;
+    const text = isAsLeft ? record.before : now;
+    const after = text === null ? null : withoutPlaced(text, placement, { isOwn: record?.before === null });
     if (after !== now) changes.push({ file: placement.file, before: now, after });
   }
   return changes;

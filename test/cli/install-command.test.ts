@@ -12,6 +12,7 @@ let home: string;
 let project: string;
 let said: string[];
 let answer: boolean | undefined;
+let variables: Record<string, string>;
 
 beforeEach(async () => {
   home = await temporaryFolder();
@@ -19,6 +20,7 @@ beforeEach(async () => {
   await mkdir(project);
   said = [];
   answer = undefined;
+  variables = {};
 });
 
 const context = (): CommandContext => ({
@@ -26,7 +28,7 @@ const context = (): CommandContext => ({
     result: (text: string) => said.push(text), say: (text: string) => said.push(text),
     ...(answer !== undefined && { ask: async () => answer === true }),
   },
-  environment: { HOME: home, PATH: '' },
+  environment: { HOME: home, PATH: '', ...variables },
   currentFolder: project,
   conductorFolder: path.join(home, '.conductor'),
   interrupted: new AbortController().signal,
@@ -123,6 +125,62 @@ describe('conductor install', () => {
     await install('cursor', '--user');
     expect(JSON.parse(await readFile(path.join(home, '.cursor', 'hooks.json'), 'utf8'))).toMatchObject({ version: 1, hooks: { stop: [{ timeout: 300 }] } });
     expect(await files()).toEqual({});
+  });
+
+  it.each([
+    ['claude', 'CLAUDE_CONFIG_DIR', ['.claude.json', 'settings.json']], ['codex', 'CODEX_HOME', ['config.toml', 'hooks.json']], ['opencode', 'XDG_CONFIG_HOME', ['opencode/opencode.json', 'opencode/plugins/conductor.js']],
+  ])('writes for all projects to where %s is told to look by %s', async (name, variable, expected) => {
+    variables = { [variable]: path.join(home, 'elsewhere') };
+    await install(name, '--user');
+    expect(Object.keys(await files(home)).filter((file) => !file.startsWith('.conductor'))).toEqual(expected.map((file) => `elsewhere/${file}`));
+    await uninstall(name, '--user');
+    expect(await readdir(home)).toEqual(['.conductor', 'project']);
+  });
+
+  it.each([
+    ['claude', '.claude/settings.json', '{\n  "hooks": {\n    "Stop": [\n      { "hooks": [{ "type": "command", "command": "/old/node /old/cli.mjs hook stop --timeout 280", "timeout": 300 }] }\n    ]\n  }\n}\n'],
+    ['claude', '.mcp.json', '{ "mcpServers": { "conductor": { "command": "/old/node", "args": ["/old/cli.mjs", "mcp"] } } }'],
+    ['codex', '.codex/config.toml', 'a = 1\n\n[mcp_servers.conductor]\ncommand = "/old/node"\nargs = ["/old/cli.mjs","mcp"]\ntool_timeout_sec = 1200\n'],
+  ])('writes anew for %s, in %s, what starts a program that is another one by now, and takes it back', async (name, file, text) => {
+    await mkdir(path.dirname(path.join(project, file)), { recursive: true });
+    await writeFile(path.join(project, file), text);
+    await install(name);
+    const after = await readFile(path.join(project, file), 'utf8');
+    expect(after).not.toContain('/old/');
+    expect(after.split(process.execPath)).toHaveLength(2);
+    await uninstall(name);
+    expect(Object.values(await files()).join('')).not.toMatch(/conductor|hook stop/);
+  });
+
+  it('leaves alone what a person changed of its part, also beside another hook', async () => {
+    await install('claude');
+    const file = path.join(project, '.claude', 'settings.json');
+    const patient = (await readFile(file, 'utf8')).replace('--timeout 280', '--timeout 100');
+    await writeFile(file, patient);
+    said = [];
+    await install('claude');
+    expect([said, await readFile(file, 'utf8')]).toEqual([['Nothing to do: claude has Conductor already.'], patient]);
+    const beside = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'say done' }, { type: 'command', command: 'conductor hook stop --timeout 280' }] }] } });
+    await writeFile(file, beside);
+    await uninstall('claude');
+    expect(await readFile(file, 'utf8')).toBe(beside);
+  });
+
+  it('reads a table of a person however it is spaced, so that there are not two', async () => {
+    const file = path.join(project, '.codex', 'config.toml');
+    await mkdir(path.dirname(file));
+    await writeFile(file, '[ mcp_servers."conductor" ] # mine\ncommand = "conductor"\n');
+    await install('codex');
+    expect(await readFile(file, 'utf8')).toBe('[ mcp_servers."conductor" ] # mine\ncommand = "conductor"\n');
+  });
+
+  it('keeps the byte order mark of a file', async () => {
+    const file = path.join(project, '.mcp.json');
+    await writeFile(file, '\uFEFF{ "mcpServers": {} }');
+    await install('claude');
+    expect(await readFile(file, 'utf8')).toMatch(/^\uFEFF\{\s*"mcpServers": \{[\s\S]*"mcp"/);
+    await uninstall('claude');
+    expect(await readFile(file, 'utf8')).toBe('\uFEFF{ "mcpServers": {} }');
   });
 
   it.each([['{ "hooks": ', 'no JSON object that can be read (line 1)'], ['{ "hooks": { "Stop": {} } }', 'no array at "hooks.Stop"'], ['[]', 'no JSON object']])(

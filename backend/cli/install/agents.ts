@@ -21,11 +21,14 @@ export interface JsonPlacement extends Placed {
   readonly around?: Readonly<Record<string, unknown>>;
 }
 
-/** A table at the end of a TOML file. `header` is its first line; a file that has it is left as it is. */
+/** A table at the end of a TOML file. A file that has one with this header, and not by `written`, is left as it is. */
 export interface TextPlacement extends Placed {
   readonly kind: 'text';
-  readonly header: string;
+  /** The line, however it is spaced or commented. */
+  readonly header: RegExp;
   readonly text: string;
+  /** The table as it is written for any program. */
+  readonly written: RegExp;
 }
 
 /** A file of Conductor's own. */
@@ -44,6 +47,8 @@ export interface Place {
   readonly isForUser: boolean;
   /** Where Git looks for the repository's hooks, absolute; undefined outside of one. */
   readonly hooks: string | undefined;
+  /** In which agents are told of another folder than that in the home folder. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** How Conductor's command line is started: a program and its first arguments. */
@@ -70,24 +75,33 @@ const claudeHook = (program: Program): object => ({ hooks: [{ type: 'command', c
 
 const mcpAt = (file: string, program: Program, more: object = {}): JsonPlacement => ({ kind: 'json', file, path: ['mcpServers', 'conductor'], value: { ...more, ...server(program) } });
 
+/** The folder of an agent: of the project, or the person's, which a variable may name. */
+function folderOf({ workspace, home, isForUser, environment }: Place, name: string, variable: string): string {
+  return isForUser ? path.resolve(environment[variable] || path.join(home, name)) : path.join(workspace, name);
+}
+
 export const AGENTS: readonly AgentSetup[] = [
   {
     name: 'claude',
-    placements: ({ workspace, home, isForUser }, program) => [
-      { kind: 'json', file: path.join(isForUser ? home : workspace, '.claude', 'settings.json'), path: ['hooks', 'Stop', -1], value: claudeHook(program) },
-      mcpAt(isForUser ? path.join(home, '.claude.json') : path.join(workspace, '.mcp.json'), program),
-    ],
+    placements: (place, program) => {
+      const { workspace, home, isForUser, environment: { CLAUDE_CONFIG_DIR: other } } = place;
+      return [
+        { kind: 'json', file: path.join(folderOf(place, '.claude', 'CLAUDE_CONFIG_DIR'), 'settings.json'), path: ['hooks', 'Stop', -1], value: claudeHook(program) },
+        mcpAt(isForUser ? path.resolve(other || home, '.claude.json') : path.join(workspace, '.mcp.json'), program),
+      ];
+    },
     then: 'Claude Code asks once whether the project\'s MCP server may be used.',
   },
   {
     name: 'codex',
-    placements: ({ workspace, home, isForUser }, program) => {
-      const folder = path.join(isForUser ? home : workspace, '.codex');
+    placements: (place, program) => {
+      const folder = folderOf(place, '.codex', 'CODEX_HOME');
       const { command, args } = server(program);
       return [
         { kind: 'json', file: path.join(folder, 'hooks.json'), path: ['hooks', 'Stop', -1], value: claudeHook(program) },
         {
-          kind: 'text', file: path.join(folder, 'config.toml'), header: '[mcp_servers.conductor]',
+          kind: 'text', file: path.join(folder, 'config.toml'), header: /^\s*\[\s*mcp_servers\s*\.\s*(["']?)conductor\1\s*\]\s*(?:#.*)?$/m,
+          written: /\[mcp_servers\.conductor\]\r?\ncommand = ".*"\r?\nargs = \[.*"mcp"\]\r?\ntool_timeout_sec = 1200\r?\n/,
           text: `[mcp_servers.conductor]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\ntool_timeout_sec = 1200\n`,
         },
       ];
@@ -120,8 +134,8 @@ export const AGENTS: readonly AgentSetup[] = [
   },
   {
     name: 'opencode',
-    placements: ({ workspace, home, isForUser }, program) => {
-      const user = path.join(home, '.config', 'opencode');
+    placements: ({ workspace, home, isForUser, environment: { XDG_CONFIG_HOME: other } }, program) => {
+      const user = path.resolve(other || path.join(home, '.config'), 'opencode');
       return [
         { kind: 'whole', file: path.join(isForUser ? user : path.join(workspace, '.opencode'), 'plugins', 'conductor.js'), text: openCodePlugin(gateWords(program)) },
         {

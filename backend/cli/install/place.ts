@@ -4,8 +4,13 @@ import type { JsonPlacement, Placement, TextPlacement } from './agents.ts';
 
 /* Texts with and without what Conductor adds to them. All else stays as it is, with comments, order and line ends. */
 
+/** What some editors of Windows begin a text with. */
+const BYTE_ORDER_MARK = '\uFEFF';
+const isMarked = (text: string | null): text is string => text?.startsWith(BYTE_ORDER_MARK) ?? false;
+
 /** The text of a file with what is placed in it. @param before null if there is no file. @throws UsageError if it cannot be read */
 export function withPlaced(before: string | null, placement: Placement): string {
+  if (isMarked(before) && placement.kind !== 'whole') return BYTE_ORDER_MARK + withPlaced(before.slice(1), placement);
   switch (placement.kind) {
     case 'whole':
       return placement.text;
@@ -21,15 +26,14 @@ export function withPlaced(before: string | null, placement: Placement): string 
  * @param isOwn the file was made by Conductor. @throws UsageError if it cannot be read
  */
 export function withoutPlaced(text: string, placement: Placement, { isOwn }: { readonly isOwn: boolean }): string | null {
+  if (isMarked(text) && placement.kind !== 'whole') return BYTE_ORDER_MARK + (withoutPlaced(text.slice(1), placement, { isOwn: false }) ?? '');
   switch (placement.kind) {
     case 'whole':
       return text === placement.text ? null : text;
     case 'text': {
-      const eol = endOfLine(text);
-      const table = inLines(placement.text, eol);
-      const at = text.indexOf(table);
-      if (at < 0) return text;
-      const rest = text.slice(0, at).replace(/(\r?\n)\r?\n$/, '$1') + text.slice(at + table.length);
+      const found = placement.written.exec(text);
+      if (!found) return text;
+      const rest = text.slice(0, found.index).replace(/(\r?\n)\r?\n$/, '$1') + text.slice(found.index + found[0].length);
       return isOwn && rest.trim() === '' ? null : rest;
     }
     case 'json': {
@@ -39,9 +43,9 @@ export function withoutPlaced(text: string, placement: Placement, { isOwn }: { r
   }
 }
 
-function withTable(text: string, { header, text: table }: TextPlacement): string {
-  if (text.split(/\r?\n/).some((line) => line.trim() === header)) return text;
+function withTable(text: string, { header, text: table, written }: TextPlacement): string {
   const eol = endOfLine(text);
+  if (header.test(text)) return text.replace(written, () => inLines(table, eol));
   const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
   return text + gap + inLines(table, eol);
 }
@@ -49,7 +53,8 @@ function withTable(text: string, { header, text: table }: TextPlacement): string
 function withValue(before: string | null, placement: JsonPlacement): string {
   const text = before === null || before.trim() === '' ? `${JSON.stringify(placement.around ?? {}, undefined, 2)}\n` : before;
   checkJson(text, placement);
-  if (placesOf(text, placement).length > 0) return text;
+  const places = placesOf(text, placement);
+  if (places.length > 0) return places.reduce((all, place) => withOwnProgram(all, place, placement), text);
   const { path, value } = placement;
   const isArray = path.at(-1) === -1;
   const list = isArray ? findNodeAtLocation(parseTree(text, [], LENIENT)!, path.slice(0, -1) as string[]) : undefined;
@@ -72,13 +77,30 @@ function withoutValue(text: string, placement: JsonPlacement): string {
   return rest;
 }
 
-/** Where the file has the value. */
-function placesOf(text: string, { path, value }: JsonPlacement): (string | number)[][] {
+/**
+ * The program that a value starts, as its text has it; undefined where it is not Conductor's. What else there is, such as a time limit, may be changed
+ * by a person.
+ */
+function programIn(value: unknown): string | undefined {
+  const [, ...commands] = (JSON.stringify(value) ?? '').split('"command":');
+  // Beside another's hook, it is that person's affair.
+  return commands.length === 1 ? /^(.*?)(?: hook stop --timeout \d|"mcp")/.exec(commands[0] ?? '')?.[1] : undefined;
+}
+
+/** The value written anew where it starts another program: Node was updated, or Conductor is somewhere else by now. */
+function withOwnProgram(text: string, place: readonly (string | number)[], { value }: JsonPlacement): string {
+  const there = programIn(getNodeValue(findNodeAtLocation(parseTree(text, [], LENIENT)!, [...place] as string[])!));
+  if (there === undefined || there === programIn(value)) return text;
+  return applyEdits(text, modify(text, [...place] as string[], value, { formattingOptions: formatOf(text) }));
+}
+
+/** Where the file has the value, for whatever program. */
+function placesOf(text: string, { path }: JsonPlacement): (string | number)[][] {
   const root = parseTree(text, [], LENIENT);
   if (!root) return [];
   if (path.at(-1) !== -1) return findNodeAtLocation(root, [...path] as string[]) ? [[...path]] : [];
   const list = findNodeAtLocation(root, path.slice(0, -1) as string[]);
-  return (list?.children ?? []).flatMap((child, index) => (JSON.stringify(getNodeValue(child)) === JSON.stringify(value) ? [[...path.slice(0, -1), index]] : []));
+  return (list?.children ?? []).flatMap((child, index) => (programIn(getNodeValue(child)) === undefined ? [] : [[...path.slice(0, -1), index]]));
 }
 
 const isEmptyBeside = (text: string, { around = {} }: JsonPlacement): boolean => {
