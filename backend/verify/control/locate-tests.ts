@@ -2,7 +2,9 @@ import path from 'node:path';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
 import type { IdRoot } from '../runners/test-runner.ts';
 import { readTextFile } from '../files/text-file.ts';
+import { isPathOfTestSource } from '../files/protected-paths.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
+import { pythonImports } from './python-imports.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
 /** A file with the ids of tests that it may contain, each with the test's name in that file. */
@@ -35,12 +37,35 @@ export async function locateTests(tests: TestsToAlter): Promise<readonly FileOfT
 type Places = (first: string, names: readonly string[]) => readonly Place[];
 
 const PLACES: Readonly<Record<IdRoot, (tests: TestsToAlter) => Places | Promise<Places>>> = {
-  'file': () => (first, names) => [{ file: first, name: names.join(ID_SEPARATOR) }],
+  'file': filePlaces,
   'go package': goPlaces,
   'cargo target': rustPlaces,
   'java class': javaPlaces,
   'no source': () => () => [],
 };
+
+/** `path > names`: the file itself, and where it is in Python, the files of tests from which it takes the outermost class or function, or a base of that class. */
+async function filePlaces({ folder, paths, ids }: TestsToAlter): Promise<Places> {
+  const files = [...new Set(ids.map((id) => id.split(ID_SEPARATOR)[0] ?? ''))].filter((file) => file.endsWith('.py') && paths.has(file));
+  const taken = new Map(await Promise.all(files.map(async (file) => [file, await takenFrom(folder, file, paths)] as const)));
+  return (first, names) => [{ file: first, name: names.join(ID_SEPARATOR) }, ...(taken.get(first)?.(names) ?? [])];
+}
+
+/** Where tests are that a Python file collects and another one defines. */
+async function takenFrom(folder: string, file: string, paths: ReadonlySet<string>): Promise<(names: readonly string[]) => readonly Place[]> {
+  const text = (await textOf(folder, file)) ?? '';
+  const imports = [...pythonImports(file, text, paths)].filter(({ place }) => isPathOfTestSource(place)).map(({ place, names }) => ({ place, exported: new Map(names) }));
+  return ([outer = '', ...inner]) => [outer, ...basesOf(outer, text)].flatMap((local) => imports.flatMap(({ place, exported }) => {
+    const there = exported.get(local) ?? (exported.has('*') ? local : undefined);
+    return there === undefined ? [] : [{ file: place, name: [there, ...inner].join(ID_SEPARATOR) }];
+  }));
+}
+
+/** The names of a Python class's bases, as far as they are names. */
+function basesOf(name: string, text: string): readonly string[] {
+  const declared = [...text.matchAll(/^class[ \t]+(\w+)[ \t]*\(([^)]*)\)/gm)].findLast(([, declares]) => declares === name);
+  return declared?.[2]?.split(',').map((base) => base.trim()).filter((base) => /^\w+$/.test(base)) ?? [];
+}
 
 /** `import/path > TestName`: any test file of the package. The folder of the module gives the folder of the package. */
 async function goPlaces({ folder, paths }: TestsToAlter): Promise<Places> {

@@ -14,7 +14,9 @@ export function* pythonImports(file: string, text: string, paths: ReadonlySet<st
   }
 }
 
+/** Of `import *`, the name is `*`. */
 function* namesIn(list: string): Generator<readonly [local: string, exported: string]> {
+  if (list.trim() === '*') yield ['*', '*'];
   for (const [, name = '', alias] of list.replaceAll(/#.*/g, '').matchAll(/(\w+)(?:[ \t]+as[ \t]+(\w+))?/g)) yield [alias ?? name, name];
 }
 

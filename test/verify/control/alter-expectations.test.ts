@@ -162,6 +162,34 @@ describe('the negative control', () => {
   });
 
   it.each([
+    ['a class that a file of tests imports', 'from .test_cases import TestIt\n', 'TestIt'],
+    ['a class that it imports by another name', 'from .test_cases import TestIt as TestThat\n', 'TestThat'],
+    ['all classes that it imports', 'from .test_cases import *\n', 'TestIt'],
+    ['a base of its class', 'from .test_cases import TestIt\n\n\nclass TestMore(TestIt, Other):\n    def test_other(self):\n        pass\n', 'TestMore'],
+  ])('alters in its own file %s', async (_, collecting, name) => {
+    const folder = await temporaryFolder();
+    await mkdir(path.join(folder, 'tests'));
+    const defining = 'class TestIt(unittest.TestCase):\n    def test_given(self):\n        self.assertEqual(f(1), 20)\n';
+    const files = { 'tests/__main__.py': collecting, 'tests/test_cases.py': defining };
+    for (const [file, text] of Object.entries(files)) await writeFile(path.join(folder, file), text);
+    const id = `tests/__main__.py > ${name} > test_given`;
+    const made = await alterExpectations({ folder, paths: new Set(Object.keys(files)), runner: { name: 'pytest', idRoot: 'file' }, ids: [id] });
+    expect([...made.certain]).toEqual([id]);
+    expect([...made.texts.keys()]).toEqual(['tests/test_cases.py']);
+    expect(made.texts.get('tests/test_cases.py')).not.toContain('20');
+  });
+
+  it('alters no test in a file of the product that tests import', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(path.join(folder, 'shop'));
+    const files = { 'test_a.py': 'from shop.cases import TestIt\n', 'shop/cases.py': 'class TestIt:\n    def test_given(self):\n        assert f(1) == 20\n' };
+    for (const [file, text] of Object.entries(files)) await writeFile(path.join(folder, file), text);
+    const id = 'test_a.py > TestIt > test_given';
+    const made = await alterExpectations({ folder, paths: new Set(Object.keys(files)), runner: { name: 'pytest', idRoot: 'file' }, ids: [id] });
+    expect([made.certain.size, made.texts.size]).toEqual([0, 0]);
+  });
+
+  it.each([
     ['turns a condition of its own', 'def equal(got):\n    assert got.is_fine()\n', 'equal(f(1))'],
     ['compares with what equals anything', 'class Any:\n    def __eq__(self, other): return True\n\ndef equal(got, want):\n    assert got == want\n', 'equal(f(1), 20)'],
     ['computes with what it is given', 'def equal(want):\n    assert back(f(want)) == want\n', 'equal(20)'],
