@@ -82,8 +82,22 @@ const namesIn = (nodes: readonly Node[]): readonly Node[] =>
 export const isOfProject = (nodes: readonly Node[]): boolean => namesIn(nodes).some(({ text }) => /^[A-Z]/.test(text) && !OF_THE_LANGUAGE.test(text));
 
 /** Whether nothing of a value is computed. */
-export const isWrittenOut = (nodes: readonly Node[]): boolean =>
-  namesIn(nodes).every(({ text, nextSibling }) => /^[A-Z]/.test(text) || HARMLESS.test(text) || nextSibling?.text === ':');
+export function isWrittenOut(nodes: readonly Node[]): boolean {
+  const ofProject = isOfProject(nodes);
+  return namesIn(nodes).every((name) =>
+    /^[A-Z]/.test(name.text) || (HARMLESS.test(name.text) && !(ofProject && converts(name))) || name.nextSibling?.text === ':');
+}
+
+/** Whether a call converts a value of the project, by code of the project, which may not look at each literal: `Color::Blue { hue: 0 }.to_string()`, `<&str>::from(Color::Red(1))`. */
+function converts(name: Node): boolean {
+  const sign = name.previousSibling;
+  const of = sign?.previousSibling;
+  if (sign?.text === '.') return !of || !/_literal$/.test(of.type);
+  if (sign?.text !== '::') return false;
+  const given = name.nextSibling ?? name.parent?.nextSibling;
+  const ofLanguage = OF_THE_LANGUAGE.test(of?.text ?? '');
+  return !/^[A-Z]\w*$/.test(of?.text ?? '') || (name.text === 'from' && ofLanguage && given != null && isOfProject([given]));
+}
 
 /** The altered number stays within the range of the literal's type. */
 function alteredLiteral(node: Node): readonly Edit[] | undefined {
