@@ -11,6 +11,7 @@ export function pathsOfPythonItself(): Record<string, string> {
   const first = (process.env.PATH ?? '').split(path.delimiter).find((folder) => existsSync(path.join(folder, 'python3')));
   if (first === undefined || path.basename(first) !== 'shims') return {};
   const python = execFileSync(path.join(first, 'python3'), ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
-  const begun = (name: string): string => [path.dirname(python), process.env[name]].filter(Boolean).join(path.delimiter);
-  return { PATH: begun('PATH'), CONDUCTOR_USER_PATH: begun('CONDUCTOR_USER_PATH') };
+  // A path that nobody stated stays so: this folder alone would take its place, and hide all other programs.
+  const stated = Object.entries({ PATH: process.env.PATH, CONDUCTOR_USER_PATH: process.env.CONDUCTOR_USER_PATH }).filter(([, value]) => value);
+  return Object.fromEntries(stated.map(([name, value]) => [name, `${path.dirname(python)}${path.delimiter}${value}`]));
 }
