@@ -1,4 +1,5 @@
 import { ABLATIONS, type AblationName } from '../protocol/ablations.ts';
+import { EvaluationRequestError } from './evaluation/request-error.ts';
 
 /*
  * How a Conductor of an evaluation differs from one as it is: `conductor:ID+rounds=3+vague`. With `/base` after the id, a model of this machine
@@ -33,11 +34,6 @@ export interface ChosenConductor {
   readonly switches: ConductorSwitches;
 }
 
-/** The text names no Conductor, or a switch that there is not. The message says which there are. */
-export class SwitchError extends Error {
-  override readonly name = 'SwitchError';
-}
-
 const MOST = { rounds: 6, attempts: 5, pool: 32, self: 5 } as const;
 const FLAGS = { 'prompt=paper': { paperPrompt: true }, 'free': { free: true } } as const satisfies Record<string, Partial<ConductorSwitches>>;
 
@@ -47,17 +43,17 @@ export const SWITCH_NAMES = [
   'examples=in', 'examples=own', 'prompt=paper', 'free', 'pool=N', 'self=N',
 ] as const;
 
-/** @param byDefault for what the text leaves open. @throws SwitchError */
+/** @param byDefault for what the text leaves open. @throws EvaluationRequestError */
 export function readConductor(text: string, byDefault: Pick<ConductorSwitches, 'rounds' | 'attempts'>): ChosenConductor {
   const [who = '', ...given] = text.split('+');
   const [id = '', part] = who.split('/');
   if (id === '' || (part !== undefined && part !== 'base')) {
-    throw new SwitchError(`"${text}" is not known: write conductor:WORKER, or conductor:WORKER/base for a model of this machine without its adapter.`);
+    throw new EvaluationRequestError(`"${text}" is not known: write conductor:WORKER, or conductor:WORKER/base for a model of this machine without its adapter.`);
   }
   let switches: ConductorSwitches = { ...byDefault, ablations: [], paperPrompt: false, free: false, self: 0 };
   for (const one of given) switches = { ...switches, ...changeBy(one, switches) };
   if (switches.rounds > 1 && switches.attempts > 1) {
-    throw new SwitchError(`"${text}" has rounds and attempts: attempts are independent plans, and none of them revises another. Choose one.`);
+    throw new EvaluationRequestError(`"${text}" has rounds and attempts: attempts are independent plans, and none of them revises another. Choose one.`);
   }
   return { id, isBase: part === 'base', switches };
 }
@@ -72,10 +68,10 @@ function changeBy(one: string, { ablations }: ConductorSwitches): Partial<Conduc
   if (Object.hasOwn(MOST, name)) {
     const most = MOST[name as keyof typeof MOST];
     const number = Number(value);
-    if (!Number.isInteger(number) || number < 1 || number > most) throw new SwitchError(`+${name} takes a whole number from 1 to ${most}, as in +${name}=2.`);
+    if (!Number.isInteger(number) || number < 1 || number > most) throw new EvaluationRequestError(`+${name} takes a whole number from 1 to ${most}, as in +${name}=2.`);
     return { [name]: number };
   }
-  throw new SwitchError(`There is no switch "+${one}" of a Conductor; there are ${SWITCH_NAMES.map((switchName) => `+${switchName}`).join(', ')}.`);
+  throw new EvaluationRequestError(`There is no switch "+${one}" of a Conductor; there are ${SWITCH_NAMES.map((switchName) => `+${switchName}`).join(', ')}.`);
 }
 
 /** In tables, after the Conductor's name: what differs from one as it is. */

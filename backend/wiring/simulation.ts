@@ -1,15 +1,18 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isFileSystemError } from '../common/file-system-error.ts';
 import { knownAnswersOf } from '../eval/evaluation/known-answers.ts';
 import { gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
 import { UNTOLD_POOL } from '../lab/gym/untold-pool.ts';
+import { ERROR_CODES } from '../protocol/methods.ts';
+import { RequestError } from '../protocol/request-error.ts';
 import type { SimulationRequest } from '../protocol/simulation.ts';
 import { workerConfigSchema } from '../protocol/worker-config.ts';
 import type { StartedSimulation } from '../server/simulated-pool.ts';
 import type { KnownAnswers } from '../simulator/known-answers.ts';
 import { SimulatorServer } from '../simulator/server.ts';
 import type { Task } from '../verify/graders/tasks/grader-spec.ts';
-import { readTasks } from '../verify/graders/tasks/task-file.ts';
+import { readTasks, TaskFileError } from '../verify/graders/tasks/task-file.ts';
 import { knowingRule } from './simulated-knowledge.ts';
 
 /** Tasks to train on. */
@@ -32,18 +35,12 @@ const SHORT_TRAINING = {
 /**
  * Starts the simulated pool of `conductor simulate`, and writes the tasks that can be trained on.
  * @param folder for its files, created if it is missing
- * @throws TaskFileError, and errors of the file system
+ * @throws RequestError where a file of tasks cannot be used; errors of the file system
  */
 export async function startSimulation({ tasks: files, seed }: SimulationRequest, folder: string): Promise<StartedSimulation> {
   const trained = gymTasks({ seed, split: 'train', count: TRAINED });
   const heldOut = gymTasks({ seed, split: 'held-out', count: HELD_OUT });
-  const known = new Map<string, KnownAnswers>();
-  for (const file of files) {
-    for await (const { question, grader: spec, reference } of readTasks(file)) {
-      const answers = knownAnswersOf({ spec, reference });
-      if (answers) known.set(question.trim(), answers);
-    }
-  }
+  const known = await answersIn(files);
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'conductor.tasks.jsonl'), trained.map((task) => `${JSON.stringify(filed(task))}\n`).join(''));
   await writeFile(path.join(folder, 'conductor.train.json'), `${JSON.stringify(SHORT_TRAINING, null, 2)}\n`);
@@ -58,6 +55,27 @@ export async function startSimulation({ tasks: files, seed }: SimulationRequest,
     close: () => server.close(),
   };
 }
+
+/** By the question. @throws RequestError */
+async function answersIn(files: readonly string[]): Promise<Map<string, KnownAnswers>> {
+  const known = new Map<string, KnownAnswers>();
+  for (const file of files) {
+    let tasks = 0;
+    try {
+      for await (const { question, grader: spec, reference } of readTasks(file)) {
+        tasks += 1;
+        const answers = knownAnswersOf({ spec, reference });
+        if (answers) known.set(question.trim(), answers);
+      }
+    } catch (error) {
+      throw error instanceof TaskFileError || isFileSystemError(error) ? unusable(error.message) : error;
+    }
+    if (tasks === 0) throw unusable(`There is no task in ${file}.`);
+  }
+  return known;
+}
+
+const unusable = (message: string): RequestError => new RequestError({ code: ERROR_CODES.refused, kind: 'task-file', message });
 
 /** As a task of our own form. */
 function filed({ id, question, kind, functionName, cases }: GymTask): Pick<Task, 'id' | 'question' | 'kind' | 'grader'> {

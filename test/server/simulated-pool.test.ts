@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulation } from '../../backend/protocol/simulation.ts';
@@ -80,7 +80,14 @@ describe('a simulation', () => {
 
   it('does not begin with a file that has no tasks', async () => {
     const owner = await serving.open();
-    await expect(owner.request('simulation/begin', { ...REQUEST, tasks: [path.join(folder, 'none.jsonl')] })).rejects.toThrow();
+    const beginWith = async (name: string, text?: string): Promise<Simulation> => {
+      if (text !== undefined) await writeFile(path.join(folder, name), text);
+      return await owner.request('simulation/begin', { ...REQUEST, tasks: [path.join(folder, name)] });
+    };
+    // Each is told as it is, and not as a fault of the backend.
+    await expect(beginWith('none.jsonl')).rejects.toMatchObject({ kind: 'task-file', message: expect.stringContaining('no such file') as string });
+    await expect(beginWith('half.jsonl', '{"problem":"1 + 1?","ans')).rejects.toMatchObject({ kind: 'task-file', message: expect.stringContaining('line 1: this is not JSON') as string });
+    await expect(beginWith('empty.jsonl', '')).rejects.toMatchObject({ kind: 'task-file', message: expect.stringMatching(/^There is no task in .*empty\.jsonl\.$/) as string });
     expect(pool.current).toBeUndefined();
   });
 

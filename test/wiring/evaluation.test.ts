@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { EvaluationRequestError } from '../../backend/eval/evaluation/request-error.ts';
 import type { EvaluationRequest } from '../../backend/eval/evaluation/request.ts';
 import { USUAL_EVALUATION } from '../../backend/protocol/evaluation-request.ts';
 import { openEvaluation } from '../../backend/wiring/evaluation.ts';
@@ -32,6 +33,12 @@ it('refuses an evaluation where a file has no task, or none of the days that are
   await expect(openFiles({ 'one.jsonl': TASK, 'empty.jsonl': '\n' })).rejects.toThrow('There is no task in empty.jsonl.');
   await expect(openFiles({ 'lcb.jsonl': DATED }, { dates: { start: '2025-01-01' } })).rejects.toThrow('There is no task in lcb.jsonl of these days.');
   expect((await openFiles({ 'lcb.jsonl': DATED }, { dates: { start: '2024-01-01' } })).tasks).toMatchObject([{ tasks: 1 }]);
+});
+
+it('refuses what is no switch of a Conductor as a request that cannot be met', async () => {
+  const refused = (planner: string): Promise<unknown> => openFiles({ 'one.jsonl': TASK }, { contestants: [], planners: [planner] });
+  await expect(refused('sim-aspen+nothing')).rejects.toThrow(EvaluationRequestError);
+  await expect(refused('conductor-mini+examples=none')).rejects.toThrow(EvaluationRequestError);
 });
 
 it('refuses practice without a task', async () => {

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isFileSystemError } from '../../common/file-system-error.ts';
 import { evaluationRequestSchema, type AskedEvaluation, type EvaluationBudget } from '../../protocol/evaluation-request.ts';
 import type { EvaluationOffer, EvaluationSummary, EvaluationView, ListedSample, Sample, WholeSample } from '../../protocol/evaluations.ts';
 import type { Simulation } from '../../protocol/simulation.ts';
@@ -103,7 +104,7 @@ export class EvaluationManager {
     this.#refuseActive(request.folder);
     const keys = this.#options.keys({ signal: preparing.signal, patient: false, onWaiting: () => {} });
     const { evaluation, pool, tasks, close } = await this.#options.open(request, { ...preparing, keys }).catch((error: unknown) => {
-      throw error instanceof TaskFileError || error instanceof UnusableProjectError ? new EvaluationRequestError(error.message, { cause: error }) : error;
+      throw error instanceof TaskFileError || error instanceof UnusableProjectError || isFileSystemError(error) ? new EvaluationRequestError(error.message, { cause: error }) : error;
     });
     try {
       const { calls, usd, unpriced } = await evaluation.estimate(preparing.signal);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Evaluation } from '../../../backend/eval/evaluation/open-evaluation.ts';
+import { EvaluationRequestError } from '../../../backend/eval/evaluation/request-error.ts';
 import type { EvaluationRequest } from '../../../backend/eval/evaluation/request.ts';
 import { EvaluationManager } from '../../../backend/eval/evaluations/evaluation-manager.ts';
 import { evaluationRequestSchema, USUAL_EVALUATION, type AskedEvaluation } from '../../../backend/protocol/evaluation-request.ts';
@@ -204,3 +205,15 @@ it('leaves other files where a person named the folder, and an evaluation that a
   await manager.remove(folder);
   expect(await readdir(folder)).toEqual(['notes.txt']);
 }, 60_000);
+
+it('says before it starts that a file of tasks is not there', async () => {
+  const home = await newHome();
+  const file = path.join(home, 'none.jsonl');
+  const manager = new EvaluationManager({
+    home, open: async () => { await readFile(file); throw new Error('It is there.'); }, keys: () => NO_KEYS, running: () => undefined, now: () => 5, log: () => {},
+  });
+  onTestFinished(() => manager.close());
+  const offer = manager.estimate({ ...asked, sources: [file] }, { signal: new AbortController().signal });
+  await expect(offer).rejects.toThrow(EvaluationRequestError);
+  await expect(offer).rejects.toThrow(file);
+});
