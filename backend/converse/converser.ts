@@ -50,7 +50,7 @@ const NOBODY_SEES = (worker: string | undefined): string =>
  */
 export class Converser {
   readonly #options: ConverserOptions;
-  /** The run that a request began or continued, oldest first. */
+  /** The run that a request began or continued, by the newest request of the run, oldest first. */
   readonly #runOf = new Map<string, string>();
   /** Runs that a client follows. */
   readonly #followed = new Map<string, number>();
@@ -105,6 +105,8 @@ export class Converser {
   }
 
   #remember(key: string, runId: string): void {
+    // The run has gone on from the requests before: who sends one of them again begins anew, and is not answered from the middle of what came of it.
+    for (const [earlier, run] of this.#runOf) if (run === runId) this.#runOf.delete(earlier);
     this.#runOf.delete(key);
     this.#runOf.set(key, runId);
     const [oldest] = this.#runOf.keys();

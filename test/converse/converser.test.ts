@@ -120,6 +120,24 @@ describe('a conversation with the client\'s tools', () => {
     expect(server.of('planner')).toHaveLength(2);
   });
 
+  it('gives the calls of its newest request again, and begins anew at an earlier one, as of a program that asks the same each time', async () => {
+    const { converser } = started();
+    script = ({ model, messages }) => {
+      if (model !== 'second') return model === 'planner' ? PLAN : 'The bound is off by one.';
+      // Cline ends by a tool that returns nothing.
+      return { calls: [{ name: messages.some(({ role }) => role === 'tool') ? 'submit_and_exit' : 'read', arguments: {} }] };
+    };
+    const told = { tools: [READ, { ...READ, name: 'submit_and_exit' }] };
+    const first = await converser.turn(asked([user('Mend it')], told), quietly);
+    const later = asked([user('Mend it'), spoke(first), ...returned(first, ['a'])], told);
+    const last = await converser.turn(later, quietly);
+    expect(last.calls.map(({ name }) => name)).toEqual(['submit_and_exit']);
+    expect(await converser.turn({ ...later, requestId: 'again' }, quietly)).toMatchObject({ runId: first.runId, calls: last.calls });
+    const anew = await converser.turn(asked([user('Mend it')], told), quietly);
+    expect(anew.calls.map(({ name }) => name)).toEqual(['read']);
+    expect(anew.runId).not.toBe(first.runId);
+  });
+
   it('finds its run again after the backend was started anew', async () => {
     script = twoCalls;
     const before = started();
