@@ -32,8 +32,8 @@ export function handsOf(tools: readonly SimulatedTool[]): AgentHands {
   const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
   return {
     canWrite: write !== undefined || shell !== undefined,
-    look: (file) => [...(read ? [callOf(read, { file_path: file, filePath: file })] : []), ...run(`cat ${file}`)],
-    write: (file, text) => (write ? [callOf(write, { file_path: file, filePath: file, content: text })] : run(`echo '${text.trimEnd()}' > ${file}`)),
+    look: (file) => [...(read ? [callOf(read, { file_path: file, filePath: file, filepath: file })] : []), ...run(`cat ${file}`)],
+    write: (file, text) => (write ? [callOf(write, { file_path: file, filePath: file, filepath: file, content: text })] : run(`echo '${text.trimEnd()}' > ${file}`)),
     run,
   };
 }

@@ -90,7 +90,7 @@ function shortened(value: unknown, limit: number = MAX_TEXT.other, name = ''): u
 
 /** One of each form, those that the transcript calls among them. */
 function fewTools(tools: readonly unknown[]): unknown[] {
-  const isCalled = (tool: unknown): boolean => /"(?:Read|Write|Bash|read|write|bash|shell|shell_command|exec_command)"/.test(JSON.stringify(tool).slice(0, 120));
+  const isCalled = (tool: unknown): boolean => /"(?:Read|Write|Bash|read|write|bash|read_file|write_file|run_shell_command|shell|shell_command|exec_command)"/.test(JSON.stringify(tool).slice(0, 120));
   const others = tools.filter((tool) => !isCalled(tool));
   const byType = [...new Map(others.map((tool) => [(tool as { type?: unknown }).type, tool])).values()];
   return [...tools.filter(isCalled), ...byType].slice(0, MAX_TOOLS + byType.length);

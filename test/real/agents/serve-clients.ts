@@ -45,6 +45,19 @@ export const CLIENTS: readonly Client[] = [
     args: (question) => ['run', question],
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
   },
+  {
+    name: '@qwen-code/qwen-code', program: 'qwen', wire: 'Chat Completions',
+    args: (question) => ['--auth-type', 'openai', '--yolo', '--prompt', question],
+    env: ({ url, key }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key, OPENAI_MODEL: 'conductor' }),
+  },
+  {
+    name: '@continuedev/cli', program: 'cn', wire: 'Chat Completions',
+    prepare: ({ url, key, home }) => file(home, 'config.yaml', [
+      'name: Conductor', 'version: 1.0.0', 'schema: v1', 'models:', '  - name: Conductor', '    provider: openai', '    model: conductor', `    apiBase: ${url}/v1`, `    apiKey: ${key}`, '    capabilities: [tool_use, image_input]', '',
+    ].join('\n')),
+    args: (question) => ['--config', '../home/config.yaml', '--auto', '--print', question],
+    env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
+  },
 ];
 
 async function file(folder: string, name: string, text: string): Promise<void> {
