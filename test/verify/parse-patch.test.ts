@@ -354,6 +354,8 @@ describe('what is refused, with the reason', () => {
     ['a new test', whole('src/new.spec.ts'), /judge/],
     ['a new test of Python', whole('pkg/test_x.py'), /judge/],
     ['a fixture', whole('src/__fixtures__/x.js'), /data that tests read/],
+    ['a case of a codemod', whole('src/__testfixtures__/x/output.js'), /data that tests read/],
+    ['data that Go leaves alone', whole('extension/_test/table.json'), /data that tests read/],
     ['a snapshot', whole('src/x.js.snap'), /snapshot/],
     ['package.json', fenced('json package.json', '{"scripts":{"test":"true"}}'), /how the tests are run/],
     ['a lock file', fenced('json package-lock.json', '{}'), /lock file/],

@@ -49,7 +49,10 @@ function mentionsOf(file: string): (text: string) => number {
     const name = escapeRegExp(part);
     return [{ depth: index + 1, quick: part, pattern: new RegExp(`["'\`/\\\\]${name}(?:["'\`/\\\\]|$)`, 'm') }];
   }).reverse();
-  // A text for people is often named in what tests write, such as the metadata of a package.
-  const isMeant = PROSE.test(file) ? (text: string) => new RegExp(`\\b(?:open|read\\w*|path|join|resolve|include_str|load\\w*)\\b[^\\n]*${baseOf(file).replaceAll('.', '\\.')}`, 'i').test(text) : () => true;
+  // A text for people is often named in what tests write, such as the metadata of a package; hardly ever with its folder, where it is no document.
+  const base = escapeRegExp(baseOf(file));
+  const withFolder = /\.txt$/i.test(file) && parts.length > 1 ? `|["'\`/\\\\]${escapeRegExp(parts.at(-2) ?? '')}[/\\\\]${base}["'\`]` : '';
+  const reading = new RegExp(`\\b(?:open|read\\w*|path|join|resolve|include_str|load\\w*)\\b[^\\n]*${base}${withFolder}`, 'i');
+  const isMeant = (text: string): boolean => !PROSE.test(file) || reading.test(text);
   return (text) => patterns.find(({ quick, pattern }) => text.includes(quick) && pattern.test(text) && isMeant(text))?.depth ?? 0;
 }

@@ -45,7 +45,7 @@ const ROWS: readonly ProtectedRow[] = [
     comesWithTests: true,
     isData: true,
     patterns: [
-      folders('fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__'),
+      folders('fixture', 'fixtures', '__fixtures__', '__testfixtures__', 'testdata', 'test-data', 'test_data', '_test', '_tests', '__mocks__'),
       folders('golden', 'goldens', '__golden__', 'golden-files'),
       /\.(golden|approved)(\.[^/]+)?$/,
     ],

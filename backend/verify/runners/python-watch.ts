@@ -183,8 +183,8 @@ def watch_constants(tell, modules):
 
 # As in 'protected-paths.ts', for data beside tests.
 TEST_FOLDERS = {
-    'test', 'tests', '__tests__', 'spec', 'specs', 'e2e', 'fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data',
-    '__mocks__', '__snapshots__',
+    'test', 'tests', '__tests__', 'spec', 'specs', 'e2e', 'fixture', 'fixtures', '__fixtures__', '__testfixtures__', 'testdata',
+    'test-data', 'test_data', '_test', '_tests', '__mocks__', '__snapshots__',
 }
 
 

@@ -159,17 +159,20 @@ describe('in Go', () => {
   const texts = {
     'go.mod': 'module example.com/shop\n',
     'cart/cart.go': 'package cart\n',
-    'cart/cart_test.go': 'package cart\nimport (\n\t"testing"\n\t"example.com/shop/internal/testutil"\n)\n',
+    'cart/cart_test.go': 'package cart\nimport (\n\t"testing"\n\t"example.com/shop/internal/testutil"\n)\nfunc TestA(t *testing.T) {\n\ttestutil.Cases("cases/all.txt", t)\n\twrite("notes.txt", "docs/cart.md")\n}\n',
+    'cart/cases/all.txt': '1 = 1\n',
+    'cart/notes.txt': '',
+    'docs/cart.md': '',
     'cart/helpers.go': 'package cart\nimport "testing"\nfunc mustEqual(t *testing.T, a, b int) {}\n',
     'cart/binary.go': 'package cart\nimport "testing"\nvar inTests = testing.Testing()\n',
     'internal/testutil/equal.go': 'package testutil\nfunc Equal(a, b int) bool { return a == b }\n',
     'internal/round/round.go': 'package round\n',
     'internal/round/round_test.go': 'package round\nimport "testing"\n',
   };
-  it.each([['a package that only tests import', 'internal/testutil/equal.go'], ['a function that takes what tests get', 'cart/helpers.go']])('%s judges', async (_what, path) => {
-    expect(await why(texts, 'go test ./...', path)).toMatch(/tests/);
+  it.each([['a package that only tests import', 'internal/testutil/equal.go'], ['a text that a helper of theirs reads by its folder', 'cart/cases/all.txt'], ['a function that takes what tests get', 'cart/helpers.go']])('%s judges', async (_what, path) => {
+    expect(await why(texts, 'go test ./...', path)).toMatch(/tests/i);
   });
-  it.each([['a package with tests of its own', 'internal/round/round.go'], ['code that asks whether it is in a test', 'cart/binary.go'], ['a package', 'cart/cart.go']])('%s is judged', async (_what, path) => {
+  it.each([['a package with tests of its own', 'internal/round/round.go'], ['code that asks whether it is in a test', 'cart/binary.go'], ['a package', 'cart/cart.go'], ['a text that tests name', 'cart/notes.txt'], ['a document', 'docs/cart.md']])('%s is judged', async (_what, path) => {
     expect(await why(texts, 'go test ./...', path)).toBeUndefined();
   });
 });
