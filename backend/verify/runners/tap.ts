@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { shellQuote } from '../sandbox/shell-quote.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
@@ -8,7 +9,7 @@ import { type TestRunner, WRITABLE_REPORT } from './test-runner.ts';
 
 const TAP: JavaScriptRunner = { programs: ['tap'], packages: ['tap'], fallback: 'tap' };
 
-/** node-tap 18 and later, read from its TAP. Each file of tests is a process that prints its part of it, as can the code under test. */
+/** node-tap, read from its TAP. Each file of tests is a process that prints its part of it, as can the code under test. */
 export const tap: TestRunner<'tap'> = {
   name: 'tap',
   manifests: ['package.json'],
@@ -21,18 +22,30 @@ export const tap: TestRunner<'tap'> = {
 
   async prepare(run) {
     const file = path.join(run.report, 'report.tap');
+    const programFolders = await binFolders(run);
+    const noCoverage = (await hasCoverageOfNyc(programFolders)) ? '--no-coverage' : '--disable-coverage';
     return {
       command: withOptions(run.command, TAP.programs, {
         remove: ['--reporter', '-R', '--output-file', '-o', '--bail', '-b'],
         flags: ['--watch', '-w', '--snapshot', '-S', '--changed', '-n'],
-        add: `--reporter=tap --output-file=${shellQuote(file)} --no-bail --disable-coverage`,
+        add: `--reporter=tap --output-file=${shellQuote(file)} --no-bail ${noCoverage}`,
       }),
       environment: { CI: 'true' },
-      programFolders: await binFolders(run),
+      programFolders,
       readReport: async () => reportOfTap(await readReportFile(file), run.shown),
     };
   },
 };
+
+/** Up to version 16, node-tap has nyc measure coverage, and calls the option for that by another name. */
+async function hasCoverageOfNyc(programFolders: readonly string[]): Promise<boolean> {
+  for (const folder of programFolders) {
+    const text = await readFile(path.join(path.dirname(folder), 'tap', 'package.json'), 'utf8').catch(() => '');
+    const [, major] = /"version"\s*:\s*"(\d+)\./.exec(text) ?? [];
+    if (major !== undefined) return Number(major) < 18;
+  }
+  return false;
+}
 
 /** Assertions stand for themselves where they are in no test of the file. Throws `ReportError`. */
 export function reportOfTap(text: string, copy: string): TestReport {

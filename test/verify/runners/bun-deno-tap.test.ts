@@ -134,4 +134,14 @@ describe('the command of', () => {
     const { folder } = scratch;
     expect((await runner.prepare({ command, copy: folder, shown: folder, workspace: folder, tools: folder, report: folder })).command).toMatch(expected);
   });
+
+  it.each([
+    ['16.3.10', '--no-coverage'],
+    ['18.0.0', '--disable-coverage'],
+  ])('node-tap %s measures no coverage, by the option that it knows', async (version, option) => {
+    await using scratch = await makeScratch();
+    const folder = await scratch.project({ 'node_modules/.bin/tap': '', 'node_modules/tap/package.json': JSON.stringify({ name: 'tap', version }) });
+    const { command } = await tap.prepare({ command: 'tap', copy: folder, shown: folder, workspace: folder, tools: folder, report: folder });
+    expect(command.split(' ')).toContain(option);
+  });
 });
