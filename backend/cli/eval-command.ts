@@ -96,12 +96,17 @@ async function run(tasks: readonly string[], values: Values, context: CommandCon
   const folder = values.out === undefined ? evaluationFolder(context.conductorFolder, asked, simulation) : path.resolve(context.currentFolder, values.out);
   const request: EvaluationRequest = { ...asked, ...(simulation && { simulated: true, simulation }), folder };
   const progress = new ProgressPrinter(terminal);
+  const sayItGoesOn = (): void => terminal.say(`The same command goes on where this one stopped${values.out === undefined ? '' : ` (${printable(request.folder)})`}.`);
   const { evaluation, pool, tasks: sources, close } = await context.openEvaluation(request, {
     signal: interrupted,
     onPreparing: ({ tried, candidates, admitted }) => progress.tell({
       label: 'Making tasks of the project', fraction: tried / candidates, detail: `${admitted} admitted, ${tried} of ${candidates} candidates tried`,
     }),
-  }).finally(() => progress.end());
+  }).finally(() => progress.end()).catch((error: unknown) => {
+    // Candidates that were tried are kept.
+    if (interrupted.aborted && request.project) sayItGoesOn();
+    throw error;
+  });
   try {
     const estimate = await evaluation.estimate(interrupted);
     const taken = sources.map(({ name, tasks: count, forms }) => `${name}: ${counted(count, 'task')} (${Object.keys(forms).join(', ')})`).join('; ');
@@ -135,7 +140,7 @@ async function run(tasks: readonly string[], values: Values, context: CommandCon
       terminal.say(printable(error.message));
       return EXIT.stopped;
     }
-    if (!(error instanceof UsageError)) terminal.say(`The same command goes on where this one stopped${values.out === undefined ? '' : ` (${printable(request.folder)})`}.`);
+    if (!(error instanceof UsageError)) sayItGoesOn();
     throw error;
   } finally {
     progress.end();

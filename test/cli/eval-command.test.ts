@@ -43,12 +43,16 @@ it('removes one by its name or folder, and asks before, with what it has cost', 
 
 /** Runs the command as far as the evaluation that it opens. */
 async function evaluate(...args: readonly string[]): Promise<number> {
+  return await evaluateUntil(new AbortController().signal, [], args);
+}
+
+async function evaluateUntil(interrupted: AbortSignal, said: string[], args: readonly string[]): Promise<number> {
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-eval-command-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(path.join(folder, 'tasks.jsonl'), `${JSON.stringify({ problem: '1 + 1?', answer: '2' })}\n`);
-  const terminal: Partial<CommandContext['terminal']> = { result: () => {}, say: () => {}, write: () => {} };
+  const terminal: Partial<CommandContext['terminal']> = { result: () => {}, say: (text) => void said.push(text), write: () => {} };
   const context: Partial<CommandContext> = {
-    terminal: terminal as CommandContext['terminal'], currentFolder: folder, conductorFolder: path.join(folder, 'home'), interrupted: new AbortController().signal,
+    terminal: terminal as CommandContext['terminal'], currentFolder: folder, conductorFolder: path.join(folder, 'home'), interrupted,
     runningSimulation: () => Promise.resolve(undefined), openEvaluation: () => Promise.reject(new Error('It was opened.')),
   };
   return await evalCommand(args, context as CommandContext);
@@ -63,6 +67,14 @@ it.each([
   const failed = evaluate(...args);
   await expect(failed).rejects.toThrow(message);
   await expect(failed).rejects.toBeInstanceOf(UsageError);
+});
+
+it('says after Ctrl+C while tasks of a project are made that the same command goes on', async () => {
+  const said: string[] = [];
+  await expect(evaluateUntil(AbortSignal.abort(), said, ['project', '--workspace', '.'])).rejects.toThrow('It was opened.');
+  expect(said).toEqual(['The same command goes on where this one stopped.']);
+  await expect(evaluateUntil(new AbortController().signal, said, ['project', '--workspace', '.'])).rejects.toThrow('It was opened.');
+  expect(said).toHaveLength(1);
 });
 
 it('opens an evaluation of what is there', async () => {
