@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
  * float32 on a CPU, from the stored weights.
  */
 
-export const GOLDEN_MODELS = ['qwen2-tiny', 'qwen2-tiny-untied', 'qwen3-tiny'] as const;
+export const GOLDEN_MODELS = ['qwen2-tiny', 'qwen2-tiny-untied', 'qwen3-tiny', 'llama-tiny', 'mistral-tiny'] as const;
 export type GoldenModel = (typeof GOLDEN_MODELS)[number];
 
 /** The models whose folder holds a tokenizer. */

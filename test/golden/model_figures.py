@@ -35,6 +35,14 @@ BASE_GRADIENTS = {
         "model.layers.1.mlp.gate_proj.weight": None,
         "model.layers.1.self_attn.q_norm.weight": None,
     },
+    "llama-tiny": {
+        "model.layers.0.self_attn.q_proj.weight": None,
+        "model.layers.1.mlp.up_proj.weight": None,
+    },
+    "mistral-tiny": {
+        "model.layers.0.self_attn.k_proj.weight": None,
+        "model.layers.1.self_attn.v_proj.weight": None,
+    },
 }
 
 

@@ -4,7 +4,9 @@ import json
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
-from transformers import AutoModelForCausalLM, GenerationConfig, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import (
+    AutoModelForCausalLM, GenerationConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
+    Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 
 ALL_PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
@@ -63,6 +65,25 @@ def make_models(folder, stop_ids):
         bos_token_id=text, pad_token_id=text, eos_token_id=[turn, text], do_sample=True, temperature=0.6, top_p=0.95, top_k=20)
     model.to(torch.float16).save_pretrained(folder / "qwen3-tiny")
 
+    # Rotations for texts longer than the "original" ones, which are short here so that every kind of pair occurs in the sequences.
+    model = LlamaForCausalLM(LlamaConfig(
+        vocab_size=512, rms_norm_eps=1e-5, hidden_size=64, intermediate_size=160, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=1024, tie_word_embeddings=True, bos_token_id=1,
+        eos_token_id=stop_ids["llama-tiny"], rope_parameters={
+            "rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 64}, **common))
+    randomise(model, 4, 0.35)
+    model.to(torch.bfloat16).save_pretrained(folder / "llama-tiny")
+
+    model = MistralForCausalLM(MistralConfig(
+        vocab_size=512, rms_norm_eps=1e-5, hidden_size=96, intermediate_size=128, num_hidden_layers=2, num_attention_heads=6,
+        num_key_value_heads=3, head_dim=32, max_position_embeddings=1024, tie_word_embeddings=False, sliding_window=None,
+        bos_token_id=1, eos_token_id=stop_ids["mistral-tiny"][0], rope_parameters={
+            "rope_type": "yarn", "rope_theta": 10000.0, "factor": 16.0, "beta_fast": 8.0, "beta_slow": 1.0,
+            "original_max_position_embeddings": 64}, **common))
+    randomise(model, 5, 0.3)
+    model.to(torch.float16).save_pretrained(folder / "mistral-tiny")
+
 
 def write_old_config(folder):
     """The form that transformers wrote before version 5, without a file of generation settings."""
@@ -107,7 +128,9 @@ def make_adapters(models, folder):
                  target_modules=["q_proj", "v_proj"])
     make_adapter(models / "qwen3-tiny", folder, "qwen3-tiny-all", 13, dtype=torch.bfloat16, r=4, lora_alpha=8,
                  target_modules=ALL_PROJECTIONS)
-    return {"qwen2-tiny": ["qwen2-tiny-all", "qwen2-tiny-attention"], "qwen2-tiny-untied": [], "qwen3-tiny": ["qwen3-tiny-all"]}
+    make_adapter(models / "llama-tiny", folder, "llama-tiny-all", 14, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
+    return {"qwen2-tiny": ["qwen2-tiny-all", "qwen2-tiny-attention"], "qwen2-tiny-untied": [], "qwen3-tiny": ["qwen3-tiny-all"],
+            "llama-tiny": ["llama-tiny-all"], "mistral-tiny": []}
 
 
 # ---- as the figures are computed ----

@@ -20,6 +20,13 @@ const ROWS = {
     families: ['Qwen3'], causalModel: 'Qwen3ForCausalLM', attentionBias: false, queryKeyNorm: true, defaultHeadSize: 128,
     refusedFields: ['attention_bias'],
   },
+  llama: {
+    families: ['Llama', 'SmolLM2'], causalModel: 'LlamaForCausalLM', attentionBias: false, queryKeyNorm: false,
+    refusedFields: ['attention_bias', 'rope_interleaved'],
+  },
+  mistral: {
+    families: ['Mistral'], causalModel: 'MistralForCausalLM', attentionBias: false, queryKeyNorm: false, refusedFields: ['sliding_window'],
+  },
 } as const satisfies Readonly<Record<string, Architecture>>;
 
 /** config.json's `model_type`. */

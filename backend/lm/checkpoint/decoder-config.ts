@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type ArchitectureName, ARCHITECTURES, isArchitecture } from './architectures.ts';
 import { quoted, UnsupportedModelError } from './errors.ts';
+import type { RopeScaling } from './rope-scaling.ts';
 
 /** The geometry of a dense decoder: everything that the graph needs in addition to the weights. */
 export interface DecoderConfig {
@@ -14,6 +15,7 @@ export interface DecoderConfig {
   readonly headSize: number;
   readonly rmsNormEpsilon: number;
   readonly ropeTheta: number;
+  readonly ropeScaling?: RopeScaling | undefined;
   readonly maximumPositions: number;
   /** The output layer is the embedding table, transposed. */
   readonly tiedEmbeddings: boolean;
@@ -25,7 +27,7 @@ export interface DecoderConfig {
 }
 
 /*
- * Fields and defaults follow `Qwen2Config` and `Qwen3Config` of transformers 4.57 and 5.x. `rope_theta` and `torch_dtype` are
+ * Fields and defaults follow the architectures' classes, such as `Qwen2Config`, of transformers 4.57 and 5.x. `rope_theta` and `torch_dtype` are
  * the old form; version 5 writes `rope_parameters` and `dtype`. The type of the weights comes from the weight files. A field
  * that defines the model has no default here, even if transformers has one.
  */
@@ -87,6 +89,7 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
     headSize: headSize(architecture, found.hidden_size, attentionHeads, found.head_dim),
     rmsNormEpsilon: found.rms_norm_eps,
     ropeTheta,
+    ...(rope.scaling && { ropeScaling: rope.scaling }),
     maximumPositions: found.max_position_embeddings,
     tiedEmbeddings: found.tie_word_embeddings ?? false,
     attentionBias,
@@ -125,24 +128,65 @@ function refuseVariants(config: Fields, architecture: ArchitectureName): void {
   }
 }
 
-function ropeParameters(config: Fields): { readonly theta: number | undefined } {
-  let theta: number | undefined;
+interface RopeParameters {
+  readonly theta: number | undefined;
+  readonly scaling: RopeScaling | undefined;
+}
+
+/** `rope_scaling` is the form of transformers 4, `rope_parameters` that of 5, which takes precedence. */
+function ropeParameters(config: Fields): RopeParameters {
+  let found: RopeParameters = { theta: undefined, scaling: undefined };
   for (const field of ['rope_scaling', 'rope_parameters']) {
     const rope = config[field];
     if (!isSet(rope)) continue;
     // Nested objects, one for each layer type, occur only in models with several kinds of layers.
     if (!isFields(rope) || Object.values(rope).some(isFields)) throw unsupported(field, rope);
-    for (const key of ['rope_type', 'type']) {
-      if (isSet(rope[key]) && rope[key] !== 'default') throw unsupported(`${field}.${key}`, rope[key]);
-    }
     refusePartialRotation(rope.partial_rotary_factor, `${field}.partial_rotary_factor`);
-    if (isSet(rope.rope_theta)) {
-      if (typeof rope.rope_theta !== 'number' || rope.rope_theta <= 0) throw unsupported(`${field}.rope_theta`, rope.rope_theta);
-      theta = rope.rope_theta;
-    }
+    const theta = rope.rope_theta;
+    if (isSet(theta) && (typeof theta !== 'number' || theta <= 0)) throw unsupported(`${field}.rope_theta`, theta);
+    found = { theta: isSet(theta) ? theta as number : found.theta, scaling: ropeScaling(rope, field, config) };
   }
   refusePartialRotation(config.partial_rotary_factor, 'partial_rotary_factor');
-  return { theta };
+  return found;
+}
+
+const factor = z.number().min(1).max(1024);
+const turns = z.number().positive().max(1024);
+const ROPE_TYPES = {
+  linear: z.looseObject({ factor }).transform((rope): RopeScaling => ({ type: 'linear', factor: rope.factor })),
+  llama3: z.looseObject({ factor, low_freq_factor: turns, high_freq_factor: turns, original_max_position_embeddings: size })
+    .refine((rope) => rope.high_freq_factor > rope.low_freq_factor, { path: ['high_freq_factor'] })
+    .transform((rope): RopeScaling => ({
+      type: 'llama3', factor: rope.factor, lowFrequencyFactor: rope.low_freq_factor, highFrequencyFactor: rope.high_freq_factor,
+      originalPositions: rope.original_max_position_embeddings,
+    })),
+  yarn: z.looseObject({
+    factor, original_max_position_embeddings: size, beta_fast: turns.nullish(), beta_slow: turns.nullish(),
+    attention_factor: z.number().positive().max(16).nullish(),
+  }).transform((rope): RopeScaling => ({
+    type: 'yarn', factor: rope.factor, fast: rope.beta_fast ?? 32, slow: rope.beta_slow ?? 1,
+    originalPositions: rope.original_max_position_embeddings,
+    // As YaRN recommends (arXiv 2309.00071, 3.4).
+    magnitude: rope.attention_factor ?? 0.1 * Math.log(rope.factor) + 1,
+  })),
+} as const satisfies Readonly<Record<string, z.ZodType<RopeScaling>>>;
+
+/** What these fields of YaRN would change is not computed. */
+const REFUSED_ROPE_FIELDS = ['mscale', 'mscale_all_dim', 'truncate'] as const;
+
+function ropeScaling(rope: Fields, field: string, config: Fields): RopeScaling | undefined {
+  const types = ['rope_type', 'type'].filter((key) => isSet(rope[key]) && rope[key] !== 'default');
+  const [key] = types;
+  if (key === undefined) return undefined;
+  const type = rope[key];
+  if (typeof type !== 'string' || !Object.hasOwn(ROPE_TYPES, type)) throw unsupported(`${field}.${key}`, type);
+  const refused = REFUSED_ROPE_FIELDS.find((name) => isSet(rope[name]));
+  if (refused) throw unsupported(`${field}.${refused}`, rope[refused]);
+  const original = rope.original_max_position_embeddings ?? config.original_max_position_embeddings ?? config.max_position_embeddings;
+  const parsed = ROPE_TYPES[type as keyof typeof ROPE_TYPES].safeParse({ ...rope, original_max_position_embeddings: original });
+  if (parsed.success) return parsed.data;
+  const name = String(parsed.error.issues[0]?.path[0]);
+  throw unsupported(`${field}.${name}`, rope[name]);
 }
 
 function refusePartialRotation(factor: unknown, field: string): void {

@@ -21,7 +21,7 @@ export function linearShapes(config: DecoderConfig) {
   } as const satisfies Record<string, readonly [number, number]>;
 }
 
-/** All tensors of a model with this geometry, named as in transformers' Qwen2 and Qwen3, in the order of use. */
+/** All tensors of a model with this geometry, named as in transformers' Llama, Qwen2 and the others, in the order of use. */
 export function expectedTensors(config: DecoderConfig): ExpectedTensor[] {
   const { hiddenSize: hidden, headSize, vocabularySize } = config;
   const linear = linearShapes(config);

@@ -1,5 +1,6 @@
 import type { Projection } from '../adapter/projections.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
+import { rotaryFrequencies } from '../checkpoint/rope-scaling.ts';
 import type { ComputeType } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, multiply, silu } from '../graph/ops/arithmetic.ts';
@@ -9,7 +10,7 @@ import type { Dimension } from '../graph/tensor-type.ts';
 import type { DecoderWeights, ProductForm } from './weights.ts';
 
 /*
- * The layers of the dense Qwen2 and Qwen3 models (arXiv 2407.10671, 2505.09388). Activations are [tokens, features], with the rows of the
+ * The layers of the dense Llama, Mistral, Qwen2 and Qwen3 models (arXiv 2407.21783, 2310.06825, 2407.10671, 2505.09388). Activations are [tokens, features], with the rows of the
  * batch one after another; only attention knows where a row begins.
  */
 
@@ -102,23 +103,22 @@ export class Decoder {
   }
 }
 
-/** Cosine and sine of position · θ^(−2i/headSize): [positions, headSize / 2] each. */
+/** Cosine and sine of position · frequency, times the magnitude of YaRN: [positions, headSize / 2] each. */
 export interface RotaryTables {
   readonly cosine: Tensor;
   readonly sine: Tensor;
 }
 
-export function rotaryTables(root: Graph, { headSize, ropeTheta }: DecoderConfig, positions: number, compute: ComputeType): RotaryTables {
+export function rotaryTables(root: Graph, { headSize, ropeTheta, ropeScaling }: DecoderConfig, positions: number, compute: ComputeType): RotaryTables {
   const half = headSize / 2;
   const cosine = new Float32Array(positions * half);
   const sine = new Float32Array(positions * half);
-  for (let pair = 0; pair < half; pair += 1) {
-    // In float32, like transformers. At large positions float64 would differ from it by more than the rounding error of float32.
-    const frequency = Math.fround(1 / Math.fround(ropeTheta ** ((2 * pair) / headSize)));
+  const magnitude = ropeScaling?.type === 'yarn' ? ropeScaling.magnitude : 1;
+  for (const [pair, frequency] of rotaryFrequencies(headSize, ropeTheta, ropeScaling).entries()) {
     for (let position = 0; position < positions; position += 1) {
       const angle = Math.fround(position * frequency);
-      cosine[position * half + pair] = Math.cos(angle);
-      sine[position * half + pair] = Math.sin(angle);
+      cosine[position * half + pair] = magnitude * Math.cos(angle);
+      sine[position * half + pair] = magnitude * Math.sin(angle);
     }
   }
   return { cosine: root.constant(compute, [positions, half], cosine), sine: root.constant(compute, [positions, half], sine) };

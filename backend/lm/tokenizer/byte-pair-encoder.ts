@@ -5,7 +5,8 @@ import { HIGHEST_ID, type Component, type TokenizerDefinition } from './tokenize
 
 /**
  * Encodes text without added tokens: normalises it, splits it into words and merges pairs, with Hugging Face's JavaScript library.
- * Supports only byte-level BPE, as in Qwen's tokenizers, which encodes every text without loss.
+ * Supports only byte-level BPE, as in the tokenizers of Qwen, Llama 3 and SmolLM2. It encodes every text without loss, unless the vocabulary lacks
+ * some bytes (SmolLM2's: 21, mainly control characters): these are left out.
  *
  * The library's own search for added tokens is not used, because it cannot exclude tokens.
  *
@@ -23,7 +24,8 @@ export class BytePairEncoder {
     this.#normalizes = flatten(normalizer).length > 0;
     checkMerges(file, model.merges, model.vocab);
     try {
-      this.#library = new Library({ model, normalizer, pre_tokenizer, decoder, post_processor: null, added_tokens: [] }, {});
+      // Without an unknown token, the library leaves out bytes that have none.
+      this.#library = new Library({ model: { ...model, unk_token: null }, normalizer, pre_tokenizer, decoder, post_processor: null, added_tokens: [] }, {});
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw failure('unsupported', file, `cannot be used (${quoted(reason)}): choose another model`, error);
@@ -42,7 +44,7 @@ export class BytePairEncoder {
 
 function refuseOtherKinds(file: string, { model, normalizer, pre_tokenizer, decoder }: TokenizerDefinition): void {
   const unsupported = (field: string, found: string | null | undefined): TokenizerError => {
-    const problem = `${field} is ${quoted(found ?? 'missing')}, and Conductor reads byte-level BPE as Qwen uses it: choose a Qwen model`;
+    const problem = `${field} is ${quoted(found ?? 'missing')}, and Conductor reads byte-level BPE alone: choose a Llama 3, Qwen or SmolLM2 model`;
     return failure('unsupported', file, problem);
   };
   if (model.type !== 'BPE') throw unsupported('model.type', model.type);
@@ -78,10 +80,13 @@ export function readVocabulary(file: string, { model: { vocab } }: TokenizerDefi
     if (seen.has(id)) throw malformed(`has two tokens of id ${id}`);
     seen.add(id);
   }
-  const missing = BYTE_CHARACTERS.findIndex((character) => !Object.hasOwn(vocab, character));
+  const missing = BYTE_CHARACTERS.findIndex((character, byte) => isNeeded(byte) && !Object.hasOwn(vocab, character));
   if (missing >= 0) throw malformed(`has no token for byte ${missing}`);
   return entries as [string, number][];
 }
+
+/** Whether a byte occurs in texts of every kind: in UTF-8, except control characters and the first bytes of rare characters. */
+const isNeeded = (byte: number): boolean => byte === 0x0a || (byte >= 0x20 && byte <= 0x7e) || (byte >= 0x80 && byte <= 0xbf);
 
 /** A merge whose result is not a token would make text disappear. */
 function checkMerges(file: string, merges: readonly unknown[], vocab: Readonly<Record<string, unknown>>): void {

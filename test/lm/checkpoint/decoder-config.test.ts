@@ -12,6 +12,24 @@ const QWEN25_HALF_BILLION = {
   use_mrope: false, use_sliding_window: false, vocab_size: 151936,
 };
 
+const LLAMA3 = { rope_type: 'llama3', factor: 32, low_freq_factor: 1, high_freq_factor: 4, original_max_position_embeddings: 8192 };
+
+/** Fields of Llama-3.2-1B's config.json as published. */
+const LLAMA_ONE_BILLION = {
+  architectures: ['LlamaForCausalLM'], attention_bias: false, attention_dropout: 0, bos_token_id: 128000, eos_token_id: 128001, head_dim: 64,
+  hidden_act: 'silu', hidden_size: 2048, initializer_range: 0.02, intermediate_size: 8192, max_position_embeddings: 131072, mlp_bias: false,
+  model_type: 'llama', num_attention_heads: 32, num_hidden_layers: 16, num_key_value_heads: 8, pretraining_tp: 1, rms_norm_eps: 1e-5,
+  rope_scaling: LLAMA3, rope_theta: 500000, tie_word_embeddings: true, torch_dtype: 'bfloat16', use_cache: true, vocab_size: 128256,
+};
+
+/** Those of Mistral-Nemo-Instruct-2407. */
+const MISTRAL_NEMO = {
+  architectures: ['MistralForCausalLM'], attention_dropout: 0, bos_token_id: 1, eos_token_id: 2, head_dim: 128, hidden_act: 'silu',
+  hidden_size: 5120, initializer_range: 0.02, intermediate_size: 14336, max_position_embeddings: 1024000, model_type: 'mistral',
+  num_attention_heads: 32, num_hidden_layers: 40, num_key_value_heads: 8, rms_norm_eps: 1e-5, rope_theta: 1000000, sliding_window: null,
+  tie_word_embeddings: false, torch_dtype: 'bfloat16', use_cache: true, vocab_size: 131072,
+};
+
 /** The error's field, and that its sentence names file and field. */
 function refusedField(config: unknown, generationConfig?: unknown): string {
   try {
@@ -52,7 +70,7 @@ test('takes what a config leaves out as transformers does', () => {
 });
 
 test.each([
-  ['another architecture', { model_type: 'llama' }, 'model_type'],
+  ['another architecture', { model_type: 'gemma3_text' }, 'model_type'],
   ['no architecture', { model_type: undefined }, 'model_type'],
   ['a mixture of experts', { model_type: 'qwen3_moe' }, 'model_type'],
   ['experts', { num_experts: 8 }, 'num_experts'],
@@ -61,8 +79,12 @@ test.each([
   ['quantised weights', { quantization_config: { quant_method: 'gptq' } }, 'quantization_config'],
   ['a sliding window', { use_sliding_window: true }, 'use_sliding_window'],
   ['some layers with a sliding window', { layer_types: ['full_attention', 'sliding_attention'] }, 'layer_types'],
-  ['YaRN in the old form', { rope_scaling: { type: 'yarn', factor: 4 } }, 'rope_scaling.type'],
-  ['YaRN in the new form', { rope_parameters: { rope_type: 'yarn', rope_theta: 1e6, factor: 4 } }, 'rope_parameters.rope_type'],
+  ['a rotation that follows the length', { rope_scaling: { type: 'dynamic', factor: 4 } }, 'rope_scaling.type'],
+  ['the same in the new form', { rope_parameters: { rope_type: 'dynamic', rope_theta: 1e6, factor: 4 } }, 'rope_parameters.rope_type'],
+  ['a rotation by a name of every object', { rope_parameters: { rope_type: 'toString', rope_theta: 1e6 } }, 'rope_parameters.rope_type'],
+  ['YaRN without a factor', { rope_scaling: { type: 'yarn' } }, 'rope_scaling.factor'],
+  ['YaRN with magnitudes for some parts', { rope_scaling: { type: 'yarn', factor: 4, mscale: 1 } }, 'rope_scaling.mscale'],
+  ['a rotation of Llama 3 whose bounds are the wrong way round', { rope_scaling: { ...LLAMA3, high_freq_factor: 0.5 } }, 'rope_scaling.high_freq_factor'],
   ['a rotation for each kind of layer', { rope_parameters: { full_attention: { rope_theta: 1e6 } } }, 'rope_parameters'],
   ['a partial rotation', { partial_rotary_factor: 0.5 }, 'partial_rotary_factor'],
   ['attention in both directions', { is_causal: false }, 'is_causal'],
@@ -82,8 +104,29 @@ test.each([
   expect(refusedField({ ...TINY_QWEN2, ...change })).toBe(field);
 });
 
-test('refuses biases of a Qwen3', () => {
-  expect(refusedField({ ...TINY_QWEN3, attention_bias: true })).toBe('attention_bias');
+test.each([
+  ['biases of a Qwen3', { ...TINY_QWEN3, attention_bias: true }, 'attention_bias'],
+  ['biases of a Llama', { ...LLAMA_ONE_BILLION, attention_bias: true }, 'attention_bias'],
+  ['biases of its other layers', { ...LLAMA_ONE_BILLION, mlp_bias: true }, 'mlp_bias'],
+  ['the sliding window of an older Mistral', { ...MISTRAL_NEMO, sliding_window: 4096 }, 'sliding_window'],
+])('refuses %s', (_what, config, field) => {
+  expect(refusedField(config)).toBe(field);
+});
+
+test('reads a Llama with its rotation for long texts', () => {
+  expect(parseDecoderConfig(LLAMA_ONE_BILLION)).toMatchObject({
+    architecture: 'llama', headSize: 64, ropeTheta: 500000, attentionBias: false, queryKeyNorm: false, tiedEmbeddings: true,
+    ropeScaling: { type: 'llama3', factor: 32, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalPositions: 8192 },
+  });
+});
+
+test('reads a Mistral, whose heads are not as large as its hidden size says', () => {
+  expect(parseDecoderConfig(MISTRAL_NEMO)).toMatchObject({ architecture: 'mistral', headSize: 128, attentionHeads: 32, ropeTheta: 1e6 });
+});
+
+test('takes what YaRN leaves out as transformers does', () => {
+  const { ropeScaling } = parseDecoderConfig({ ...TINY_QWEN2, rope_scaling: { type: 'yarn', factor: 4 } });
+  expect(ropeScaling).toEqual({ type: 'yarn', factor: 4, fast: 32, slow: 1, originalPositions: 64, magnitude: 0.1 * Math.log(4) + 1 });
 });
 
 test.each([[null], ['text'], [[]], [1]])('refuses %j in place of a config', (config) => {

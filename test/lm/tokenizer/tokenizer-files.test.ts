@@ -59,6 +59,15 @@ test('tokens that only the settings name are added, and what they say of others 
   expect([...tokenizer.specialTokenIds]).not.toContain(known.id);
 });
 
+test('bytes without a token are left out, also where the model names a token for what is unknown', async () => {
+  const definition = await goldenDefinition();
+  delete definition.model.vocab['ā'];
+  definition.model['unk_token'] = '<|endoftext|>';
+  await using folder = await tokenizerFolder({ 'tokenizer.json': definition });
+  const tokenizer = await openTokenizer(folder.path);
+  expect(tokenizer.decode(tokenizer.encode('a\u0001b', PARSE), { skipSpecial: false })).toBe('ab');
+});
+
 describe('a folder is refused:', () => {
   test('without a tokenizer', async () => {
     await using folder = await tokenizerFolder({ 'tokenizer_config.json': {} });
@@ -108,7 +117,7 @@ describe('a folder is refused:', () => {
     ['an id beyond all vocabularies', ({ model }) => { model.vocab['zz'] = 2 ** 31; }, /no valid id for "zz"/],
     ['an added token in the place of another', ({ added_tokens }) => { added_tokens[0]!.id = 0; }, /id 0 to two tokens/],
     ['an added token far away', ({ added_tokens }) => { added_tokens[0]!.id = 2 ** 31; }, /added_tokens\.0\.id/],
-    ['a byte without a token', ({ model }) => { delete model.vocab['Ā']; }, /no token for byte 0/],
+    ['a letter without a token', ({ model }) => { delete model.vocab['a']; model.merges = []; }, /no token for byte 97/],
     ['a merge that makes no token', ({ model }) => { model.merges.push(['q', 'q']); }, /merge.*makes no token/],
     ['a merge of three', ({ model }) => { model.merges.push('a b c'); }, /merge.*makes no token/],
     ['a merge that is none', ({ model }) => { model.merges.push(7); }, /merge.*makes no token/],
