@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adapterFolder, GOLDEN_MODELS, modelFolder, readFigures } from '../golden/golden.ts';
+import { adapterFolder, QWEN_MODELS, modelFolder, readFigures } from '../golden/golden.ts';
 import { conductorCommand } from './run-conductor.ts';
 
 const { places, start, run } = conductorCommand();
-const on = (model: (typeof GOLDEN_MODELS)[number]): string[] => ['generate', '--model', modelFolder(model), '--device', 'cpu'];
+const on = (model: (typeof QWEN_MODELS)[number]): string[] => ['generate', '--model', modelFolder(model), '--device', 'cpu'];
 
 async function tokens(args: readonly string[], input?: string): Promise<number[][]> {
   const { code, stdout, stderr } = await run(args, input === undefined ? {} : { input });
@@ -15,7 +15,7 @@ async function tokens(args: readonly string[], input?: string): Promise<number[]
   return printed.tokens;
 }
 
-describe.each(GOLDEN_MODELS)('conductor generate --input on %s', (model) => {
+describe.each(QWEN_MODELS)('conductor generate --input on %s', (model) => {
   it('continues each prompt greedily as transformers does, with and without adapter', async () => {
     const { prompts, newTokens, base, adapters } = await readFigures(model);
     // What follows the prompt is not read.

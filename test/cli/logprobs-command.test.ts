@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adapterFolder, GOLDEN_MODELS, type GoldenModel, modelFolder, readFigures } from '../golden/golden.ts';
+import { adapterFolder, QWEN_MODELS, type GoldenModel, modelFolder, readFigures } from '../golden/golden.ts';
 import { conductorCommand, NO_STACK } from './run-conductor.ts';
 
 const { places, run } = conductorCommand();
@@ -21,7 +21,7 @@ function largestDifference(scores: readonly (readonly number[])[], expected: rea
   return Math.max(...scores.flatMap((row, index) => row.map((score, place) => Math.abs(score - (expected[index]?.[place] ?? NaN)))));
 }
 
-describe.each(GOLDEN_MODELS)('conductor logprobs on %s', (model) => {
+describe.each(QWEN_MODELS)('conductor logprobs on %s', (model) => {
   it('prints what PyTorch says, with and without adapter, and nothing else on standard output', async () => {
     const { file, base, adapters } = await writeGolden(model);
     for (const [adapter, { completionLogprobs }] of [[undefined, base] as const, ...Object.entries(adapters)]) {

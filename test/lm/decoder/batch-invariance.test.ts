@@ -4,7 +4,7 @@ import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.t
 import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
 import type { DecoderSession } from '../../../backend/lm/decoder/decoder-session.ts';
 import type { GeneratedRow } from '../../../backend/lm/decoder/generation-request.ts';
-import { GOLDEN_MODELS, modelFolder } from '../../golden/golden.ts';
+import { QWEN_MODELS, modelFolder } from '../../golden/golden.ts';
 import { goldenAdapter, openModel, request } from './tiny-model.ts';
 
 /*
@@ -26,7 +26,7 @@ const sampling = fc.record({
   stopTokenIds: fc.constantFrom([], Array.from({ length: 30 }, (_, index) => 7 * index)),
 });
 
-describe.each(GOLDEN_MODELS)('rows of %s', (model) => {
+describe.each(QWEN_MODELS)('rows of %s', (model) => {
   let session: DecoderSession;
   let again: DecoderSession;
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('rows with an adapter', () => {
 });
 
 describe('rows of a model whose weights are not repacked', () => {
-  it.each(GOLDEN_MODELS)('%s are the same in every batch of at least two', async (model) => {
+  it.each(QWEN_MODELS)('%s are the same in every batch of at least two', async (model) => {
     // A single row goes through another kernel, a product of a vector, which adds up in another order.
     const session = await openModel(model, { repackWeights: false });
     await fc.assert(fc.asyncProperty(prompts, sampling, async (batch, settings) => {
@@ -160,7 +160,7 @@ describe('rows of a model whose weights are not repacked', () => {
     await session.close();
   });
 
-  const trained = GOLDEN_MODELS.flatMap((model) => (['adapter', 'weights'] as const).map((trainable) => ({ model, trainable })));
+  const trained = QWEN_MODELS.flatMap((model) => (['adapter', 'weights'] as const).map((trainable) => ({ model, trainable })));
   it.each(trained)('$model are the same alone too where its $trainable can be trained', async ({ model, trainable }) => {
     const { tensors } = await openCheckpoint(modelFolder(model));
     const session = await openModel(model, { repackWeights: false, adapters: true, trainable: trainable === 'adapter' ? trainable : [...tensors.keys()] });

@@ -16,7 +16,7 @@ import { Graph } from '../../../backend/lm/graph/graph.ts';
 import { bodiesOf, forwardInputs, onnxOf } from '../../../backend/lm/graph/onnx-of.ts';
 import { multiply } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { openQuantized } from '../../../backend/lm/quantize/quantized-store.ts';
-import { GOLDEN_MODELS, modelFolder } from '../../golden/golden.ts';
+import { QWEN_MODELS, modelFolder } from '../../golden/golden.ts';
 import { CUDA_KERNELS, isRegistered } from './cuda-kernels.ts';
 import { allOperations, copiesIn, operatorOf, placeNodes, slotOf } from './cuda-placement.ts';
 
@@ -28,7 +28,7 @@ import { allOperations, copiesIn, operatorOf, placeNodes, slotOf } from './cuda-
 const COMPUTE: readonly ComputeType[] = ['float32', 'float16', 'bfloat16'];
 const BITS = [undefined, 4, 8] as const;
 
-const cases = GOLDEN_MODELS.flatMap((model) => COMPUTE.flatMap((compute) => BITS.flatMap((bits) =>
+const cases = QWEN_MODELS.flatMap((model) => COMPUTE.flatMap((compute) => BITS.flatMap((bits) =>
   [true, false].map((adapters) => ({ model, compute, bits, adapters })))));
 type Case = (typeof cases)[number];
 

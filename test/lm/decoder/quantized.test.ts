@@ -9,7 +9,7 @@ import { DEFAULT_BLOCK_SIZE, dequantizeRows } from '../../../backend/lm/quantize
 import { perplexityChange } from '../../../backend/lm/quantize/perplexity.ts';
 import { openQuantized, type QuantizedWeights } from '../../../backend/lm/quantize/quantized-store.ts';
 import type { StoredRange } from '../../../backend/lm/quantize/quantized-tensor.ts';
-import { GOLDEN_MODELS, modelFolder, readFigures } from '../../golden/golden.ts';
+import { QWEN_MODELS, modelFolder, readFigures } from '../../golden/golden.ts';
 import { scoreWithFedWeights } from './fed-weights.ts';
 import { goldenAdapter, greedy, openModel, request, worstDifference } from './tiny-model.ts';
 
@@ -40,7 +40,7 @@ afterAll(() => rm(storage, { recursive: true, force: true }));
 const quantize = (checkpoint: Checkpoint, bits: 8 | 4): Promise<QuantizedWeights> =>
   openQuantized(checkpoint, { bits, blockSize: DEFAULT_BLOCK_SIZE, storage, signal: new AbortController().signal });
 
-const cases = GOLDEN_MODELS.flatMap((model) => ([8, 4] as const).map((bits) => ({ model, bits })));
+const cases = QWEN_MODELS.flatMap((model) => ([8, 4] as const).map((bits) => ({ model, bits })));
 
 describe.each(cases)('$model in $bits bits', ({ model, bits }) => {
   const bounds = BOUNDS[bits];

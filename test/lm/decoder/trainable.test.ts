@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
 import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
-import { GOLDEN_MODELS, modelFolder, readFigures } from '../../golden/golden.ts';
+import { QWEN_MODELS, modelFolder, readFigures } from '../../golden/golden.ts';
 import { scoreWithFedWeights } from './fed-weights.ts';
 import { worstDifference } from './tiny-model.ts';
 
-describe.each(GOLDEN_MODELS)('weights of %s that are fed instead of read from their files', (model) => {
+describe.each(QWEN_MODELS)('weights of %s that are fed instead of read from their files', (model) => {
   it('give the same scores, each alone and all together', async () => {
     const checkpoint = await openCheckpoint(modelFolder(model));
     const { sequences, promptLengths, base } = await readFigures(model);
