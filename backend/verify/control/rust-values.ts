@@ -173,9 +173,18 @@ function alteredLiteral(node: Node, dice: Dice): readonly Edit[] | undefined {
   }
 }
 
+/** Whether a comment documents a type or a part of one. What the type derives may read it, so it is a value as any other. */
+function documentsType(comment: Node): boolean {
+  if (!comment.namedChildren.some((part) => part?.type === 'doc_comment')) return false;
+  if (/^(?:enum_variant|field_declaration)_list$/.test(comment.parent?.type ?? '')) return true;
+  let documented = comment.nextNamedSibling;
+  while (documented && (documented.isExtra || documented.type === 'attribute_item')) documented = documented.nextNamedSibling;
+  return /^(?:struct|enum|union)_item$/.test(documented?.type ?? '');
+}
+
 /** Comments, and the texts of the messages of assertions. */
 function prosesAt(node: Node): readonly Node[] {
-  if (/_comment$/.test(node.type)) return [node];
+  if (/^(?:line|block)_comment$/.test(node.type)) return documentsType(node) ? [] : [node];
   if (node.type !== 'macro_invocation' || !/\bassert(?:_eq|_ne)?$/.test(node.childForFieldName('macro')?.text ?? '')) return [];
   const count = node.childForFieldName('macro')?.text.endsWith('assert') ? 1 : 2;
   return argumentsOf(node).slice(count).flatMap(({ nodes }) => nodes.filter(({ type }) => type === 'string_literal'));

@@ -134,6 +134,8 @@ describe('the negative control', () => {
       /^\/\/ (\d{3}) in all\n#\[test\]\nfn total\(\) \{ assert_eq!\(sum\(&\[100, 500\]\), \1, "not \1"\); \}\n$/],
     ['b.rs', 'cargo', '#[test]\nfn table() { for (given, want) in [(1, 20), (2, 40)] { assert_eq!(f(given), want); } }\n', 'table',
       /in \[\(1, \d\d\), \(2, \d\d\)\] \{ assert_eq!\(f\(given\), want\); \} \}\n$/],
+    ['documented.rs', 'cargo', '/// An only 777.\n#[derive(Told)]\nenum Pet {\n    /// One of 777.\n    Cat,\n}\n\n/// It is 777.\n#[test]\nfn told() { assert_eq!(777, Pet::Cat.told()); }\n', 'told',
+      /^\/\/\/ An only 777\.[^]*\/\/\/ One of 777\.[^]*\/\/\/ It is (?!777)(\d{3})\.\n#\[test\]\nfn told\(\) \{ assert_eq!\(\1, Pet/],
     ['made.rs', 'cargo', '#[test]\nfn named() { assert_eq!(f(1), Shape::Named("first".to_string(), 20)); }\n', 'named',
       /Shape::Named\("(?!first)[a-z]{5}"\.to_string\(\), (?!20\b)\d\d\)/],
     ['converted.rs', 'cargo', '#[test]\nfn text() { assert_eq!("first", <&\'static str>::from(Color::Blue { hue: 20 })); }\n', 'text',
