@@ -200,4 +200,16 @@ describe('secrets in disguise', () => {
     for (const part of ['a1B', '-- ', '"+"', '%41', 'A1b2/']) redact([part.repeat(200_000), part.repeat(200_000)]);
     expect(process.cpuUsage(began).user / 1_000).toBeLessThan(5_000);
   });
+
+  test('nor does a long list of short lines, each of which the next ones could continue', () => {
+    const began = process.cpuUsage();
+    for (const line of ['10342', 'gammas', 'SomeName', 'item34', `${'Qm9yZWQ5'.repeat(9)}=`]) redact(Array.from({ length: 20_000 }, () => line));
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(10_000);
+  });
+
+  test('a key that is broken over the first lines of a long list is found', () => {
+    const parts = ['sk-ant-a', 'B3xY9kQa', 'B3xY9kQ2'];
+    const list = Array.from({ length: 100 }, (_, at) => `item${at}`);
+    expect(redact([...parts, ...list]).lines).toEqual([...parts.map(() => SECRET_MARKER), ...list]);
+  });
 });

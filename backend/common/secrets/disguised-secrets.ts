@@ -51,20 +51,50 @@ function tailOf(line: string): string {
 
 export const endsInToken = (line: string): boolean => tailOf(line) !== '';
 
+interface Continuation {
+  /** What the line adds to the token that it continues. */
+  readonly part: string;
+  /** The same without what closes it, if the line is a part of the token alone. */
+  readonly alone: string | undefined;
+}
+
+function continuationIn(line: string): Continuation | undefined {
+  const opens = OPENS.exec(line)?.[0];
+  if (opens === undefined) return undefined;
+  const part = line.slice(opens.length, MAX_PART);
+  return { part, alone: ALONE.test(part) ? part.replace(/[^A-Za-z0-9_+/=.~:@-]+$/, '') : undefined };
+}
+
+export interface BrokenText {
+  readonly text: string;
+  /** What the text has without the first line. */
+  readonly rest: string;
+  readonly lines: number;
+}
+
 /**
- * The text that begins with the token at the end of a line and goes on in the next ones, with one line more each time. Each line but the
- * last one is a part of that token alone. `rest` is what the text has without the first line.
+ * Finds, for a line by its index, the texts that begin with the token at its end and go on in the next lines, with one line more each time. Each
+ * line but the last one is a part of that token alone.
  */
-export function* brokenTexts(lines: readonly string[], index: number): Generator<{ readonly text: string; readonly rest: string; readonly lines: number }> {
-  const begins = tailOf(lines[index] as string);
-  if (begins === '') return;
-  let rest = '';
-  for (const [further, line] of lines.slice(index + 1, index + MAX_LINES).entries()) {
-    const opens = OPENS.exec(line)?.[0];
-    if (opens === undefined) return;
-    const part = line.slice(opens.length, MAX_PART);
-    yield { text: begins + rest + part, rest: rest + part, lines: further + 2 };
-    if (!ALONE.test(part)) return;
-    rest += part.replace(/[^A-Za-z0-9_+/=.~:@-]+$/, '');
-  }
+export function brokenTextsIn(lines: readonly string[]): (index: number) => BrokenText[] {
+  // In a long list of short lines, each of them continues many.
+  const known = new Map<number, Continuation | undefined>();
+  const continuation = (index: number): Continuation | undefined => {
+    if (!known.has(index)) known.set(index, continuationIn(lines[index] as string));
+    return known.get(index);
+  };
+  return (index) => {
+    const texts: BrokenText[] = [];
+    const begins = tailOf(lines[index] as string);
+    let rest = '';
+    for (let next = index + 1; begins !== '' && next < Math.min(lines.length, index + MAX_LINES); next += 1) {
+      const found = continuation(next);
+      if (!found) break;
+      rest += found.part;
+      texts.push({ text: begins + rest, rest, lines: next - index + 1 });
+      if (found.alone === undefined) break;
+      rest = rest.slice(0, rest.length - found.part.length + found.alone.length);
+    }
+    return texts;
+  };
 }

@@ -1,5 +1,5 @@
 import { isAssignedSecret, isSecretAlone, opensSecret } from './assigned-secrets.ts';
-import { brokenTexts, disguisesOf, endsInToken } from './disguised-secrets.ts';
+import { type BrokenText, brokenTextsIn, disguisesOf, endsInToken } from './disguised-secrets.ts';
 import { issuedKeyIn } from './issued-keys.ts';
 
 /*
@@ -55,6 +55,7 @@ export function redact(lines: readonly string[]): Redacted {
 
 function secretsIn(lines: readonly string[]): ReadonlyMap<number, string> {
   const secrets = new Map<number, string>();
+  const brokenTexts = brokenTextsIn(lines);
   const manifest = lines.some((line) => SECRET_MANIFEST.test(line)) ? new ManifestData() : undefined;
   let inKey = false;
   let opened = false;
@@ -69,14 +70,18 @@ function secretsIn(lines: readonly string[]): ReadonlyMap<number, string> {
     if (ends) inKey = false;
     opened = opensSecret(line) || (kind !== undefined && endsInToken(line));
     if (kind !== undefined) secrets.set(index + 1, kind);
-    else addBroken(lines, index, secrets);
+    else addBroken(brokenTexts(index), index, secrets);
   }
   return secrets;
 }
 
+/** Of the texts of a broken token, the first ones and the longest are tried: in a long list, every line begins forty. */
+const FIRST_TEXTS = 4;
+
 /** Adds the lines over which a secret is broken that begins at the end of this one. */
-function addBroken(lines: readonly string[], index: number, secrets: Map<number, string>): void {
-  for (const { text, rest, lines: count } of brokenTexts(lines, index)) {
+function addBroken(texts: readonly BrokenText[], index: number, secrets: Map<number, string>): void {
+  for (const { text, rest, lines: count } of texts.filter((_, at) => at < FIRST_TEXTS || at === texts.length - 1)) {
+    if (!mayBeSecret(text)) continue;
     const kind = secretIn(text, false);
     if (kind === undefined) continue;
     // What does not need the first line is found by itself.
@@ -84,6 +89,9 @@ function addBroken(lines: readonly string[], index: number, secrets: Map<number,
     return;
   }
 }
+
+/** Numbers alone, and words in lower case, are no secret. */
+const mayBeSecret = (text: string): boolean => /[A-Z]|:\/\//.test(text) || (/\d/.test(text) && /[a-z]/.test(text));
 
 /** The text with a marker in the place of each line that looks like a secret. */
 export function redactText(text: string): string {
