@@ -10,7 +10,7 @@ import { checkImage, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { folderAt } from './folder-at.ts';
-import { judgeChange, NO_CHANGE, nothingRun, type VerifyResult } from './judge-change.ts';
+import { judgeChange, nothingRun, type VerifyResult } from './judge-change.ts';
 import { likelyText } from './likely-text.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { junitReport } from './reports/junit-report.ts';
@@ -18,8 +18,8 @@ import { sarifReport } from './reports/sarif-report.ts';
 import { readAtMost } from './read-at-most.ts';
 import { allPrintable, jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-import { TESTS_STAY } from '../verify/files/protected-paths.ts';
 import { verdictLines } from './verdict-lines.ts';
+import { verifyHint } from './verify-hint.ts';
 
 const OPTIONS = {
   workspace: { type: 'string', short: 'w' },
@@ -74,17 +74,10 @@ export const verifyCommand: Command = async (args, context) => {
   await write(result);
   if (values.json) terminal.result(jsonText(result, 2));
   else for (const line of verdictLines(allPrintable(result), terminal.resultStyle)) terminal.result(line);
-  const hint = values.json ? undefined : hintFor(result, values);
-  if (hint !== undefined) terminal.say(hint);
+  const hint = values.json ? undefined : verifyHint(result, values);
+  if (hint !== undefined) terminal.say(printable(hint));
   return values['require-verified'] && result.outcome === 'passes' ? EXIT.failed : EXIT_OF[result.outcome];
 };
-
-/** What a person may have meant. */
-function hintFor({ outcome, reason, notes }: VerifyResult, { base, patch, tests }: Values): string | undefined {
-  if (reason === NO_CHANGE && base === undefined) return 'To judge commits, name where they began: --base main';
-  const hasOwnTests = tests === undefined && outcome !== 'verified' && notes.some((note) => note.endsWith(`was left as it is: ${TESTS_STAY}`));
-  return hasOwnTests && patch === undefined ? 'To judge with the tests of the change itself: --tests head' : undefined;
-}
 
 /** The files to write, and what is in each. */
 async function reportsOf(
