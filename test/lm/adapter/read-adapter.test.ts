@@ -206,7 +206,9 @@ test('reports missing and damaged files as it does those of models', async () =>
 
 test('says of each adapter in a folder whether it fits the model, and why not', async () => {
   const { config } = await openCheckpoint(goldenFolder('models', 'qwen2-tiny'));
-  const [all, attention, qwen3, ...none] = await inspectAdapters(goldenFolder('adapters', ''), config);
+  const [llama, all, attention, qwen3, ...none] = await inspectAdapters(goldenFolder('adapters', ''), config);
+  // Of another model, whose shapes are the same.
+  expect(llama).toMatchObject({ name: 'llama-tiny-all', compatible: true });
   expect(all).toMatchObject({ name: 'qwen2-tiny-all', compatible: true, rank: 4, targets: PROJECTIONS });
   expect(attention).toMatchObject({ name: 'qwen2-tiny-attention', compatible: true, targets: ['q_proj', 'v_proj'] });
   // Three layers; a is [3, 64] twice, b is [64, 3] and [32, 3].
