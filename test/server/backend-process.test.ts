@@ -27,7 +27,8 @@ afterEach(async () => {
     process.kill(record.pid, 'SIGKILL');
     await gone(record.pid);
   }
-  await rm(home, { recursive: true, force: true });
+  // A backend that was told to end may still write.
+  await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
 const connect = (more: Partial<ConnectOptions> = {}) => connectBackend(testConnection(home, more));
