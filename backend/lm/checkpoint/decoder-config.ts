@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { type ArchitectureName, ARCHITECTURES, isArchitecture } from './architectures.ts';
+import { CONFIG, type Fields, isFields, isSet, malformed, size, unsupported } from './config-fields.ts';
 import { quoted, UnsupportedModelError } from './errors.ts';
+import { ropeParameters } from './rope-parameters.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
 /** The geometry of a dense decoder: everything that the graph needs in addition to the weights. */
@@ -32,11 +34,9 @@ export interface DecoderConfig {
  * that defines the model has no default here, even if transformers has one.
  */
 
-const CONFIG = 'config.json';
 const GENERATION_CONFIG = 'generation_config.json';
 
-/** Far larger than any real model. The limits keep products of sizes exact and lists of names short. */
-const size = z.int().min(1).max(2 ** 24);
+/** Far more than any real model has, so that lists of names stay short. */
 const layerCount = z.int().min(1).max(1024);
 
 const sizes = z.looseObject({
@@ -55,8 +55,6 @@ const sizes = z.looseObject({
 
 const tokenId = z.int().min(0);
 const stopTokens = z.looseObject({ eos_token_id: z.union([tokenId, z.array(tokenId).max(1024)]).nullish() });
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Parses a model's `config.json` and its `generation_config.json`, if there is one.
@@ -128,71 +126,6 @@ function refuseVariants(config: Fields, architecture: ArchitectureName): void {
   }
 }
 
-interface RopeParameters {
-  readonly theta: number | undefined;
-  readonly scaling: RopeScaling | undefined;
-}
-
-/** `rope_scaling` is the form of transformers 4, `rope_parameters` that of 5, which takes precedence. */
-function ropeParameters(config: Fields): RopeParameters {
-  let found: RopeParameters = { theta: undefined, scaling: undefined };
-  for (const field of ['rope_scaling', 'rope_parameters']) {
-    const rope = config[field];
-    if (!isSet(rope)) continue;
-    // Nested objects, one for each layer type, occur only in models with several kinds of layers.
-    if (!isFields(rope) || Object.values(rope).some(isFields)) throw unsupported(field, rope);
-    refusePartialRotation(rope.partial_rotary_factor, `${field}.partial_rotary_factor`);
-    const theta = rope.rope_theta;
-    if (isSet(theta) && (typeof theta !== 'number' || theta <= 0)) throw unsupported(`${field}.rope_theta`, theta);
-    found = { theta: isSet(theta) ? theta as number : found.theta, scaling: ropeScaling(rope, field, config) };
-  }
-  refusePartialRotation(config.partial_rotary_factor, 'partial_rotary_factor');
-  return found;
-}
-
-const factor = z.number().min(1).max(1024);
-const turns = z.number().positive().max(1024);
-const ROPE_TYPES = {
-  linear: z.looseObject({ factor }).transform((rope): RopeScaling => ({ type: 'linear', factor: rope.factor })),
-  llama3: z.looseObject({ factor, low_freq_factor: turns, high_freq_factor: turns, original_max_position_embeddings: size })
-    .refine((rope) => rope.high_freq_factor > rope.low_freq_factor, { path: ['high_freq_factor'] })
-    .transform((rope): RopeScaling => ({
-      type: 'llama3', factor: rope.factor, lowFrequencyFactor: rope.low_freq_factor, highFrequencyFactor: rope.high_freq_factor,
-      originalPositions: rope.original_max_position_embeddings,
-    })),
-  yarn: z.looseObject({
-    factor, original_max_position_embeddings: size, beta_fast: turns.nullish(), beta_slow: turns.nullish(),
-    attention_factor: z.number().positive().max(16).nullish(),
-  }).transform((rope): RopeScaling => ({
-    type: 'yarn', factor: rope.factor, fast: rope.beta_fast ?? 32, slow: rope.beta_slow ?? 1,
-    originalPositions: rope.original_max_position_embeddings,
-    // As YaRN recommends (arXiv 2309.00071, 3.4).
-    magnitude: rope.attention_factor ?? 0.1 * Math.log(rope.factor) + 1,
-  })),
-} as const satisfies Readonly<Record<string, z.ZodType<RopeScaling>>>;
-
-/** What these fields of YaRN would change is not computed. */
-const REFUSED_ROPE_FIELDS = ['mscale', 'mscale_all_dim', 'truncate'] as const;
-
-function ropeScaling(rope: Fields, field: string, config: Fields): RopeScaling | undefined {
-  const types = ['rope_type', 'type'].filter((key) => isSet(rope[key]) && rope[key] !== 'default');
-  const [key] = types;
-  if (key === undefined) return undefined;
-  const type = rope[key];
-  if (typeof type !== 'string' || !Object.hasOwn(ROPE_TYPES, type)) throw unsupported(`${field}.${key}`, type);
-  const refused = REFUSED_ROPE_FIELDS.find((name) => isSet(rope[name]));
-  if (refused) throw unsupported(`${field}.${refused}`, rope[refused]);
-  const original = rope.original_max_position_embeddings ?? config.original_max_position_embeddings ?? config.max_position_embeddings;
-  const parsed = ROPE_TYPES[type as keyof typeof ROPE_TYPES].safeParse({ ...rope, original_max_position_embeddings: original });
-  if (parsed.success) return parsed.data;
-  const name = String(parsed.error.issues[0]?.path[0]);
-  throw unsupported(`${field}.${name}`, rope[name]);
-}
-
-function refusePartialRotation(factor: unknown, field: string): void {
-  if (isSet(factor) && factor !== 1) throw unsupported(field, factor);
-}
-
 function headSize(
   architecture: ArchitectureName,
   hiddenSize: number,
@@ -225,21 +158,4 @@ function validated<T extends z.ZodType>(schema: T, fields: Fields, file: string)
   const name = field === undefined ? 'its content' : String(field);
   const value = fields[name];
   throw new UnsupportedModelError(file, name, value === undefined ? 'is missing' : `is ${quoted(value)}, which is not valid`);
-}
-
-function unsupported(field: string, value: unknown): UnsupportedModelError {
-  return malformed(field, value === undefined ? 'is missing' : `is ${quoted(value)}`);
-}
-
-function malformed(field: string, problem: string): UnsupportedModelError {
-  return new UnsupportedModelError(CONFIG, field, problem);
-}
-
-/** Whether a field is set. Absent, null, false and 0 count as not set. */
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false && value !== 0;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -25,6 +25,9 @@ export function rotaryFrequencies(headSize: number, theta: number, scaling?: Rop
   }
 }
 
+/** The factor of the rotated queries and keys, each. */
+export const rotaryMagnitude = (scaling?: RopeScaling): number => (scaling?.type === 'yarn' ? scaling.magnitude : 1);
+
 type Scaling<Type> = Extract<RopeScaling, { readonly type: Type }>;
 
 /** Low frequencies are divided by the factor, high ones stay, and between them it goes from the one to the other (arXiv 2407.21783, 3.4). */

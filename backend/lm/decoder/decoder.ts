@@ -1,6 +1,6 @@
 import type { Projection } from '../adapter/projections.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
-import { rotaryFrequencies } from '../checkpoint/rope-scaling.ts';
+import { rotaryFrequencies, rotaryMagnitude } from '../checkpoint/rope-scaling.ts';
 import type { ComputeType } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, multiply, silu } from '../graph/ops/arithmetic.ts';
@@ -10,8 +10,8 @@ import type { Dimension } from '../graph/tensor-type.ts';
 import type { DecoderWeights, ProductForm } from './weights.ts';
 
 /*
- * The layers of the dense Llama, Mistral, Qwen2 and Qwen3 models (arXiv 2407.21783, 2310.06825, 2407.10671, 2505.09388). Activations are [tokens, features], with the rows of the
- * batch one after another; only attention knows where a row begins.
+ * The layers of the dense Llama, Mistral, Qwen2 and Qwen3 models (arXiv 2407.21783, 2310.06825, 2407.10671, 2505.09388). Activations are
+ * [tokens, features], with the rows of the batch one after another; only attention knows where a row begins.
  */
 
 /** Queries, keys and values of one layer before the rotation: [tokens, heads or keyValueHeads, headSize]. */
@@ -103,7 +103,7 @@ export class Decoder {
   }
 }
 
-/** Cosine and sine of position · frequency, times the magnitude of YaRN: [positions, headSize / 2] each. */
+/** Cosine and sine of position · frequency, times the magnitude: [positions, headSize / 2] each. */
 export interface RotaryTables {
   readonly cosine: Tensor;
   readonly sine: Tensor;
@@ -113,7 +113,7 @@ export function rotaryTables(root: Graph, { headSize, ropeTheta, ropeScaling }: 
   const half = headSize / 2;
   const cosine = new Float32Array(positions * half);
   const sine = new Float32Array(positions * half);
-  const magnitude = ropeScaling?.type === 'yarn' ? ropeScaling.magnitude : 1;
+  const magnitude = rotaryMagnitude(ropeScaling);
   for (const [pair, frequency] of rotaryFrequencies(headSize, ropeTheta, ropeScaling).entries()) {
     for (let position = 0; position < positions; position += 1) {
       const angle = Math.fround(position * frequency);

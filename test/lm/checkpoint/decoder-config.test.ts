@@ -84,6 +84,7 @@ test.each([
   ['a rotation by a name of every object', { rope_parameters: { rope_type: 'toString', rope_theta: 1e6 } }, 'rope_parameters.rope_type'],
   ['YaRN without a factor', { rope_scaling: { type: 'yarn' } }, 'rope_scaling.factor'],
   ['YaRN with magnitudes for some parts', { rope_scaling: { type: 'yarn', factor: 4, mscale: 1 } }, 'rope_scaling.mscale'],
+  ['YaRN with bounds that are no whole pairs', { rope_scaling: { type: 'yarn', factor: 4, truncate: false } }, 'rope_scaling.truncate'],
   ['a rotation of Llama 3 whose bounds are the wrong way round', { rope_scaling: { ...LLAMA3, high_freq_factor: 0.5 } }, 'rope_scaling.high_freq_factor'],
   ['a rotation for each kind of layer', { rope_parameters: { full_attention: { rope_theta: 1e6 } } }, 'rope_parameters'],
   ['a partial rotation', { partial_rotary_factor: 0.5 }, 'partial_rotary_factor'],
