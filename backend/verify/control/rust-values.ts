@@ -173,7 +173,7 @@ function alteredLiteral(node: Node, dice: Dice): readonly Edit[] | undefined {
   }
 }
 
-/** Whether a comment documents a type or a part of one. What the type derives may read it, so it is a value as any other. */
+/** Whether a comment documents a type or a part of one. What the type derives may read its text, so altering it could change a result. */
 function documentsType(comment: Node): boolean {
   if (!comment.namedChildren.some((part) => part?.type === 'doc_comment')) return false;
   if (/^(?:enum_variant|field_declaration)_list$/.test(comment.parent?.type ?? '')) return true;

