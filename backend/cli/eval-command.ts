@@ -52,8 +52,6 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 const SIMULATED = 'simulated';
 const CONDUCTOR = 'conductor:';
-const GYM = GYM_TASKS;
-const PROJECT = PROJECT_TASKS;
 
 /** `conductor eval TASKS…`: compares ways to answer tasks with the workers, by accuracy and cost. */
 export const evalCommand: Command = async (args, context) => {
@@ -68,7 +66,7 @@ export const evalCommand: Command = async (args, context) => {
 async function check(files: readonly string[], { json }: Values, { terminal, currentFolder }: CommandContext): Promise<number> {
   const checked = [];
   for (const name of files) {
-    if (name === GYM || name === PROJECT) throw new UsageError(`--check reads files; the tasks "${name}" are made when they are needed.`);
+    if (name === GYM_TASKS || name === PROJECT_TASKS) throw new UsageError(`--check reads files; the tasks "${name}" are made when they are needed.`);
     const file = await existing(path.resolve(currentFolder, name));
     const { forms, elsewhere, problems, unreadable } = await checkTaskFile(file);
     checked.push({ file, forms: Object.fromEntries(forms), elsewhere: Object.fromEntries(elsewhere), unreadable, problems });
@@ -164,7 +162,7 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
   const planners = [...new Set(named.filter((name) => name.startsWith(CONDUCTOR)).map((name) => name.slice(CONDUCTOR.length)))];
   const contestants = [...new Set(named.filter((name) => !name.startsWith(CONDUCTOR)))].map(contestantOf);
   if (named.length === 0) throw new UsageError('--contestants names at least one.');
-  const practice = await Promise.all((values.practice ?? []).map(async (name) => (name === PROJECT ? name : await existing(path.resolve(currentFolder, name)))));
+  const practice = await Promise.all((values.practice ?? []).map(async (name) => (name === PROJECT_TASKS ? name : await existing(path.resolve(currentFolder, name)))));
   if ((contestants.includes('router') || contestants.includes('trained-router')) && practice.length === 0) throw new UsageError('A router learns from tasks that are not in the evaluation: --practice FILE, or --practice project.');
   const pool = listed(values.pool);
   const isSimulated = pool.includes(SIMULATED);
@@ -172,9 +170,9 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
   if (values.out?.trim() === '') throw new UsageError('--out takes the path of a folder.');
   const count = (text: string | undefined, option: string, byDefault: number, to = 1_000_000_000): number =>
     (text === undefined ? byDefault : whole(text, option, { from: option === '--seed' ? 0 : 1, to }));
-  const sources = await Promise.all(tasks.map(async (name) => (name === GYM || name === PROJECT ? name : await existing(path.resolve(currentFolder, name)))));
+  const sources = await Promise.all(tasks.map(async (name) => (name === GYM_TASKS || name === PROJECT_TASKS ? name : await existing(path.resolve(currentFolder, name)))));
   const project = await projectOf(sources, values, currentFolder);
-  if (practice.includes(PROJECT) && !project) throw new UsageError('--practice project practises on other files than those of the tasks "project": name these tasks, too.');
+  if (practice.includes(PROJECT_TASKS) && !project) throw new UsageError('--practice project practises on other files than those of the tasks "project": name these tasks, too.');
   const seed = count(values.seed, '--seed', 1);
   const limit = values.limit === undefined ? undefined : count(values.limit, '--limit', 1);
   const [start, end] = [dateOf(values, 'start-date'), dateOf(values, 'end-date')];
@@ -200,7 +198,7 @@ async function requestOf(tasks: readonly string[], values: Values, { currentFold
 /** What the tasks `project` are made of. @throws UsageError */
 async function projectOf(sources: readonly string[], { workspace, 'test-command': command, runner, reports, image }: Values, currentFolder: string): Promise<AskedEvaluation['project']> {
   const given = Object.entries({ workspace, 'test-command': command, runner, reports, image }).find(([, value]) => value !== undefined);
-  if (!sources.includes(PROJECT)) {
+  if (!sources.includes(PROJECT_TASKS)) {
     if (given) throw new UsageError(`--${given[0]} is for tasks of a project: conductor eval project.`);
     return undefined;
   }

@@ -100,14 +100,14 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     };
     const project = request.project && await projectSource(
       taskMaker(verification, contextGatherer(home)),
-      { ...request.project, count: request.limit ?? MOST_PROJECT_TASKS, seed: request.seed, practises: request.practice.includes(PROJECT) },
+      { ...request.project, count: request.limit ?? MOST_PROJECT_TASKS, seed: request.seed, practises: request.practice.includes(PROJECT_TASKS) },
       { folder: request.folder, signal, onTried: onPreparing },
     );
     const sources: TaskSource[] = [];
     for (const name of request.sources) {
-      sources.push(name === GYM_TASKS ? gymSource(gym, grades) : name === PROJECT ? sourceOfProject(project?.tasks ?? []) : fileSource(name, await read(name)));
+      sources.push(name === GYM_TASKS ? gymSource(gym, grades) : name === PROJECT_TASKS ? sourceOfProject(project?.tasks ?? []) : fileSource(name, await read(name)));
     }
-    const practised = await Promise.all(request.practice.map(async (name) => ({ name, tasks: name === PROJECT ? (project?.practice ?? []) : await read(name) })));
+    const practised = await Promise.all(request.practice.map(async (name) => ({ name, tasks: name === PROJECT_TASKS ? (project?.practice ?? []) : await read(name) })));
     refuseEmpty([...sources, ...practised], request.dates);
     const practice = practised.flatMap(({ tasks }): readonly FiledTask[] => tasks);
     refuseShared(sources.flatMap(({ tasks }) => tasks), practice);
@@ -167,12 +167,10 @@ function fileSource(file: string, tasks: readonly SpecifiedTask[]): TaskSource {
   return { name: path.basename(file), tasks, forms };
 }
 
-const PROJECT = PROJECT_TASKS;
-
 const sourceOfProject = (tasks: readonly ProjectEvalTask[]): TaskSource => {
   const forms: Record<string, number> = {};
   for (const { record: { kind } } of tasks) forms[kind] = (forms[kind] ?? 0) + 1;
-  return { name: PROJECT, tasks, forms };
+  return { name: PROJECT_TASKS, tasks, forms };
 };
 
 const contextGatherer = (home: string): ContextGatherer => new ContextGatherer({

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { AskedEvaluation } from '../../protocol/evaluation-request.ts';
 import type { Simulation } from '../../protocol/simulation.ts';
 import { EvaluationFileError } from './evaluation-file.ts';
+import { FILES } from './files.ts';
 
 /** The folder (absolute) that has one folder for each evaluation, unless a person names another. */
 export const evaluationsFolder = (home: string): string => path.join(home, 'evaluations');
@@ -21,13 +22,12 @@ export function evaluationFolder(home: string, { sources, seed, limit, project, 
   return path.join(evaluationsFolder(home), simulation ? `${name}-simulation-${simulation.seed}` : name);
 }
 
-/** By one of these names a folder is known as that of an evaluation. */
-const MARKS = ['evaluation.sqlite', 'evaluation.json'];
-/** What an evaluation writes beside them. */
-const RESULTS = ['results.json', 'results.html', 'plot.svg', 'samples.jsonl', 'tasks.jsonl', 'inspect', 'evalplus', 'swe-bench'];
+const NAMES: readonly string[] = Object.values(FILES);
+/** By one of these a folder is known as that of an evaluation. */
+const MARKS: readonly string[] = [FILES.kept, FILES.answers];
 
 /** Whether an evaluation writes a file or a folder of this name. SQLite has files beside its own, and tasks of a project a folder. */
-export const isOfEvaluation = (name: string): boolean => MARKS.includes(name) || RESULTS.includes(name) || /^evaluation\.sqlite-(?:wal|shm|journal)$|^project-[0-9a-f]{12}$/.test(name);
+export const isOfEvaluation = (name: string): boolean => NAMES.includes(name) || /^evaluation\.sqlite-(?:wal|shm|journal)$|^project-[0-9a-f]{12}$/.test(name);
 
 /** Makes the folder of an evaluation, or takes it where nothing of somebody else would be overwritten. @throws EvaluationFileError */
 export async function takeFolder(folder: string): Promise<void> {
@@ -40,7 +40,7 @@ export async function takeFolder(folder: string): Promise<void> {
   }
   const names = new Set(await readdir(folder));
   if (MARKS.some((name) => names.has(name))) return;
-  const other = RESULTS.find((name) => names.has(name));
+  const other = NAMES.find((name) => names.has(name));
   if (other !== undefined) throw refused(`"${other}" in it is of no evaluation and would be overwritten`);
 }
 

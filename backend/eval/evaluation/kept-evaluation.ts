@@ -7,6 +7,7 @@ import { replaceFile } from '../../common/replace-file.ts';
 import { evaluationRequestSchema } from '../../protocol/evaluation-request.ts';
 import { sampleSchema, taskCountSchema, type Sample } from '../../protocol/evaluations.ts';
 import { simulationSchema } from '../../protocol/simulation.ts';
+import { FILES } from './files.ts';
 
 /*
  * What an evaluation leaves in its folder while it is under way, so that any client can show it and go on with it: what was asked for
@@ -35,22 +36,18 @@ export const keptEvaluationSchema = z.object({
 });
 export type KeptEvaluation = z.infer<typeof keptEvaluationSchema>;
 
-const FILE = 'evaluation.json';
-const SAMPLES = 'samples.jsonl';
-const QUESTIONS = 'tasks.jsonl';
-
 /** Larger files are not read: an evaluation of thousands of samples has some tens of megabytes. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const QUESTION_CHARACTERS = 20_000;
 
 export async function keepEvaluation(folder: string, kept: KeptEvaluation): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await replaceFile(path.join(folder, FILE), `${JSON.stringify(kept, null, 2)}\n`);
+  await replaceFile(path.join(folder, FILES.kept), `${JSON.stringify(kept, null, 2)}\n`);
 }
 
 /** Undefined if there is none, or only one in the form of another version. */
 export async function readKeptEvaluation(folder: string): Promise<KeptEvaluation | undefined> {
-  const text = await readText(path.join(folder, FILE));
+  const text = await readText(path.join(folder, FILES.kept));
   if (text === undefined) return undefined;
   try {
     return keptEvaluationSchema.safeParse(JSON.parse(text)).data;
@@ -65,11 +62,11 @@ export class SampleLog {
 
   /** Begins anew: what was judged before comes again, from the evaluation's own file. @throws file system errors */
   constructor(folder: string, questions: readonly { readonly id: string; readonly question: string }[]) {
-    this.#file = path.join(folder, SAMPLES);
+    this.#file = path.join(folder, FILES.samples);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(this.#file, '', { mode: 0o600 });
     const lines = questions.map(({ id, question }) => `${JSON.stringify({ task: id, question: clip(question, QUESTION_CHARACTERS) })}\n`);
-    writeFileSync(path.join(folder, QUESTIONS), lines.join(''), { mode: 0o600 });
+    writeFileSync(path.join(folder, FILES.questions), lines.join(''), { mode: 0o600 });
   }
 
   add(sample: Sample): void {
@@ -78,18 +75,18 @@ export class SampleLog {
 }
 
 /** A line that is cut off, or is none of this form, is left out. */
-export const readSamples = (folder: string): Promise<Sample[]> => readLines(path.join(folder, SAMPLES), sampleSchema);
+export const readSamples = (folder: string): Promise<Sample[]> => readLines(path.join(folder, FILES.samples), sampleSchema);
 
 const questionSchema = z.object({ task: z.string(), question: z.string() });
 
 /** By the id of the task. */
 export async function readQuestions(folder: string): Promise<ReadonlyMap<string, string>> {
-  return new Map((await readLines(path.join(folder, QUESTIONS), questionSchema)).map(({ task, question }) => [task, question]));
+  return new Map((await readLines(path.join(folder, FILES.questions), questionSchema)).map(({ task, question }) => [task, question]));
 }
 
 /** Changes whenever the samples in the folder do. */
 export async function samplesStamp(folder: string): Promise<string> {
-  const found = await stat(path.join(folder, SAMPLES)).catch(() => undefined);
+  const found = await stat(path.join(folder, FILES.samples)).catch(() => undefined);
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
 }
 

@@ -17,6 +17,7 @@ import type { SameAnswer } from '../voting.ts';
 import { writeResultFiles } from '../result-files/write-result-files.ts';
 import { evaluate, type FiledTask } from './evaluate.ts';
 import { EvaluationBudgetError, EvaluationFile, type EvaluationSpending } from './evaluation-file.ts';
+import { FILES } from './files.ts';
 import { keepEvaluation, SampleLog, type KeptEvaluation } from './kept-evaluation.ts';
 import { lineUp, type PlannerChoice } from './line-up.ts';
 import { PaidCalls, type AskModel } from './paid-calls.ts';
@@ -80,7 +81,7 @@ export class Evaluation {
   /** @throws EvaluationFileError */
   constructor(options: EvaluationOptions) {
     this.#options = options;
-    this.#file = new EvaluationFile(path.join(options.folder, 'evaluation.sqlite'), options.budget);
+    this.#file = new EvaluationFile(path.join(options.folder, FILES.answers), options.budget);
     const { caller, keys, clientModel, simulation } = options;
     this.#calls = new PaidCalls({ file: this.#file, caller, keys, clientModel, simulation });
   }

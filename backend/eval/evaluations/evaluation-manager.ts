@@ -9,6 +9,7 @@ import { TaskFileError } from '../../verify/graders/tasks/task-file.ts';
 import type { KeySource } from '../../workers/key-source.ts';
 import { evaluationFolder, evaluationsFolder } from '../evaluation/evaluation-folder.ts';
 import { isEvaluationHeld } from '../evaluation/evaluation-file.ts';
+import { FILES } from '../evaluation/files.ts';
 import { keepEvaluation, readKeptEvaluation, readQuestions, readSamples, samplesStamp, type KeptEvaluation } from '../evaluation/kept-evaluation.ts';
 import { GoesOnLater, type EvaluationProgress } from '../evaluation/open-evaluation.ts';
 import type { EvaluationRequest, OpenedEvaluation, WhilePreparing } from '../evaluation/request.ts';
@@ -170,7 +171,7 @@ export class EvaluationManager {
   async get(folder: string): Promise<EvaluationView> {
     const known = await this.#known(folder);
     if (!known) throw noEvaluation(folder);
-    const page = path.join(folder, 'results.html');
+    const page = path.join(folder, FILES.page);
     const isThere = known.state === 'over' && (await stat(page).catch(() => undefined))?.isFile();
     const samples = await this.#samples(folder);
     const begun = performance.now();
@@ -302,7 +303,7 @@ export class EvaluationManager {
   }
 }
 
-const isHeld = (folder: string): boolean => isEvaluationHeld(path.join(folder, 'evaluation.sqlite'));
+const isHeld = (folder: string): boolean => isEvaluationHeld(path.join(folder, FILES.answers));
 
 /** @throws EvaluationRequestError */
 function refuseHeld(folder: string): void {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../../common/replace-file.ts';
+import { FILES } from '../evaluation/files.ts';
 import { EVALPLUS_SETS, evalPlusSamples } from './evalplus-samples.ts';
 import { fileNameOf } from './file-names.ts';
 import type { Finished } from './finished.ts';
@@ -17,20 +18,20 @@ export async function writeResultFiles(folder: string, finished: Finished): Prom
     await mkdir(path.dirname(file), { recursive: true });
     await replaceFile(file, text);
   };
-  await write('results.json', `${JSON.stringify(results, null, 2)}\n`);
-  await write('samples.jsonl', jsonLines(samples));
-  await write('results.html', resultsPage(finished));
-  await write('plot.svg', costPlotFile(results));
-  await removeEarlierLogs(path.join(folder, 'inspect'));
+  await write(FILES.results, `${JSON.stringify(results, null, 2)}\n`);
+  await write(FILES.samples, jsonLines(samples));
+  await write(FILES.page, resultsPage(finished));
+  await write(FILES.plot, costPlotFile(results));
+  await removeEarlierLogs(path.join(folder, FILES.inspect));
   for (const [index, { name }] of results.contestants.entries()) {
     const fileName = fileNameOf(name, index);
-    await write(`inspect/${inspectLogName(finished, name, fileName)}`, `${JSON.stringify(inspectLog(finished, name), null, 1)}\n`);
+    await write(`${FILES.inspect}/${inspectLogName(finished, name, fileName)}`, `${JSON.stringify(inspectLog(finished, name), null, 1)}\n`);
     for (const set of EVALPLUS_SETS) {
       const solutions = evalPlusSamples(finished, name, set);
-      if (solutions.length > 0) await write(`evalplus/${set.dataset}/${fileName}.jsonl`, jsonLines(solutions));
+      if (solutions.length > 0) await write(`${FILES.evalPlus}/${set.dataset}/${fileName}.jsonl`, jsonLines(solutions));
     }
     for (const [seed, predictions] of sweBenchPredictions(finished, name).entries()) {
-      if (predictions.length > 0) await write(`swe-bench/${fileName}${results.seeds > 1 ? `-seed-${seed + 1}` : ''}.jsonl`, jsonLines(predictions));
+      if (predictions.length > 0) await write(`${FILES.sweBench}/${fileName}${results.seeds > 1 ? `-seed-${seed + 1}` : ''}.jsonl`, jsonLines(predictions));
     }
   }
 }
