@@ -208,7 +208,8 @@ function binaryOf(text: string): Binary {
   const isWhole = end !== undefined && !saysFailure && suites > 0 && [...running.values()].every((left) => left === 0);
   if (isWhole && (said.passed !== counts.ok || said.failed !== counts.failed || said.ignored !== counts.ignored)) throw planted();
   // A planted report beside the real one would say of a test what that does not.
-  if (isDoc && tests.some(({ name, status }) => tests.some((other) => other.name === name && other.status !== status))) throw planted();
+  const [names, endings] = [new Set(tests.map(({ name }) => name)), new Set(tests.map(({ name, status }) => `${status} ${name}`))];
+  if (isDoc && endings.size > names.size) throw planted();
   if (isWhole && end?.code === 0 && counts.failed > 0) throw planted();
   return { head, tests, isWhole };
 }
