@@ -19,12 +19,17 @@ export function BaseView({ base: { startedAt, result }, id }: { readonly base: B
       </p>
     );
   }
-  const { failed, failing, total, problem, durationMs } = result;
+  const { failed, failing, total, leftOut = 0, problem, durationMs } = result;
   if (problem !== undefined) {
     return <p class="quiet" dir="auto"><Icon name="warning" tone="caution" /> {l10n.t('The tests gave no result on the code as it is: {0}', visibleText(problem))}</p>;
   }
   if (failed === 0) {
-    return <p class="quiet"><Icon name="check" tone="good" /> {l10n.t('On the code as it is, no test fails ({0} ran)', total)} · {formatDuration(durationMs)}</p>;
+    return (
+      <p class="quiet">
+        <Icon name="check" tone="good" />{' '}
+        {leftOut > 0 ? l10n.t('On the code as it is, no other test fails ({0} ran)', total) : l10n.t('On the code as it is, no test fails ({0} ran)', total)} · {formatDuration(durationMs)}{leftOut > 0 && ` · ${leftOutWords(leftOut)}`}
+      </p>
+    );
   }
   return (
     <Disclosure
@@ -39,7 +44,10 @@ export function BaseView({ base: { startedAt, result }, id }: { readonly base: B
           </li>
         ))}
         {failed > failing.length && <li class="quiet">{l10n.t('and {0} more', failed - failing.length)}</li>}
+        {leftOut > 0 && <li class="quiet">{leftOutWords(leftOut)}</li>}
       </ul>
     </Disclosure>
   );
 }
+
+const leftOutWords = (count: number): string => (count === 1 ? l10n.t('1 test that fails is left out') : l10n.t('{0} tests that fail are left out', count));

@@ -86,6 +86,7 @@ function Name({ row: { name, suites, kind } }: { readonly row: TestRow }): JSX.E
       {suites.length > 0 && <bdi class="quiet">{visibleText(`${suites.join(' › ')} › `)}</bdi>}
       <bdi>{visibleText(name)}</bdi>
       {kind === 'broken' && <span class="tone-bad"> {l10n.t('broken by this answer')}</span>}
+      {kind === 'left-out' && <span class="quiet"> {l10n.t('failed before, left out')}</span>}
       {kind === 'flaky' && <span class="tone-caution"> {l10n.t('flaky, left out')}</span>}
     </span>
   );

@@ -27,7 +27,7 @@ export interface VerdictRows {
   readonly notRun: readonly TestGroup[];
 }
 
-const ORDER: readonly ChangeKind[] = ['broken', 'newly-failing', 'still-failing', 'mended', 'added', 'flaky', 'kept', 'not-run'];
+const ORDER: readonly ChangeKind[] = ['broken', 'newly-failing', 'still-failing', 'mended', 'added', 'flaky', 'left-out', 'kept', 'not-run'];
 
 export function verdictRows(tests: readonly TestChange[]): VerdictRows {
   const ordered = tests

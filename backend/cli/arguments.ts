@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import path from 'node:path';
-import { runRequestSchema, type FileRange, type RunRequest } from '../protocol/run-request.ts';
+import { failedBeforeSchema, runRequestSchema, type FileRange, type RunRequest } from '../protocol/run-request.ts';
 import { testImageName } from '../protocol/test-command.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -42,6 +42,8 @@ export const SOLVE_OPTIONS = {
   reports: { type: 'string' },
   image: { type: 'string' },
   'no-tests': { type: 'boolean' },
+  test: { type: 'string', multiple: true },
+  'failed-before': { type: 'string' },
   'max-usd': { type: 'string' },
   review: { type: 'boolean' },
   'review-above': { type: 'string' },
@@ -62,6 +64,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   if (rest.length > 0) throw new UsageError(`The question is one argument: put it in quotes (left over: ${rest.join(' ')}).`);
   if (values['no-tests'] && values['test-command'] !== undefined) throw new UsageError('--no-tests and --test-command exclude each other.');
   if (values['no-tests'] && (values.runner ?? values.reports ?? values.image) !== undefined) throw new UsageError('--no-tests excludes --runner, --reports and --image.');
+  checkJudges(values);
   checkImage(values.image);
   if (values.runner?.trim() === '') throw new UsageError('--runner takes the name of a test runner, such as vitest.');
   if (values.reports?.trim() === '') throw new UsageError('--reports takes a pattern of files, such as "reports/*.xml".');
@@ -90,6 +93,8 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
     testRunner: values.runner,
     testReports: values.reports,
     testImage: values.image,
+    tests: values.test,
+    failedBefore: values['failed-before'],
     ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
     workers: values.worker,
     conductor: values.conductor,
@@ -108,6 +113,20 @@ function checkIsNoHome(folder: string): void {
   const inside = path.relative(folder, homedir());
   if (inside.startsWith('..') || path.isAbsolute(inside)) return;
   throw new UsageError(`${folder} ${inside === '' ? 'is your home folder' : 'holds your home folder'} and no project, and parts of its files would be sent to models: go to the project, or name its folder with --workspace.`);
+}
+
+/** @throws UsageError */
+function checkJudges(values: { readonly 'no-tests'?: boolean | undefined; readonly test?: readonly string[] | undefined; readonly 'failed-before'?: string | undefined }): void {
+  const { test, 'failed-before': failedBefore } = values;
+  if (values['no-tests'] && (test ?? failedBefore) !== undefined) throw new UsageError('--no-tests excludes --test and --failed-before.');
+  checkTestIds(test);
+  if (failedBefore !== undefined && !failedBeforeSchema.safeParse(failedBefore).success)
+    throw new UsageError('--failed-before takes leave-out or must-pass: what becomes of tests that failed before.');
+}
+
+/** @throws UsageError */
+export function checkTestIds(ids: readonly string[] | undefined): void {
+  if (ids?.some((id) => id.trim() === '')) throw new UsageError('--test takes the id of a test, as the verdict prints it.');
 }
 
 /** @throws UsageError */

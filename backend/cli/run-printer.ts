@@ -211,10 +211,11 @@ export class RunPrinter {
   }
 
   /** Such as `✗ 3 of 120 tests fail on the code as it is`, and their names. */
-  #base({ total, failed, failing, problem, durationMs }: RunEventOf<'base.completed'>): void {
+  #base({ total, failed, leftOut = 0, failing, problem, durationMs }: RunEventOf<'base.completed'>): void {
     const { style } = this.#terminal;
     const took = this.#dim(` ${formatDuration(durationMs)}`);
     if (problem !== undefined) return this.#line('', style('yellow', `the tests gave no result on the code as it is: ${oneLine(problem, 200)}`));
+    if (leftOut > 0) this.#line('', `${counted(leftOut, 'test')} that ${leftOut === 1 ? 'fails' : 'fail'} on the code as it is ${leftOut === 1 ? 'is' : 'are'} left out`);
     if (failed === 0) return this.#line('', `${style('green', '✓')} ${total === 1 ? 'the test passes' : `all ${total} tests pass`} on the code as it is${took}`);
     this.#line('', `${style('red', '✗')} ${failed} of ${counted(total, 'test')} ${failed === 1 ? 'fails' : 'fail'} on the code as it is${took}`);
     for (const { id, message = '' } of failing.slice(0, MAX_FAILING)) {
@@ -316,7 +317,7 @@ const nameOf = (id: string, simulated = false): string => (simulated ? `${id} (s
 
 /** Whether a change that is not verified mends something and breaks nothing: what still fails may have nothing to do with it. */
 const mendsOnly = (verdict: Verdict | undefined): boolean =>
-  verdict !== undefined && verdict.score > 0 && verdict.tests.every(({ before, after, flaky }) => flaky === true || before !== 'passed' || after === 'passed');
+  verdict !== undefined && verdict.score > 0 && verdict.tests.every(({ before, after, flaky, leftOut }) => flaky === true || leftOut === true || before !== 'passed' || after === 'passed');
 
 function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string, text: string] {
   const message = run.message ?? '';

@@ -12,7 +12,7 @@ const MAX_TESTS = 40;
 /** One line for each test whose result changed, failures of the change first. The other tests are only counted. */
 export function testLines(tests: readonly TestChange[], style: Style): string[] {
   const ofKind = (...kinds: ChangeKind[]): TestChange[] => tests.filter((test) => kinds.includes(changeKind(test)));
-  const changed = [...tests.filter(isRed), ...ofKind('mended', 'added', 'flaky')];
+  const changed = [...tests.filter(isRed), ...ofKind('mended', 'added', 'flaky', 'left-out')];
   const listed = changed.slice(0, MAX_TESTS);
   const [kept, notRun] = [ofKind('kept').length, ofKind('not-run').length];
   return [
@@ -27,8 +27,8 @@ export function testLines(tests: readonly TestChange[], style: Style): string[] 
 
 const column = (text: string): string => oneLine(text, ID_WIDTH).padEnd(ID_WIDTH);
 
-function testLine({ id, before, after, flaky }: TestChange, style: Style): string {
+function testLine({ id, before, after, flaky, leftOut }: TestChange, style: Style): string {
   const colour = (status: TestStatus): 'green' | 'red' => (status === 'passed' ? 'green' : 'red');
-  const left = flaky ? style('yellow', ' (flaky, left out)') : '';
+  const left = leftOut ? style('dim', ' (left out)') : flaky ? style('yellow', ' (flaky, left out)') : '';
   return `${column(id)}  ${style(colour(before), before.padEnd(7))} → ${style(colour(after), after)}${left}`;
 }

@@ -29,6 +29,9 @@ const COMMANDS = {
       --reports GLOB     the JUnit files that your command writes
       --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
       --no-tests         run no tests
+      --test ID          a test that must pass, instead of those that failed before; repeatable
+      --failed-before leave-out|must-pass
+                         what becomes of tests that failed before: left out of the verdict, or to be mended, which is the default
       --max-usd N        limit of this run in dollars, instead of the one in workers.json; not for unpriced workers
       --review           show each plan with its expected cost before its workers are paid, and ask: run it, edit it in
                          $VISUAL or $EDITOR, cancel, or ask for another plan

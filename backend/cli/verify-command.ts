@@ -6,7 +6,7 @@ import { prefixOf } from '../verify/git/git-head.ts';
 import { MAX_DIFF_BYTES } from '../verify/patch/diff-file.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
-import { checkImage, readArguments, whole } from './arguments.ts';
+import { checkImage, checkTestIds, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { folderAt } from './folder-at.ts';
@@ -97,7 +97,7 @@ async function reportsOf(
 
 /** @throws UsageError */
 function checkValues(values: Values): void {
-  const { command, runner, reports, patch, test = [] } = values;
+  const { command, runner, reports, patch, test } = values;
   if (command?.trim() === '') throw new UsageError('--command takes a command, such as "npm test".');
   for (const name of ['out', 'junit', 'sarif'] as const)
     if (values[name] === '') throw new UsageError(`--${name} takes a file.`);
@@ -107,7 +107,7 @@ function checkValues(values: Values): void {
   if (patch === '') throw new UsageError('--patch takes a file, or - for standard input.');
   if (reports !== undefined && command === undefined)
     throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');
-  if (test.some((id) => id.trim() === '')) throw new UsageError('--test takes the id of a test, as the verdict prints it.');
+  checkTestIds(test);
   checkImage(values.image);
   if (values.image !== undefined && values['no-sandbox']) throw new UsageError('--image and --no-sandbox exclude each other.');
   if (runner !== undefined && !TEST_RUNNERS.some((name) => name === runner))

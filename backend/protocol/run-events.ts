@@ -91,12 +91,14 @@ export type FailingTest = z.infer<typeof failingTestSchema>;
 
 /** What the tests say of the code as it is. */
 export const baseResultSchema = z.object({
-  /** Tests that ran, and files and suites that failed by themselves, such as one that cannot be loaded. */
+  /** Tests that ran, and files and suites that failed by themselves, such as one that cannot be loaded; without those that are left out. */
   total: z.number().int().nonnegative(),
   /** How many of them failed, without flaky ones. */
   failed: z.number().int().nonnegative(),
   /** How many ended differently in two runs. */
   flaky: z.number().int().nonnegative(),
+  /** How many failed and are left out, because a person decided so. */
+  leftOut: z.number().int().nonnegative().optional(),
   /** The first that failed. */
   failing: z.array(failingTestSchema),
   /** Why the tests gave no result, if they gave none. */

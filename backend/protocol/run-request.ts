@@ -51,6 +51,14 @@ export const pictureSchema = z.strictObject({
 export const reviewPlanSchema = z.union([z.literal('always'), z.strictObject({ aboveUsd: z.number().nonnegative() })]);
 export type ReviewPlan = z.infer<typeof reviewPlanSchema>;
 
+/** Whether tests that failed before the answer must pass with it, or are left out of the verdict. */
+export const failedBeforeSchema = z.enum(['must-pass', 'leave-out']);
+export type FailedBefore = z.infer<typeof failedBeforeSchema>;
+
+/** Of tests that a request names. */
+const MAX_TESTS = 1_000;
+const testId = z.string().trim().min(1).max(4_000);
+
 export const runRequestSchema = z.object({
   /** An empty question is accepted and fails with a message, so that the run appears in the history. */
   question: z.string().trim().max(32_000, 'the question is longer than 32,000 characters: name files instead of pasting them'),
@@ -84,6 +92,10 @@ export const runRequestSchema = z.object({
   testReports: testReportsGlob.optional(),
   /** The container image in which the tests run, instead of in the sandbox on this machine. */
   testImage: testImageName.optional(),
+  /** Ids of the tests that must pass, as a verdict prints them, instead of those that failed before. */
+  tests: z.array(testId).min(1).max(MAX_TESTS).optional(),
+  /** What becomes of tests that failed before; they must pass when absent. */
+  failedBefore: failedBeforeSchema.optional(),
   budget: budgetOverrideSchema.optional(),
   /** Ids of the workers to plan with; every enabled worker whose key is there when absent. */
   workers: z.array(z.string().max(64)).min(1).max(32).optional(),

@@ -4,11 +4,14 @@ import type { TestChange, TestStatus } from './verdict.ts';
 
 /**
  * How a test changed. A test that passed before and now fails, is missing or does not run is `broken`. A `newly-failing` test did not run
- * before. A `flaky` test does not count. A `not-run` test ran neither before nor after.
+ * before. A `flaky` test does not count, nor one that is `left-out`. A `not-run` test ran neither before nor after.
  */
-export type ChangeKind = 'mended' | 'broken' | 'newly-failing' | 'still-failing' | 'added' | 'flaky' | 'kept' | 'not-run';
+export type ChangeKind = 'mended' | 'broken' | 'newly-failing' | 'still-failing' | 'added' | 'flaky' | 'left-out' | 'kept' | 'not-run';
 
-export function changeKind({ before, after, flaky }: Pick<TestChange, 'before' | 'after' | 'flaky'>): ChangeKind {
+type Compared = Pick<TestChange, 'before' | 'after' | 'flaky' | 'leftOut'>;
+
+export function changeKind({ before, after, flaky, leftOut }: Compared): ChangeKind {
+  if (leftOut) return 'left-out';
   if (flaky) return 'flaky';
   if (before === 'failed') return after === 'passed' ? 'mended' : 'still-failing';
   if (before === 'passed') return after === 'passed' ? 'kept' : 'broken';
@@ -17,7 +20,7 @@ export function changeKind({ before, after, flaky }: Pick<TestChange, 'before' |
 }
 
 /** Whether the test counts against the change. */
-export function isRed(test: Pick<TestChange, 'before' | 'after' | 'flaky'>): boolean {
+export function isRed(test: Compared): boolean {
   const kind = changeKind(test);
   return kind === 'broken' || kind === 'newly-failing' || kind === 'still-failing';
 }
@@ -30,9 +33,9 @@ interface PassCount {
   readonly total: number;
 }
 
-/** Passing tests after and before the change, and the total: all tests that ran before or after, without flaky ones. */
+/** Passing tests after and before the change, and the total: all tests that ran before or after, without flaky ones and those that are left out. */
 export function passCount(tests: readonly TestChange[]): PassCount {
-  const counted = tests.filter(({ before, after, flaky }) => !flaky && (ran(before) || ran(after)));
+  const counted = tests.filter(({ before, after, flaky, leftOut }) => !flaky && !leftOut && (ran(before) || ran(after)));
   const passing = (when: 'before' | 'after'): number => counted.filter((test) => test[when] === 'passed').length;
   return { passed: passing('after'), passedBefore: passing('before'), total: counted.length };
 }

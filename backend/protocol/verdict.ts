@@ -13,6 +13,8 @@ export const testChangeSchema = z.object({
   message: z.string().optional(),
   /** Two runs of the same code ended differently. A flaky test does not count. */
   flaky: z.boolean().optional(),
+  /** It failed before the change, and a person left it out: it counts neither for the change nor against it. */
+  leftOut: z.boolean().optional(),
   durationMs: z.number().nonnegative().optional(),
 });
 export type TestChange = z.infer<typeof testChangeSchema>;

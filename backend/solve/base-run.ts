@@ -2,6 +2,7 @@ import type { Failure } from '../protocol/run-events.ts';
 import { addedTests } from '../verify/patch/added-tests.ts';
 import { delay } from '../workers/limits/delay.ts';
 import type { Checker } from './checker.ts';
+import { judgedBy } from './failed-before.ts';
 import type { RunFiles } from './run-files.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import type { JudgingCommand } from './test-command.ts';
@@ -47,7 +48,7 @@ export class BaseRun {
     const baseEdits = begins.filter((edit) => !tests.has(edit));
     if (signal.aborted) return;
     recorder.record([{ type: 'base.started', command: test.command, runner: test.runner }]);
-    this.#ended = testBase({ ...test, ...files.base(workspace), ...(baseEdits.length > 0 && { baseEdits }), sandboxed: true, signal })
+    this.#ended = testBase({ ...test, ...files.base(workspace), ...(baseEdits.length > 0 && { baseEdits }), ...judgedBy(recorder.snapshot), sandboxed: true, signal })
       .catch((error: unknown) => {
         signal.throwIfAborted();
         return { total: 0, failed: 0, flaky: 0, failing: [], problem: this.#options.failureOf(error).message, durationMs: 0 };

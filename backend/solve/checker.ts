@@ -3,6 +3,7 @@ import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-co
 import type { Verdict } from '../protocol/verdict.ts';
 import type { Base } from '../verify/base-tests.ts';
 import type { HeldFiles } from '../verify/copies/held-files.ts';
+import type { LeavingOut } from '../verify/judge/left-out.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 import type { TriedTests } from '../verify/try-tests.ts';
@@ -26,7 +27,7 @@ export interface Checker {
   hold?(workspace: string, signal: AbortSignal): Promise<HeldFiles>;
   /** Calls `use` with a private copy of a base. Absent where no base differs from its folder. Throws as `Verifier.onBase`. */
   onBase?<Result>(base: Base, signal: AbortSignal, use: (folder: string) => Promise<Result>): Promise<Result>;
-  verify(request: TestCommand & Base & {
+  verify(request: TestCommand & Base & LeavingOut & {
     readonly patch: Patch;
     /** Tests are asked for, alone or beside another change. */
     readonly newTests?: 'alone' | 'beside' | undefined;
@@ -39,7 +40,7 @@ export interface Checker {
    * Runs the tests of the workspace as it is, or with edits; `verify` uses the results. Absent where what fails is known already, as in a training.
    * @throws the signal's reason
    */
-  testBase?(request: TestCommand & Base & { readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
+  testBase?(request: TestCommand & Base & LeavingOut & { readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
   /**
    * Runs the tests once with the change of a step; see `tryTests` of `verify`. Absent where no change can be tried.
    * @throws PatchNotApplicableError, or the signal's reason

@@ -24,6 +24,7 @@ import { withWorker } from './assigned.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { RunRefusedError } from './errors.ts';
+import { judgedBy } from './failed-before.ts';
 import { RunError } from './failure.ts';
 import { changeOnTop, isBuiltOn, wholeChange } from './follow-up/build-on.ts';
 import type { StepPlace } from './kept-events.ts';
@@ -422,7 +423,7 @@ export class RoundDriver {
 
     const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability(test.image);
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
-      ? await this.#verify({ ...this.#parts.files.base(workspace), patch, newTests, nothingFailed: 'run', ...test, sandboxed, signal })
+      ? await this.#verify({ ...this.#parts.files.base(workspace), patch, newTests, nothingFailed: 'run', ...judgedBy(this.#run), ...test, sandboxed, signal })
       : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
     this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
   }

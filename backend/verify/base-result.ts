@@ -4,6 +4,7 @@ import { placesOfTests } from './control/test-places.ts';
 import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
 import { failingResults } from './judge/judge.ts';
+import { leftOutCount, withLeftOut, type LeavingOut } from './judge/left-out.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
 import { ID_SEPARATOR, type TestResult } from './runners/test-report.ts';
 import { isMachineError } from './sandbox/machine-error.ts';
@@ -15,14 +16,14 @@ import { SandboxUnavailableError } from './sandbox/sandbox.ts';
 const MAX_NAMED = 20;
 
 /** @throws the signal's reason */
-export async function testBase(parts: BaseTestsParts, options: BaseTestsOptions): Promise<BaseResult> {
+export async function testBase(parts: BaseTestsParts, options: BaseTestsOptions & LeavingOut): Promise<BaseResult> {
   const { command, signal } = options;
   const started = performance.now();
   try {
     signal.throwIfAborted();
     const chosen = await runnerOf(options);
     if (!chosen) throw new UnusableRunError(unreadableCommand(command));
-    const before = await (await BaseTests.open(parts, options, chosen)).before();
+    const before = withLeftOut(await (await BaseTests.open(parts, options, chosen)).before(), options);
     const ids = failuresOf(before).slice(0, MAX_NAMED).map(({ id }) => id);
     return resultOf(before, await placesIn(parts, options, ids), performance.now() - started);
   } catch (error) {
@@ -50,12 +51,13 @@ function failuresOf({ report, flaky }: BaseRun): readonly TestResult[] {
 }
 
 function resultOf(before: BaseRun, places: ReadonlyMap<string, readonly Place[]>, durationMs: number): BaseResult {
-  const { report, flaky } = before;
+  const { report, flaky, leftOut = new Set() } = before;
   const failures = failuresOf(before);
   return {
-    total: report.results.filter(({ kind, status }) => kind === 'test' && status !== 'skipped').length + failures.filter(({ kind }) => kind !== 'test').length,
+    total: report.results.filter(({ id, kind, status }) => kind === 'test' && status !== 'skipped' && !leftOut.has(id)).length + failures.filter(({ kind }) => kind !== 'test').length,
     failed: failures.length,
-    flaky: flaky.size,
+    flaky: flaky.size - leftOut.size,
+    ...(leftOut.size > 0 && { leftOut: leftOutCount(before) }),
     failing: failures.slice(0, MAX_NAMED).map(({ id, message }) => ({
       id, ...(message !== undefined && { message }), places: [...(places.get(id) ?? [])],
     })),

@@ -7,6 +7,7 @@ import { readFiles, snapshotOf, type HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { hasEvidence } from './judge/judge.ts';
+import type { LeavingOut } from './judge/left-out.ts';
 import { hasPackages, notInstalled, notStarted } from './judge/not-installed.ts';
 import { TestRuns, UnusableRunError, type RunOptions, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
@@ -32,7 +33,7 @@ export interface Base {
 }
 
 /** How the tests of a base are run. `command` runs in the workspace's folder; see `findTestCommands`. */
-export interface BaseTestsOptions extends Base, TestCommand {
+export interface BaseTestsOptions extends Base, TestCommand, Pick<LeavingOut, 'leaveOut'> {
   readonly signal: AbortSignal;
   /** False only if a person has agreed to run the tests without a sandbox. */
   readonly sandboxed?: boolean;

@@ -22,6 +22,7 @@ import { testsToRunFirst, withTheOthers } from './reached-first.ts';
 import type { SomeTests } from './reach/named-tests.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import { restoresWorkspace } from './restored.ts';
+import { tellingLeftOut, withLeftOut, type LeavingOut } from './judge/left-out.ts';
 import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import { editsInAll } from './patch/edits-in-all.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
@@ -89,7 +90,7 @@ export class Verifier {
    * Runs the tests of the base and tells what fails. `verify` uses these results as long as the workspace is the same. A fault of the
    * tests or the machine is a result, too. Throws the signal's reason on abort.
    */
-  async testBase(options: BaseTestsOptions): Promise<BaseResult> {
+  async testBase(options: BaseTestsOptions & LeavingOut): Promise<BaseResult> {
     return toldBase(await testBase(this.#parts, options));
   }
 
@@ -266,6 +267,7 @@ class Attempt {
       this.notes.push(`The tests could not be run before the change: ${error.message}`);
       before = NO_TESTS;
     }
+    before = withLeftOut(before, this.#options);
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
     const runsGreen = bringsTests || this.#options.nothingFailed === 'run';
     if (!hasFailures && chosen.checks.length === 0 && !runsGreen) return without('refused', nothingToProve(before));
@@ -280,7 +282,8 @@ class Attempt {
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
     const stage = { tests, before, apply, written, patched: patch.edits.map(({ path }) => path) };
     const judged = hasFailures ? await this.#judgeChange(stage, patch) : await this.#judgeByChecks(stage, { runsGreen });
-    return bringsTests && (judged.outcome === 'verified' || judged.outcome === 'passes') ? await this.#tryTestsBeside(judged, stage, whole) : judged;
+    const withTests = bringsTests && (judged.outcome === 'verified' || judged.outcome === 'passes') ? await this.#tryTestsBeside(judged, stage, whole) : judged;
+    return tellingLeftOut(before, withTests);
   }
 
   /** By the tests that failed before. */
@@ -421,11 +424,11 @@ class Attempt {
     const settled = settle(before.report, first, second);
     const judged = this.#noteFlaky(this.#compare(before, settled, new Set([...before.flaky, ...settled.flaky])));
     const red = judged.tests.filter(isRed).length;
-    const until = before === NO_TESTS ? 'The tests could not be run before the change' : 'No test failed before the change';
+    const until = before === NO_TESTS ? 'The tests could not be run before the change' : `No ${before.leftOut ? 'other ' : ''}test failed before the change`;
     if (red > 0) return { ...judged, reason: `${until}, and ${counted(red, 'test')} ${red === 1 ? 'does' : 'do'} not pass with it.` };
     const breaks = broken(checks);
     if (breaks) return { ...judged, reason: `The tests passed, but ${brokenCheck(breaks)}` };
-    const passed = judged.tests.filter(({ after }) => after === 'passed').length;
+    const passed = judged.tests.filter(({ after, leftOut }) => after === 'passed' && !leftOut).length;
     if (passed === 0) return without('failed', 'With the change, no test was executed.');
     return { ...judged, outcome: 'passes', reason: `${until}, and ${counted(passed, 'test')} ${passed === 1 ? 'passes' : 'pass'} with it. It is not shown that they would notice a wrong change.` };
   }
@@ -474,8 +477,8 @@ class Attempt {
     }
   }
 
-  #compare({ report }: BaseRun, after: JudgedRun, flaky: ReadonlySet<string>, skips?: ReadonlySet<string>): Judgement {
-    return judge(report, after, { flaky, ...(this.#targets && { targets: this.#targets }), ...(skips && { declaredSkips: skips }) });
+  #compare({ report, leftOut }: BaseRun, after: JudgedRun, flaky: ReadonlySet<string>, skips?: ReadonlySet<string>): Judgement {
+    return judge(report, after, { flaky, leftOut, ...(this.#targets && { targets: this.#targets }), ...(skips && { declaredSkips: skips }) });
   }
 
   /** Confirms the first run by a second one and the negative control. */
@@ -579,9 +582,11 @@ function newSkips(before: TestReport, after: TestReport): readonly string[] {
   return after.results.filter(({ id, status }) => status === 'skipped' && !beforeById.has(id)).map(({ id }) => id);
 }
 
-const newlyPassing = ({ tests }: Judgement): number => tests.filter(({ before, after }) => before !== 'passed' && after === 'passed').length;
+/** What is left out may pass now, and shows nothing. */
+const newlyPassing = ({ tests }: Judgement): number => tests.filter(({ before, after, leftOut }) => before !== 'passed' && after === 'passed' && !leftOut).length;
 
-function nothingToProve({ report, flaky }: BaseRun): string {
+function nothingToProve({ report, flaky, leftOut }: BaseRun): string {
+  if (leftOut) return 'Nothing to prove: what failed before the change is left out.';
   return failingResults(report).length === 0
     ? 'Nothing to prove: no test failed before the change.'
     : `Nothing to prove: the only ${flaky.size === 1 ? 'test' : 'tests'} that failed before the change did so in one of two runs.`;

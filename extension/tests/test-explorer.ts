@@ -93,7 +93,7 @@ function tellResults(
   run.appendOutput(terminalText(summaryOf(verdict)));
   for (const { item, test } of placed) {
     if (isRed(test)) run.failed(item, new vscode.TestMessage(messageOf(test)), test.durationMs);
-    else if (test.after === 'passed' && !test.flaky) run.passed(item, test.durationMs);
+    else if (test.after === 'passed' && !test.flaky && !test.leftOut) run.passed(item, test.durationMs);
     else run.skipped(item);
   }
   run.end();
@@ -108,6 +108,7 @@ function beforeOf(test: TestChange): string | undefined {
     case 'still-failing': return vscode.l10n.t('failed before, too');
     case 'added': return vscode.l10n.t('did not run before');
     case 'flaky': return vscode.l10n.t('flaky, left out');
+    case 'left-out': return vscode.l10n.t('failed before, left out');
     case 'kept':
     case 'not-run': return undefined;
   }

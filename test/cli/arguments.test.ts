@@ -24,7 +24,7 @@ describe('conductor solve', () => {
   });
 
   it.each([
-    ['--test', '--test-command is one'], ['--usd', '--max-usd is one'], ['--files', '--file is one'], ['--nothing-like-it', '--help lists the options'],
+    ['--command', '--test-command is one'], ['--usd', '--max-usd is one'], ['--files', '--file is one'], ['--nothing-like-it', '--help lists the options'],
   ])('says of %s which option was meant, if one is like it', (option, said) => {
     expect(() => solveRequest(['why?', option, 'x'], at)).toThrow(new UsageError(`Unknown option ${option}; ${said}.`));
   });
@@ -35,6 +35,16 @@ describe('conductor solve', () => {
     expect(solveRequest(['why?', '--test-command', 'node --test'], at).request.testCommand).toBe('node --test');
     const { request } = solveRequest(['why?', '--test-command', 'make check', '--runner', 'custom', '--reports', 'reports/*.xml'], at);
     expect(request).toMatchObject({ testCommand: 'make check', testRunner: 'custom', testReports: 'reports/*.xml' });
+  });
+
+  it('takes the tests that must pass, and what becomes of those that failed before', () => {
+    const request = (...args: string[]) => solveRequest(['why?', ...args], at).request;
+    expect(request('--test', 'a > b', '--test', 'c', '--failed-before', 'leave-out')).toMatchObject({ tests: ['a > b', 'c'], failedBefore: 'leave-out' });
+    expect(request('--failed-before', 'must-pass').failedBefore).toBe('must-pass');
+    expect(request().failedBefore).toBeUndefined();
+    expect(() => request('--failed-before', 'maybe')).toThrow('--failed-before takes leave-out or must-pass');
+    expect(() => request('--test', ' ')).toThrow('--test takes the id of a test');
+    expect(() => request('--no-tests', '--failed-before', 'leave-out')).toThrow('--no-tests excludes');
   });
 
   it('tries one plan unless more attempts are asked for', () => {

@@ -78,6 +78,7 @@ it('tells that the tests run on the code as it is, and what they say', () => {
   expect(toldOf({ type: 'base.completed', total: 120, failed: 3, flaky: 0, failing, durationMs: 2_000 }).join('\n'))
     .toMatch(/^✗ 3 of 120 tests fail on the code as it is .*\n.*a\.test\.js > adds\n *Expected 1 to be 2$/);
   expect(toldOf({ type: 'base.completed', total: 120, failed: 0, flaky: 0, failing: [], durationMs: 2_000 }).join('\n')).toMatch(/^✓ all 120 tests pass/);
+  expect(toldOf({ type: 'base.completed', total: 118, failed: 0, flaky: 0, leftOut: 2, failing: [], durationMs: 2_000 }).join('\n')).toMatch(/^2 tests that fail on the code as it is are left out\n *✓ all 118 tests pass/);
   expect(toldOf({ type: 'base.completed', total: 0, failed: 0, flaky: 0, failing: [], problem: 'No report.', durationMs: 0 }).join('\n')).toContain('No report.');
 });
 
@@ -87,12 +88,14 @@ it('tells of each test that changed, first of what speaks against the answer, an
     { id: 'a > kept', before: 'passed', after: 'passed' },
     { id: 'a > broken', before: 'passed', after: 'failed', message: 'expected 1' },
     { id: 'a > clock', before: 'passed', after: 'failed', flaky: true },
+    { id: 'a > zone', before: 'failed', after: 'failed', leftOut: true },
     { id: 'a > windows', before: 'skipped', after: 'skipped' },
   ] as const;
   expect(toldOf(verdictOf({ tests, notes: ['A flaky test was left out.'] }))).toEqual([
     'a > broken passed → failed',
     'a > mended failed → passed',
     'a > clock passed → failed (flaky, left out)',
+    'a > zone failed → failed (left out)',
     '1 other passed → passed',
     '1 did not run',
     'a > broken: expected 1',

@@ -39,6 +39,13 @@ describe.skipIf(!available)(`the tests on the code as it is (${note})`, { timeou
     }]);
   });
 
+  it('are those that count: what is left out is only counted', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    expect(await scratch.verifier.testBase({ ...options(base), leaveOut: 'failed before' })).toMatchObject({ total: 1, failed: 0, leftOut: 1, failing: [] });
+    expect(await scratch.verifier.testBase({ ...options(base), leaveOut: ['test/list.test.js > list > finds the first'] })).not.toHaveProperty('leftOut');
+  });
+
   it('count a file that cannot be loaded', async () => {
     await using scratch = await makeScratch();
     const result = await scratch.verifier.testBase(options(await scratch.project({ ...PROJECT, 'test/late.test.js': "import '../src/not-there.js';\n" })));

@@ -51,6 +51,40 @@ const newTests = (...expected: number[]): string => block('test/more.test.js', [
 const statuses = (verdict: Verdict): Record<string, string> =>
   Object.fromEntries(verdict.tests.map(({ id, before, after }) => [id.split(' > ').at(-1), `${before} → ${after}`]));
 
+/** Two red tests: the bug, and one that no change can mend here. */
+const WITH_OTHER_RED = { ...PROJECT, 'test/zone.test.js': "import { it } from 'node:test';\nit('needs another machine', () => { throw new Error('not this one'); });\n" };
+
+describe.skipIf(!available)(`tests that failed before and are left out (${note})`, { timeout: 120_000 }, () => {
+  const judged = async (answer: string, how: Pick<VerifyOptions, 'leaveOut' | 'targets'>): Promise<Verdict> => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(WITH_OTHER_RED);
+    return await scratch.verifier.verify({ base, patch: await parsePatch(answer, base), command: 'node --test', nothingFailed: 'run', signal: new AbortController().signal, timeoutMs: 60_000, ...how });
+  };
+  const zone = 'test/zone.test.js > needs another machine';
+
+  it('by name: the others verify a change, with their control', async () => {
+    const verdict = await judged(block('src/list.js', FIX), { leaveOut: [zone] });
+    expect(verdict).toMatchObject({ verified: true, outcome: 'verified', reason: '1 test that failed before passed, and 2 tests that passed still did. 1 test failed before and was left out.' });
+    expect(verdict.tests).toContainEqual(expect.objectContaining({ id: zone, before: 'failed', after: 'failed', leftOut: true }));
+    const cheat = 'export const first = (list) => list[0];\nexport const last = () => new Proxy({}, { get: () => 3 });\n';
+    expect(await judged(block('src/list.js', cheat), { leaveOut: [zone] })).toMatchObject({ verified: false, outcome: 'failed' });
+  });
+
+  it('all: a change passes at most, and fails if it breaks a test', async () => {
+    expect(await judged(block('src/list.js', FIX), { leaveOut: 'failed before' })).toMatchObject({
+      verified: false, outcome: 'passes', score: 0,
+      reason: 'No other test failed before the change, and 2 tests pass with it. It is not shown that they would notice a wrong change. 2 tests failed before and were left out.',
+    });
+    expect(await judged(block('src/list.js', FIX.replace('list[0]', 'list[1]')), { leaveOut: 'failed before' }))
+      .toMatchObject({ outcome: 'failed', reason: 'No other test failed before the change, and 1 test does not pass with it. 2 tests failed before and were left out.' });
+  });
+
+  it('but for one that must pass: that one verifies', async () => {
+    const verdict = await judged(block('src/list.js', FIX), { leaveOut: 'failed before', targets: ['test/list.test.js > list > finds the last'] });
+    expect(verdict).toMatchObject({ verified: true, reason: expect.stringMatching(/^1 named test passed, .* 1 test failed before and was left out\.$/) as string });
+  });
+});
+
 describe.skipIf(!available)(`new tests that were asked for (${note})`, { timeout: 120_000 }, () => {
   it('are tried on the code as it is and never verified, whatever else is red', async () => {
     await using scratch = await makeScratch();

@@ -15,7 +15,7 @@ import {
   adoptedTraining, BEGIN, completedTraining, failedTraining, flatCompletedTraining, flatTraining, learnedTraining, learningTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
   waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
-import { MANY_TESTS, NOTED, REGRESSED, UNKNOWN_VERDICT, VERIFIED } from './verdict-fixtures.ts';
+import { MANY_TESTS, LEFT_OUT, NOTED, REGRESSED, UNKNOWN_VERDICT, VERIFIED } from './verdict-fixtures.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 
 /*
@@ -425,6 +425,13 @@ export function notedRun(): RunSnapshot {
   return answered(threeSteps(new Script()))
     .verdict(0, NOTED)
     .say({ type: 'run.completed', outcome: 'passes', round: 0, message: NOTED.reason })
+    .run();
+}
+
+export function leftOutRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, LEFT_OUT)
+    .say({ type: 'run.completed', outcome: 'passes', round: 0, message: LEFT_OUT.reason })
     .run();
 }
 
@@ -977,6 +984,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'second-round': () => stateWith({ run: secondRoundRun() }),
   'not-verified': () => stateWith({ run: notVerifiedRun() }),
   'noted': () => stateWith({ run: notedRun() }),
+  'left-out': () => stateWith({ run: leftOutRun() }),
   'many-tests': () => stateWith({ run: manyTestsRun() }),
   'no-sandbox': () => stateWith({ run: noSandboxRun() }),
   'untested': () => stateWith({ run: untestedRun() }),

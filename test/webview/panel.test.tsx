@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatMoney } from '../../backend/protocol/figures.ts';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
-import { answeredRun, baseRun, BEGIN, budgetRun, checkingRun, failedStepRun, handedOnRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun, planningRun, POOL_SUMMARY, RED_BASE, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, unchangedRun, uncheckedRun, untestedRun, verifiedRun, waitingRun } from './fixtures.ts';
+import { answeredRun, baseRun, BEGIN, budgetRun, checkingRun, failedStepRun, handedOnRun, hostileRun, infrastructureRun, leftOutRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun, planningRun, POOL_SUMMARY, RED_BASE, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, unchangedRun, uncheckedRun, untestedRun, verifiedRun, waitingRun } from './fixtures.ts';
 import { VERIFIED } from './verdict-fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
 
@@ -51,6 +51,7 @@ describe('the tests on the code as it is', () => {
   it('say what there is to say if all pass, or give no result', () => {
     const green = { ...RED_BASE, failed: 0, failing: [] };
     expect(renderPanel(stateWith({ run: baseRun(green) })).text()).toContain('no test fails (120 ran)');
+    expect(renderPanel(stateWith({ run: baseRun({ ...green, leftOut: 2 }) })).text()).toMatch(/no other test fails \(120 ran\).*2 tests that fail are left out/);
     expect(renderPanel(stateWith({ run: baseRun({ ...green, total: 0, problem: 'No test was executed.' }) })).text()).toContain('No test was executed.');
   });
 });
@@ -265,6 +266,12 @@ describe('the verdict', () => {
     expect([...panel.root.querySelectorAll('.verdict-notes li')].map((note) => note.textContent?.trim())).toEqual(
       expect.arrayContaining([expect.stringContaining('did not end the same way twice')]),
     );
+  });
+
+  it('tells what failed before and is left out apart', () => {
+    const panel = renderPanel(stateWith({ run: leftOutRun() }));
+    expect(panel.root.querySelector('tr[data-kind="left-out"]')?.textContent).toBe('knows the zones of this machine failed before, left outfailsfails');
+    expect(headline(panel)).toMatch(/^Tests pass, not verified 13 of 13/);
   });
 
   it('groups hundreds of tests by file, shows what changed and folds the rest', () => {

@@ -70,6 +70,19 @@ export const NOTED: Verdict = {
   ],
 };
 
+/** Nothing that counts failed before: a test that did is left out. */
+export const LEFT_OUT: Verdict = {
+  ...VERIFIED,
+  verified: false,
+  score: 0,
+  outcome: 'passes',
+  reason: 'No other test failed before the change, and 13 tests pass with it. It is not shown that they would notice a wrong change. 1 test failed before and was left out.',
+  tests: [
+    ...VERIFIED.tests.map((test) => (test.before === 'failed' ? { ...test, before: 'passed' as const } : test)).slice(1),
+    { id: 'test/clock.test.ts > clock > knows the zones of this machine', before: 'failed', after: 'failed', message: 'no such zone', leftOut: true },
+  ],
+};
+
 /** A large project, of which the change mends a part and breaks another. */
 export const MANY_TESTS: Verdict = {
   ...REGRESSED,

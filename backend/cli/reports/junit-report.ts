@@ -68,7 +68,7 @@ function testCase(suite: string, test: TestChange): Case {
   const name = names.at(-1) ?? suite;
   const { before, after, message = '', durationMs } = test;
   const kind = changeKind(test);
-  const skipped = kind === 'flaky' ? 'flaky, left out' : kind === 'not-run' ? 'did not run' : undefined;
+  const skipped = kind === 'flaky' ? 'flaky, left out' : kind === 'left-out' ? 'failed before, left out' : kind === 'not-run' ? 'did not run' : undefined;
   return {
     '@name': xmlText(name), '@classname': xmlText([suite, ...names.slice(0, -1)].join('.')),
     ...(durationMs !== undefined && { '@time': seconds(durationMs) }),

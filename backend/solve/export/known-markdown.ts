@@ -10,13 +10,14 @@ export function baseBlocks({ base }: Pick<RunSnapshot, 'base'>): string[] {
   if (!base) return [];
   const blocks = ['## Tests on the code as it is'];
   if (!base.result) return [...blocks, `${code(base.command)} gave no result before the run ended.`];
-  const { total, failed, flaky, failing, problem, durationMs } = base.result;
+  const { total, failed, flaky, leftOut = 0, failing, problem, durationMs } = base.result;
   if (problem !== undefined) return [...blocks, `${code(base.command)} gave no result: ${words(problem)}`];
   const unstable = flaky === 0 ? '' : ` ${counted(flaky, 'test')} ended differently in two runs and ${flaky === 1 ? 'does' : 'do'} not count.`;
+  const without = leftOut === 0 ? '' : ` ${counted(leftOut, 'test')} that failed ${leftOut === 1 ? 'is' : 'are'} left out.`;
   const unnamed = failed - failing.length;
   return [
     ...blocks,
-    `Of ${counted(total, 'test')}, ${failed === 0 ? 'none fails' : failed === 1 ? '1 fails' : `${failed} fail`}: ${code(base.command)}, ${formatDuration(durationMs)}.${unstable}`,
+    `Of ${counted(total, 'test')}, ${failed === 0 ? 'none fails' : failed === 1 ? '1 fails' : `${failed} fail`}: ${code(base.command)}, ${formatDuration(durationMs)}.${unstable}${without}`,
     ...failing.flatMap(({ id, message, places }) => [
       `- ${[code(id), ...places.map(({ path, startLine, endLine }) => code(`${path}:${startLine}-${endLine}`))].join(', ')}`,
       ...(message === undefined ? [] : [fenced(message)]),

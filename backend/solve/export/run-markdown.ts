@@ -202,7 +202,7 @@ function testLine(test: TestChange): string {
 
 const KINDS: Readonly<Record<ChangeKind, string>> = {
   'mended': 'mended', 'broken': '**broken**', 'newly-failing': '**newly failing**', 'still-failing': '**still failing**', 'added': 'added',
-  'flaky': 'flaky', 'kept': 'kept', 'not-run': 'not run',
+  'flaky': 'flaky', 'left-out': 'left out', 'kept': 'kept', 'not-run': 'not run',
 };
 
 function changeBlocks({ answer }: RoundView): string[] {

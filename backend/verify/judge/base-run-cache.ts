@@ -6,6 +6,8 @@ import type { JudgedRun } from './judge.ts';
 export interface BaseRun extends JudgedRun {
   /** Ids of tests that ended differently in two runs. */
   readonly flaky: ReadonlySet<string>;
+  /** Ids of what failed and is left out for one patch; they stand among `flaky`, too. Never of a run that is kept. */
+  readonly leftOut?: ReadonlySet<string>;
   /** The runner's process stayed after the end of the tests, and was stopped. */
   readonly stayed?: boolean;
   /** Of the longer run. Absent if no test ran. */

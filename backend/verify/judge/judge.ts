@@ -23,6 +23,8 @@ export interface JudgedRun {
 export interface JudgeOptions {
   /** Ids of tests that do not count. */
   readonly flaky?: ReadonlySet<string>;
+  /** Ids of tests that do not count, because they failed before and a person left them out; with a file that could not be loaded, its tests. */
+  readonly leftOut?: ReadonlySet<string> | undefined;
   /** Ids of the tests that must pass: the fail-to-pass tests. By default, all that failed before. */
   readonly targets?: readonly string[];
   /** Ids of tests that are skipped in their source. */
@@ -51,10 +53,11 @@ export function failingResults(before: TestReport, flaky: ReadonlySet<string> = 
  * The score is the fail-to-pass rate times the pass-to-pass rate, and 0 if the exit code contradicts it.
  */
 export function judge(before: TestReport, { report: after, exitCode, said = '' }: JudgedRun, options: JudgeOptions = {}): Judgement {
-  const { flaky = new Set(), targets, declaredSkips = new Set() } = options;
+  const { flaky = new Set(), leftOut = new Set(), targets, declaredSkips = new Set() } = options;
   const beforeById = byId(before);
   const afterById = byId(after);
-  const failingContainers = failingResults(before, flaky).filter(({ kind }) => kind === 'container');
+  const failingContainers = failingResults(before, new Set([...flaky, ...leftOut])).filter(({ kind }) => kind === 'container');
+  const leftOutContainers = failingResults(before).filter(({ id, kind }) => kind === 'container' && leftOut.has(id) && !hasTestInside(before, id));
   const isTarget = targets && new Set(targets);
 
   const changes: TestChange[] = [];
@@ -68,16 +71,17 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   for (const id of new Set([...beforeById.keys(), ...afterById.keys(), ...(targets ?? [])])) {
     const [old, now] = [beforeById.get(id), afterById.get(id)];
     const isContainer = (now ?? old)?.kind === 'container';
-    const isFlaky = flaky.has(id);
+    const isLeftOut = leftOut.has(id) || isNewIn(leftOutContainers, id, old);
+    const isFlaky = flaky.has(id) && !isLeftOut;
     // A container is listed only if it failed by itself and no test in it failed.
     if (isContainer && (old?.status !== 'failed' || hasTestInside(after, id)) && now?.status !== 'failed') {
-      if (old?.status === 'failed' && !isTarget && !isFlaky && failedAround(before, id)) recoveredContainers += 1;
+      if (old?.status === 'failed' && !isTarget && !isFlaky && !isLeftOut && failedAround(before, id)) recoveredContainers += 1;
       continue;
     }
-    const change = changeOf(id, old, now, { isContainer, isFlaky });
+    const change = changeOf(id, old, now, { isContainer, isFlaky, isLeftOut });
     changes.push(change);
     const failedBefore = change.before === 'failed' || isNewIn(failingContainers, id, old);
-    if (isFlaky || (failedBefore && isTarget !== undefined && !isTarget.has(id))) {
+    if (isFlaky || isLeftOut || (failedBefore && isTarget !== undefined && !isTarget.has(id))) {
       if (change.after === 'failed') toleratedFailures += 1;
     } else if (isTarget ? isTarget.has(id) : failedBefore) {
       if (old === undefined && change.after === 'skipped' && declaredSkips.has(id)) continue;
@@ -157,7 +161,7 @@ function changeOf(
   id: string,
   old: TestResult | undefined,
   now: TestResult | undefined,
-  { isContainer, isFlaky }: { readonly isContainer: boolean; readonly isFlaky: boolean },
+  { isContainer, isFlaky, isLeftOut }: { readonly isContainer: boolean; readonly isFlaky: boolean; readonly isLeftOut: boolean },
 ): TestChange {
   // A container that passes proves nothing: without tests it counts as missing.
   const status = (result: TestResult | undefined): TestStatus =>
@@ -168,6 +172,7 @@ function changeOf(
     after: status(now),
     ...(now?.status === 'failed' && now.message !== undefined && { message: now.message }),
     ...(isFlaky && { flaky: true }),
+    ...(isLeftOut && { leftOut: true }),
     ...(now?.durationMs !== undefined && { durationMs: now.durationMs }),
   };
 }

@@ -9,7 +9,7 @@ import { judge, type JudgedRun, type Judgement } from './judge.ts';
  * @param where what they ran on, such as `on the code as it is`
  */
 export function judgeNewTests(before: BaseRun, after: JudgedRun, where: string): Judgement {
-  const { tests } = judge(before.report, after, { flaky: before.flaky });
+  const { tests } = judge(before.report, after, { flaky: before.flaky, leftOut: before.leftOut });
   const { ran, against } = found(tests, where);
   if (against !== undefined) return { verified: false, score: 0, outcome: 'failed', reason: against, tests };
   if (ran === 0) return { verified: false, score: 0, outcome: 'failed', reason: NONE_RAN, tests };
@@ -24,7 +24,7 @@ export function judgeNewTests(before: BaseRun, after: JudgedRun, where: string):
 export function judgeTestsBeside(
   judged: Judgement, before: BaseRun, { after, alone }: { readonly after: JudgedRun; readonly alone: JudgedRun | undefined },
 ): { readonly judgement: Judgement; readonly note?: string } {
-  const { tests } = judge(before.report, after, { flaky: before.flaky });
+  const { tests } = judge(before.report, after, { flaky: before.flaky, leftOut: before.leftOut });
   // What the change mends without its tests, it has to mend with them.
   const mended = new Set(judged.tests.flatMap(({ id, after: is }) => (is === 'passed' ? [id] : [])));
   const { ran, against } = found(tests, 'with the change', mended);
@@ -42,7 +42,7 @@ const NONE_RAN = 'The test command runs none of the new tests.';
 
 /** How many of the new tests ran, and what they say against the change. */
 function found(tests: readonly TestChange[], where: string, mended?: ReadonlySet<string>): { readonly ran: number; readonly against?: string } {
-  const counting = tests.filter(({ flaky }) => !flaky);
+  const counting = tests.filter(({ flaky, leftOut }) => !flaky && !leftOut);
   const lost = counting.filter((test) => (test.before === 'passed' || mended?.has(test.id)) && test.after !== 'passed').length;
   const added = counting.filter((test) => test.before === 'missing');
   const red = added.filter((test) => test.after === 'failed').length;
