@@ -36,7 +36,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     files: [
       'test/cli/{acp-command,command-line,generate-command,grad-command,hook-command,logprobs-command,mcp-command,mcp-keys,model-command,plan-review,run-again,run-model,serve-command,simulate-command}.test.ts',
       'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
-      'test/lm/real-model/smollm2.test.ts',
+      'test/lm/real-model/{sentencepiece,smollm2}.test.ts',
       'test/eval/evaluation/killed.test.ts',
       'test/eval/evaluations/backend-killed.test.ts',
       'test/server/backend-process.test.ts',

@@ -62,7 +62,7 @@ export class LocalModel implements TrainableModel {
     return this.#queue.run(async () => {
       const tokenizer = await this.#openedTokenizer();
       const stop = ends ? this.#stopTokens(tokenizer.stopTokenIds).slice(0, 1) : [];
-      return { promptTokenIds: tokenizer.chat(messages, { prefill }), tokenIds: [...tokenizer.encode(text, { specialTokens: 'plain' }), ...stop] };
+      return { promptTokenIds: tokenizer.chat(messages, { prefill }), tokenIds: [...tokenizer.encode(text, { specialTokens: 'plain', continues: true }), ...stop] };
     });
   }
 
@@ -180,7 +180,9 @@ export class LocalModel implements TrainableModel {
     const prompt = tokenizer.chat(messages, { prefill });
     const maxTokens = Math.min(request.maxTokens, this.#room(prompt.length));
     const stopTokenIds = this.#stopTokens(tokenizer.stopTokenIds);
-    const open = () => tokenizer.textStream({ skipSpecial: true });
+    // With a grammar the text is what the automaton read, from its first byte on.
+    const continues = prefill !== '' || grammar !== undefined;
+    const open = () => tokenizer.textStream({ skipSpecial: true, continues });
     const texts = new SampleTexts({ samples, prefill, stopTokenIds, open, onText });
     const rows = await this.#loaded.session.generate({
       ...(await this.#sampling(request, maxTokens, onText !== undefined)),

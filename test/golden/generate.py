@@ -21,7 +21,7 @@ import torch
 
 from model_figures import figures_of
 from tiny_models import load, make_adapters, make_models, with_adapter
-from tokenizer_figures import build_tokenizers, write_tokenizer_figures
+from tokenizer_figures import build_tokenizers, write_sentencepiece_figures, write_tokenizer_figures
 
 HERE = Path(__file__).parent
 OUTPUTS = ["models", "adapters", "figures", "gradients"]
@@ -64,6 +64,7 @@ def main():
         figures = figures_of(name, variants, stop_ids[name], out / "gradients")
         write_json(out / "figures" / f"{name}.json", figures)
     write_tokenizer_figures(out, tokenizers, write_json)
+    write_sentencepiece_figures(out, "llama-tiny", write_json)
 
 
 if __name__ == "__main__":

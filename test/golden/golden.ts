@@ -75,6 +75,21 @@ export interface TokenizerFigures {
   readonly chats: readonly Chat[];
 }
 
+/** Of the tokenizer of `llama-tiny`, and of the same vocabulary in other forms, as the `tokenizers` library reads them. */
+export interface SentencePieceFigures {
+  /** In its own form. */
+  readonly chats: readonly Chat[];
+  readonly forms: readonly {
+    readonly form: string;
+    /** What differs in tokenizer.json. */
+    readonly definition: Readonly<Record<'normalizer' | 'pre_tokenizer' | 'decoder', unknown>>;
+    /** `decoded` with special tokens; null where it is the text again. */
+    readonly encodings: readonly { readonly text: string; readonly ids: readonly number[]; readonly decoded: string | null }[];
+    /** Of ids that no text encodes to, without special tokens. */
+    readonly decodings: readonly { readonly ids: readonly number[]; readonly text: string }[];
+  }[];
+}
+
 /** Absolute path of a model's folder. */
 export function modelFolder(model: GoldenModel): string {
   return pathOf(`models/${model}`);
@@ -100,6 +115,10 @@ export async function readFigures(model: GoldenModel): Promise<ModelFigures> {
 
 export async function readTokenizerFigures(model: GoldenTokenizer): Promise<TokenizerFigures> {
   return JSON.parse(await readFile(pathOf(`figures/${model}-tokenizer.json`), 'utf8')) as TokenizerFigures;
+}
+
+export async function readSentencePieceFigures(): Promise<SentencePieceFigures> {
+  return JSON.parse(await readFile(pathOf('figures/sentencepiece.json'), 'utf8')) as SentencePieceFigures;
 }
 
 function pathOf(name: string): string {

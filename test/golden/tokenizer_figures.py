@@ -1,10 +1,10 @@
-"""Two small tokenizers of Qwen's kind, and what transformers says of texts, ids and messages."""
+"""Two small tokenizers of Qwen's kind and one of SentencePiece's, and what transformers says of texts, ids and messages."""
 
 import json
 from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 HERE = Path(__file__).parent
 
@@ -238,3 +238,91 @@ def write_tokenizer_figures(out, tokenizers, write_json):
         for case in figures["encodings"]:
             assert case["ids"] == tokenizer.encode(case["text"]).ids, "transformers reads another tokenizer than was written"
         write_json(out / "figures" / f"{name}-tokenizer.json", figures)
+
+
+# ---- SentencePiece's kind ----
+
+UNKNOWN, BEGIN, END = "<unk>", "<s>", "</s>"
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+SPACE = "\u2581"
+SENTENCEPIECE_TEXTS = TEXTS + [
+    "<s>[INST] Hi [/INST] Hello</s><s>[INST] Again [/INST]",
+    "a<s> b", "</s> text", "a </s></s>", " <unk> ", "almost <s > and < /s>",
+    "\u2581a literal \u2581\u2581 mark", "<0x41> is no byte", "\ufffd",
+]
+TO_SPACES = [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse()]
+# The forms in which tokenizer.json says how spaces are written: of Llama 2 and Mistral 7B; as transformers 5 writes it; of Gemma.
+FORMS = {
+    "prepended": (normalizers.Sequence([normalizers.Prepend(SPACE), normalizers.Replace(" ", SPACE)]), None,
+                  decoders.Sequence([*TO_SPACES, decoders.Strip(" ", 1, 0)])),
+    "first": (None, pre_tokenizers.Metaspace(SPACE, prepend_scheme="first", split=False),
+              decoders.Sequence([*TO_SPACES, decoders.Strip(" ", 1, 0)])),
+    "always, split": (None, pre_tokenizers.Metaspace(SPACE, prepend_scheme="always", split=True),
+                      decoders.Sequence([decoders.Metaspace(SPACE, prepend_scheme="always"), *TO_SPACES[1:]])),
+    "never": (None, pre_tokenizers.Metaspace(SPACE, prepend_scheme="never", split=False), decoders.Sequence(TO_SPACES)),
+    "replaced": (normalizers.Replace(" ", SPACE), pre_tokenizers.Split(" ", "merged_with_previous"), decoders.Sequence(TO_SPACES)),
+}
+
+
+def build_sentencepiece(corpus, size):
+    """The ids in SentencePiece's order: control tokens, bytes, what was merged. Rare characters have no token of their own."""
+    learner = Tokenizer(models.BPE())
+    learner.pre_tokenizer = pre_tokenizers.Metaspace(SPACE, split=True)
+    learner.train_from_iterator([corpus.read_text(encoding="utf-8")], trainers.BpeTrainer(
+        vocab_size=size - 3 - 256, limit_alphabet=70, show_progress=False))
+    learned = json.loads(learner.to_str())["model"]
+    pieces = [UNKNOWN, BEGIN, END, *BYTES, *sorted(learned["vocab"], key=learned["vocab"].get)]
+    assert len(pieces) == size, "the corpus is too small for that many merges"
+    tokenizer = Tokenizer(models.BPE(
+        vocab={piece: i for i, piece in enumerate(pieces)}, merges=[tuple(m) for m in learned["merges"]], unk_token=UNKNOWN,
+        fuse_unk=True, byte_fallback=True))
+    tokenizer.add_special_tokens([AddedToken(t, normalized=False, special=True) for t in (UNKNOWN, BEGIN, END)])
+    return tokenizer
+
+
+def in_form(tokenizer, form):
+    changed = Tokenizer.from_str(tokenizer.to_str())
+    normalizer, pre_tokenizer, decoder = FORMS[form]
+    if normalizer is not None:
+        changed.normalizer = normalizer
+    if pre_tokenizer is not None:
+        changed.pre_tokenizer = pre_tokenizer
+    changed.decoder = decoder
+    return changed
+
+
+def sentencepiece_figures(tokenizer):
+    """`decodings`: of ids that no text encodes to. `decoded` is null where it is the text again."""
+    encodings = []
+    for text in SENTENCEPIECE_TEXTS:
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        decoded = tokenizer.decode(ids, skip_special_tokens=False)
+        encodings.append({"text": text, "ids": ids, "decoded": None if decoded == text else decoded})
+    owl = [3 + byte for byte in "🦉".encode()]
+    cases = [owl, [*owl, *owl, 1, *owl], list(range(259, 359)), [3 + 0x0A] * 3, [1, 2]]
+    return {"encodings": encodings, "decodings": [{"ids": ids, "text": tokenizer.decode(ids)} for ids in cases]}
+
+
+def write_sentencepiece_figures(out, model, write_json):
+    folder = out / "models" / model
+    size = json.loads((folder / "config.json").read_text())["vocab_size"]
+    tokenizer = build_sentencepiece(HERE / "corpus.txt", size)
+    forms = {form: in_form(tokenizer, form) for form in FORMS}
+    forms["prepended"].save(str(folder / "tokenizer.json"))
+    # One entry a line would be 700 lines.
+    (folder / "tokenizer.json").write_text(json.dumps(json.loads((folder / "tokenizer.json").read_text()), ensure_ascii=False) + "\n")
+    config = {
+        "bos_token": BEGIN, "eos_token": END, "unk_token": UNKNOWN, "clean_up_tokenization_spaces": False,
+        "chat_template": (HERE / "templates" / "inst.jinja").read_text(encoding="utf-8").rstrip("\n"),
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n")
+    loaded = PreTrainedTokenizerFast.from_pretrained(folder)
+    turns = [messages for messages in MESSAGE_LISTS if messages[-1]["role"] == "user"]
+    figures = {
+        "model": model, "chats": [chat(loaded, messages, {"addGenerationPrompt": True, "assistantStart": start})
+                                  for messages in turns for start in ("", ASSISTANT_START)],
+        "forms": [{"form": form, "definition": {name: json.loads(changed.to_str())[name] for name in ("normalizer", "pre_tokenizer", "decoder")},
+                   **sentencepiece_figures(changed)} for form, changed in forms.items()],
+    }
+    write_json(out / "figures" / "sentencepiece.json", figures)

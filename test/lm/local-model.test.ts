@@ -2,6 +2,9 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { planGrammar } from '../../backend/conductor/plan-grammar.ts';
+import { compilePattern } from '../../backend/lm/automaton/compile-pattern.ts';
+import { accepts } from '../../backend/lm/automaton/byte-automaton.ts';
 import { choice, literal, oneOf, repeat, sequence } from '../../backend/lm/automaton/pattern.ts';
 import { AdapterError } from '../../backend/lm/adapter/errors.ts';
 import { NotANumberError } from '../../backend/lm/decoder/not-a-number-error.ts';
@@ -77,6 +80,23 @@ describe('a model in this process', () => {
       expect(finishReason).toBe('stop');
     }
     expect(await qwen2.write({ ...QUESTION, prefill: 'Colour: ', grammar: structuredClone(colours) })).toEqual(written);
+  });
+
+  it('holds a plan to its grammar with tokens that write spaces by a sign and rare characters by their bytes', async () => {
+    const llama = await open('llama-tiny');
+    const grammar = planGrammar({ workers: 2, maximumSteps: 2, revision: false, tokensPerSubtask: 20, prefill: 'Plan' });
+    const written = await llama.write({ ...QUESTION, maxTokens: 400, prefill: 'Plan', grammar });
+    const automaton = compilePattern(grammar);
+    for (const { text, tokenIds, finishReason } of written) {
+      expect(finishReason).toBe('stop');
+      expect(text.startsWith('Plan')).toBe(true);
+      expect(accepts(automaton, text.slice('Plan'.length))).toBe(true);
+      const read = await llama.encode({ ...QUESTION, prefill: 'Plan' }, { text: text.slice('Plan'.length), ends: true });
+      const tokenizer = await openTokenizer(modelFolder('llama-tiny'));
+      // The tokens that imitate this text write the same bytes.
+      expect(tokenizer.decode(read.tokenIds, { skipSpecial: true, continues: true })).toBe(tokenizer.decode(tokenIds, { skipSpecial: true, continues: true }));
+    }
+    await llama.close();
   });
 
   it('refuses a grammar whose shortest text does not fit', async () => {

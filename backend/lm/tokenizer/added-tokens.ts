@@ -1,4 +1,6 @@
 import { escapeRegExp } from '../../common/escape-regexp.ts';
+import type { Place } from './pair-encoder.ts';
+
 /** A token such as `<|im_end|>` that is matched in the text before BPE. */
 export interface AddedToken {
   readonly id: number;
@@ -18,6 +20,11 @@ export interface AddedToken {
 /** A part of a text: the id of an added token, or the plain text between added tokens. */
 export type Piece = number | string;
 
+/**
+ * A run of white space, which is text and no sign: Gemma has tokens of several line ends. `▁` is SentencePiece's space.
+ */
+export const isWhiteSpace = ({ content, special }: AddedToken): boolean => !special && /^[\s▁]+$/.test(content);
+
 const WORD_BEFORE = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
 const WORD_AFTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
 const WHITE_SPACE = /\p{White_Space}/u;
@@ -33,32 +40,38 @@ const WHITE_SPACE = /\p{White_Space}/u;
 export class AddedTokens {
   readonly #written: Finder | undefined;
   readonly #normalized: Finder | undefined;
-  readonly #normalize: (text: string) => string;
+  readonly #normalize: (text: string, place?: Place) => string;
+  readonly #compose: (text: string) => string;
+  /** What `guard` forbids: in the form of the text that it guards. */
+  readonly #signs: readonly string[];
 
-  /** @param normalize must be idempotent: texts that are joined from its results may be normalised again */
-  constructor(tokens: readonly AddedToken[], normalize: (text: string) => string) {
+  /** @param compose the part of `normalize` that is idempotent and may be done to a part of a text; by default all of it */
+  constructor(tokens: readonly AddedToken[], normalize: (text: string, place?: Place) => string, compose: (text: string) => string = normalize) {
     this.#normalize = normalize;
+    this.#compose = tokens.some(({ normalized }) => normalized) ? compose : (text) => text;
+    const signs = tokens.filter((token) => token.content !== '' && !isWhiteSpace(token));
+    this.#signs = signs.map(({ content, normalized }) => (normalized ? compose(content) : content));
     this.#written = finderOf(tokens.filter((token) => !token.normalized));
     this.#normalized = finderOf(
       tokens.filter((token) => token.normalized).map((token) => ({ ...token, content: normalize(token.content) })),
     );
   }
 
-  /** Replaces every added token by its id, except after a mark. */
-  cut(text: string, mark?: string): Piece[] {
-    const pieces = cutBy(this.#written, text, mark).flatMap((piece) =>
-      typeof piece === 'number' || this.#normalized === undefined ? [piece] : cutBy(this.#normalized, this.#normalize(piece), mark));
+  /** Replaces every added token by its id, except after a mark, and normalises the rest. A first piece that is text stands at `place`. */
+  cut(text: string, mark?: string, place: Place = 'start'): Piece[] {
+    const pieces = cutBy(this.#written, text, mark).flatMap((piece, at) =>
+      typeof piece === 'number' ? [piece] : cutBy(this.#normalized, this.#normalize(piece, at === 0 ? place : 'later'), mark));
     const plain = (piece: Piece): Piece => (typeof piece === 'number' || mark === undefined ? piece : piece.replaceAll(mark, ''));
     return pieces.map(plain).filter((piece) => piece !== '');
   }
 
   /** Inserts a mark wherever an added token begins, or could begin or end in combination with the text around. */
   guard(text: string, mark: string, exempt: ReadonlySet<string> = new Set()): string {
-    const normal = this.#normalized === undefined ? text : this.#normalize(text);
-    const contents = [this.#written, this.#normalized].flatMap((finder) => [...(finder?.tokens.keys() ?? [])]);
-    const forbidden = contents.filter((content) => !exempt.has(content));
-    if (forbidden.length === 0 || normal === '') return normal;
+    const composed = this.#compose(text);
+    const forbidden = this.#signs.filter((content) => !exempt.has(content)).map(spaced);
+    if (forbidden.length === 0 || composed === '') return composed;
 
+    const normal = spaced(composed);
     const places = new Set<number>();
     if (forbidden.some((content) => continuesInto(content, normal))) places.add(0);
     for (const { index } of normal.matchAll(new RegExp(`(?=${alternatives(forbidden)})`, 'g'))) places.add(index);
@@ -68,8 +81,8 @@ export class AddedTokens {
     }
 
     const ascending = [...places].sort((a, b) => a - b);
-    const pieces = ascending.map((place, at) => mark + normal.slice(place, ascending[at + 1]));
-    return normal.slice(0, ascending[0]) + pieces.join('');
+    const pieces = ascending.map((place, at) => mark + composed.slice(place, ascending[at + 1]));
+    return composed.slice(0, ascending[0]) + pieces.join('');
   }
 }
 
@@ -91,6 +104,9 @@ function finderOf(tokens: readonly AddedToken[]): Finder | undefined {
   const byContent = new Map(tokens.filter(({ content }) => content !== '').map((token) => [token.content, token]));
   return byContent.size === 0 ? undefined : { pattern: new RegExp(alternatives([...byContent.keys()]), 'g'), tokens: byContent };
 }
+
+/** Of the same length, with SentencePiece's spaces as spaces: a token that names one may be matched by the other. */
+const spaced = (text: string): string => text.replaceAll('▁', ' ');
 
 /** Longest first, because a regular expression takes the first alternative that matches. */
 function alternatives(contents: readonly string[]): string {

@@ -1,11 +1,14 @@
 import { Tokenizer as Library } from '@huggingface/tokenizers';
-import { BYTE_CHARACTERS } from './byte-alphabet.ts';
+import { BYTE_CHARACTERS, writeTokenBytes } from './byte-alphabet.ts';
 import { TokenizerError, quoted, type TokenizerErrorKind } from './errors.ts';
-import { HIGHEST_ID, type Component, type TokenizerDefinition } from './tokenizer-files.ts';
+import type { PairEncoder } from './pair-encoder.ts';
+import { flatten, type TokenizerDefinition } from './tokenizer-files.ts';
+
+const utf8 = new TextEncoder();
 
 /**
  * Encodes text without added tokens: normalises it, splits it into words and merges pairs, with Hugging Face's JavaScript library.
- * Supports only byte-level BPE, as in the tokenizers of Qwen, Llama 3 and SmolLM2. It encodes every text without loss, unless the vocabulary lacks
+ * Supports byte-level BPE, as in the tokenizers of Qwen, Llama 3 and SmolLM2. It encodes every text without loss, unless the vocabulary lacks
  * some bytes (SmolLM2's: 21, mainly control characters): these are left out.
  *
  * The library's own search for added tokens is not used, because it cannot exclude tokens.
@@ -13,7 +16,7 @@ import { HIGHEST_ID, type Component, type TokenizerDefinition } from './tokenize
  * Hugging Face's Rust library differs in two ways. Its Unicode tables are older than Node's, so it splits letters and accents of the
  * latest Unicode versions elsewhere. It also matches a long s (`ſ`) after an apostrophe as the `'s` of Qwen's pattern.
  */
-export class BytePairEncoder {
+export class BytePairEncoder implements PairEncoder {
   readonly #library: Library;
   readonly #normalizes: boolean;
 
@@ -22,6 +25,7 @@ export class BytePairEncoder {
     const { model, normalizer, pre_tokenizer, decoder } = definition;
     refuseOtherKinds(file, definition);
     this.#normalizes = flatten(normalizer).length > 0;
+    requireBytes(file, definition);
     checkMerges(file, model.merges, model.vocab);
     try {
       // Without an unknown token, the library leaves out bytes that have none.
@@ -37,18 +41,26 @@ export class BytePairEncoder {
     return this.#normalizes ? text.normalize('NFC') : text;
   }
 
+  compose(text: string): string {
+    return this.normalize(text);
+  }
+
   encode(text: string): number[] {
     return this.#library.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** Added tokens are plain text. (The Rust library reads them in the byte alphabet too, so that it decodes an added token `é` to U+FFFD.) */
+  writeToken(token: string, raw: boolean, bytes: Uint8Array, offset: number): number {
+    return (raw ? undefined : writeTokenBytes(token, bytes, offset)) ?? offset + utf8.encodeInto(token, bytes.subarray(offset)).written;
   }
 }
 
 function refuseOtherKinds(file: string, { model, normalizer, pre_tokenizer, decoder }: TokenizerDefinition): void {
   const unsupported = (field: string, found: string | null | undefined): TokenizerError => {
-    const problem = `${field} is ${quoted(found ?? 'missing')}, and Conductor reads byte-level BPE alone: choose a Llama 3, Qwen or SmolLM2 model`;
+    const problem = `${field} is ${quoted(found ?? 'missing')}, and Conductor reads BPE alone, of bytes or with byte fallback: choose another model`;
     return failure('unsupported', file, problem);
   };
   if (model.type !== 'BPE') throw unsupported('model.type', model.type);
-  if (model.byte_fallback === true) throw unsupported('model.byte_fallback', 'true');
   for (const field of ['continuing_subword_prefix', 'end_of_word_suffix'] as const) {
     if (model[field]) throw unsupported(`model.${field}`, model[field]);
   }
@@ -60,29 +72,9 @@ function refuseOtherKinds(file: string, { model, normalizer, pre_tokenizer, deco
   if (decoders.length !== 1 || decoders[0]?.type !== 'ByteLevel') throw unsupported('decoder', decoders.map(({ type }) => type).join());
 }
 
-/** The components of a possibly nested sequence. */
-function flatten(component: Component | null | undefined): Component[] {
-  if (!component) return [];
-  if (component.type !== 'Sequence') return [component];
-  return (component.normalizers ?? component.pretokenizers ?? component.decoders ?? []).flatMap(flatten);
-}
-
-/**
- * The BPE tokens, in the byte alphabet, and their ids.
- * @throws TokenizerError
- */
-export function readVocabulary(file: string, { model: { vocab } }: TokenizerDefinition): [token: string, id: number][] {
-  const malformed = (problem: string): TokenizerError => failure('malformed', file, `${problem}: download the model again`);
-  const seen = new Set<unknown>();
-  const entries = Object.entries(vocab);
-  for (const [token, id] of entries) {
-    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id > HIGHEST_ID) throw malformed(`has no valid id for ${quoted(token)}`);
-    if (seen.has(id)) throw malformed(`has two tokens of id ${id}`);
-    seen.add(id);
-  }
+function requireBytes(file: string, { model: { vocab } }: TokenizerDefinition): void {
   const missing = BYTE_CHARACTERS.findIndex((character, byte) => isNeeded(byte) && !Object.hasOwn(vocab, character));
-  if (missing >= 0) throw malformed(`has no token for byte ${missing}`);
-  return entries as [string, number][];
+  if (missing >= 0) throw failure('malformed', file, `has no token for byte ${missing}: download the model again`);
 }
 
 /** Whether a byte occurs in texts of every kind: in UTF-8, except control characters and the first bytes of rare characters. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { TokenizerError, TokenizerMissingError, type TokenizerErrorKind } from './errors.ts';
+import { quoted, TokenizerError, TokenizerMissingError, type TokenizerErrorKind } from './errors.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** Several times the largest tokenizer.json in use, which has 34 MB for a vocabulary of 262,144. */
@@ -51,6 +51,29 @@ const definitionSchema = z.looseObject({
   decoder: componentSchema.nullish(),
 });
 export type TokenizerDefinition = z.output<typeof definitionSchema>;
+
+/** The components of a possibly nested sequence. */
+export function flatten(component: Component | null | undefined): Component[] {
+  if (!component) return [];
+  if (component.type !== 'Sequence') return [component];
+  return (component.normalizers ?? component.pretokenizers ?? component.decoders ?? []).flatMap(flatten);
+}
+
+/**
+ * The BPE tokens as the file writes them, and their ids.
+ * @throws TokenizerError
+ */
+export function readTokens(file: string, { model: { vocab } }: TokenizerDefinition): [token: string, id: number][] {
+  const malformed = (problem: string): TokenizerError => failure('malformed', file, `${problem}: download the model again`);
+  const seen = new Set<unknown>();
+  const entries = Object.entries(vocab);
+  for (const [token, id] of entries) {
+    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id > HIGHEST_ID) throw malformed(`has no valid id for ${quoted(token)}`);
+    if (seen.has(id)) throw malformed(`has two tokens of id ${id}`);
+    seen.add(id);
+  }
+  return entries as [string, number][];
+}
 
 const namedToken = z.union([z.string(), z.looseObject({ content: z.string() }).transform(({ content }) => content)]).nullish();
 const namedTokensSchema = z.looseObject({ bos_token: namedToken, eos_token: namedToken, pad_token: namedToken, unk_token: namedToken });

@@ -1,9 +1,11 @@
-import { AddedTokens, chooseMark, type AddedToken } from './added-tokens.ts';
-import { BytePairEncoder, readVocabulary } from './byte-pair-encoder.ts';
+import { AddedTokens, chooseMark, isWhiteSpace, type AddedToken } from './added-tokens.ts';
+import { BytePairEncoder } from './byte-pair-encoder.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { TokenizerError } from './errors.ts';
-import { TextStream, decodeTokens } from './text-stream.ts';
-import { readTokenizerFiles, type TokenizerFiles } from './tokenizer-files.ts';
+import type { PairEncoder, Place } from './pair-encoder.ts';
+import { SentencePieceEncoder } from './sentencepiece-encoder.ts';
+import { TextStream } from './text-stream.ts';
+import { readTokenizerFiles, readTokens, type TokenizerFiles } from './tokenizer-files.ts';
 import { Vocabulary, type VocabularyEntry } from './vocabulary.ts';
 
 export interface ChatMessage {
@@ -14,11 +16,15 @@ export interface ChatMessage {
 export interface EncodeOptions {
   /** `parse`: text such as `<|im_end|>` becomes the token of that name. `plain`: it stays text, for untrusted input. */
   readonly specialTokens: 'parse' | 'plain';
+  /** The text stands right behind other text, so no space is put before it, as SentencePiece's tokenizers do; false by default. */
+  readonly continues?: boolean | undefined;
 }
 
 export interface DecodeOptions {
   /** Omit special tokens. */
   readonly skipSpecial: boolean;
+  /** The text stands right behind other text, so a space at its start stays; false by default. */
+  readonly continues?: boolean | undefined;
 }
 
 export interface ChatOptions {
@@ -47,8 +53,10 @@ export class Tokenizer {
   /** The ids that end a generation. */
   readonly stopTokenIds: readonly number[];
 
-  readonly #encoder: BytePairEncoder;
+  readonly #encoder: PairEncoder;
   readonly #addedTokens: AddedTokens;
+  /** Those that are found in plain text, too. */
+  readonly #whiteSpace: AddedTokens;
   readonly #vocabulary: Vocabulary;
   readonly #addedContents: string;
   readonly #template: ChatTemplate | undefined;
@@ -59,11 +67,15 @@ export class Tokenizer {
   constructor(files: TokenizerFiles) {
     const { definitionFile, definition, chatTemplate, namedTokens } = files;
     this.#file = definitionFile;
-    this.#encoder = new BytePairEncoder(definitionFile, definition);
+    const encoder = new (definition.model.byte_fallback === true ? SentencePieceEncoder : BytePairEncoder)(definitionFile, definition);
+    this.#encoder = encoder;
     const added = readAddedTokens(files);
-    this.#addedTokens = new AddedTokens(added, (text) => this.#encoder.normalize(text));
+    const find = (tokens: readonly AddedToken[]): AddedTokens =>
+      new AddedTokens(tokens, (text, place) => encoder.normalize(text, place), (text) => encoder.compose(text));
+    this.#addedTokens = find(added);
+    this.#whiteSpace = find(added.filter(isWhiteSpace));
     this.#addedContents = added.map(({ content }) => content).join('');
-    this.#vocabulary = new Vocabulary(mergeEntries(definitionFile, readVocabulary(definitionFile, definition), added));
+    this.#vocabulary = new Vocabulary(mergeEntries(definitionFile, readTokens(definitionFile, definition), added), encoder);
     this.#template = chatTemplate === undefined ? undefined : new ChatTemplate(chatTemplate.file, chatTemplate.source);
     this.#namedTokens = namedTokens;
     this.vocabularySize = this.#vocabulary.size;
@@ -72,18 +84,20 @@ export class Tokenizer {
     this.stopTokenIds = [...new Set([...files.stopTokenIds, ...(endOfText === undefined ? [] : [endOfText.id])])];
   }
 
-  encode(text: string, { specialTokens }: EncodeOptions): number[] {
-    return specialTokens === 'plain' ? this.#encoder.encode(text) : this.#encodePieces(text);
+  encode(text: string, { specialTokens, continues = false }: EncodeOptions): number[] {
+    return this.#encodePieces(text, { added: specialTokens === 'plain' ? this.#whiteSpace : this.#addedTokens, place: continues ? 'continued' : 'start' });
   }
 
   /** Omits unused ids. Invalid UTF-8 becomes U+FFFD. */
-  decode(ids: readonly number[], { skipSpecial }: DecodeOptions): string {
-    return decodeTokens(this.#vocabulary, ids, this.#skipped(skipSpecial));
+  decode(ids: readonly number[], options: DecodeOptions): string {
+    const stream = this.textStream(options);
+    return stream.push(ids) + stream.end();
   }
 
   /** Decodes ids incrementally. The joined pieces equal `decode` of all ids. */
-  textStream({ skipSpecial }: DecodeOptions): TextStream {
-    return new TextStream(this.#vocabulary, this.#skipped(skipSpecial));
+  textStream({ skipSpecial, continues = false }: DecodeOptions): TextStream {
+    const skip = skipSpecial ? this.specialTokenIds : NONE;
+    return new TextStream(this.#vocabulary, skip, continues ? undefined : this.#encoder.decodeFirst);
   }
 
   /**
@@ -113,7 +127,7 @@ export class Tokenizer {
       },
       contents.reduce((sum, content) => sum + content.length, 0),
     );
-    return this.#encodePieces(text + guard(prefill, 'assistant'), mark);
+    return this.#encodePieces(text + guard(prefill, 'assistant'), { added: this.#addedTokens, mark, place: 'start' });
   }
 
   /**
@@ -127,12 +141,9 @@ export class Tokenizer {
     });
   }
 
-  #encodePieces(text: string, mark?: string): number[] {
-    return this.#addedTokens.cut(text, mark).flatMap((piece) => (typeof piece === 'number' ? piece : this.#encoder.encode(piece)));
-  }
-
-  #skipped(skipSpecial: boolean): ReadonlySet<number> {
-    return skipSpecial ? this.specialTokenIds : NONE;
+  #encodePieces(text: string, { added, mark, place }: { readonly added: AddedTokens; readonly mark?: string; readonly place: Place }): number[] {
+    const pieces = added.cut(text, mark, place);
+    return pieces.flatMap((piece, at) => (typeof piece === 'number' ? piece : this.#encoder.encode(piece, at === 0 ? place : 'later')));
   }
 }
 

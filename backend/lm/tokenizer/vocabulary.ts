@@ -1,9 +1,6 @@
-import { writeTokenBytes } from './byte-alphabet.ts';
+import type { PairEncoder } from './pair-encoder.ts';
 
-/**
- * A token as written in the files. `raw` tokens, the added ones, are plain text; the others are in the byte alphabet. (The Rust
- * library reads added tokens in the byte alphabet too, so that it decodes an added token `é` to U+FFFD.)
- */
+/** A token as written in the files. `raw` tokens are the added ones. */
 export interface VocabularyEntry {
   readonly id: number;
   readonly token: string;
@@ -19,17 +16,16 @@ export class Vocabulary {
   readonly #offsets: Uint32Array;
 
   /** @param entries in ascending order of unique ids */
-  constructor(entries: readonly VocabularyEntry[]) {
+  constructor(entries: readonly VocabularyEntry[], encoder: Pick<PairEncoder, 'writeToken'>) {
     this.size = (entries.at(-1)?.id ?? -1) + 1;
     this.#offsets = new Uint32Array(this.size + 1);
-    // A character of the byte alphabet is one byte. Other characters take at most three bytes for each UTF-16 unit.
+    // No token has more than three bytes for each UTF-16 unit.
     const bytes = new Uint8Array(entries.reduce((sum, { token }) => sum + 3 * token.length, 0));
-    const encoder = new TextEncoder();
     let end = 0;
     let next = 0;
     for (const { id, token, raw } of entries) {
       while (next <= id) this.#offsets[next++] = end;
-      end = (raw ? undefined : writeTokenBytes(token, bytes, end)) ?? end + encoder.encodeInto(token, bytes.subarray(end)).written;
+      end = encoder.writeToken(token, raw, bytes, end);
     }
     this.#offsets[this.size] = end;
     this.#bytes = bytes.slice(0, end);
@@ -40,15 +36,8 @@ export class Vocabulary {
     return this.#bytes.subarray(this.#offsets[id] ?? 0, this.#offsets[id + 1] ?? 0);
   }
 
-  /** The concatenated bytes of the tokens, without those in `skip`. */
-  concatenate(ids: readonly number[], skip: ReadonlySet<number>): Uint8Array {
-    const pieces = ids.filter((id) => !skip.has(id)).map((id) => this.bytesOf(id));
-    const joined = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-    let offset = 0;
-    for (const piece of pieces) {
-      joined.set(piece, offset);
-      offset += piece.length;
-    }
-    return joined;
+  /** The bytes of the tokens that have any, without those in `skip`. */
+  pieces(ids: readonly number[], skip: ReadonlySet<number>): Uint8Array[] {
+    return ids.filter((id) => !skip.has(id)).map((id) => this.bytesOf(id)).filter(({ length }) => length > 0);
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { modelFolder } from '../../golden/golden.ts';
+import { type GoldenModel, modelFolder } from '../../golden/golden.ts';
 
 /** The tokenizer of a tiny model, as plain data to be changed. */
 export interface Definition {
@@ -10,8 +10,8 @@ export interface Definition {
   [field: string]: unknown;
 }
 
-export async function goldenDefinition(): Promise<Definition> {
-  return JSON.parse(await readFile(join(modelFolder('qwen3-tiny'), 'tokenizer.json'), 'utf8')) as Definition;
+export async function goldenDefinition(model: GoldenModel = 'qwen3-tiny'): Promise<Definition> {
+  return JSON.parse(await readFile(join(modelFolder(model), 'tokenizer.json'), 'utf8')) as Definition;
 }
 
 /** A folder of its own with these files, texts as they are and other values as JSON. It is gone when the scope ends. */

@@ -84,7 +84,7 @@ export class RemoteEngine implements TrainEngine {
         from, prompt, maxTokens: Math.min(maxTokens, room), temperature, stopTokens: tokenizer.stopTokenIds, seed, signal,
       });
       const shown = stops.has(tokens.at(-1) ?? -1) ? tokens.slice(0, -1) : tokens;
-      return { promptTokens: prompt, tokens, logprobs, text: prefill + tokenizer.decode(shown, { skipSpecial: true }), finishReason: stopReason };
+      return { promptTokens: prompt, tokens, logprobs, text: prefill + tokenizer.decode(shown, { skipSpecial: true, continues: prefill !== '' }), finishReason: stopReason };
     });
   }
 
