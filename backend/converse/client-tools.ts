@@ -1,20 +1,29 @@
 import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
-import type { CallResult } from '../protocol/tool-calls.ts';
+import type { CallResult, ToolCall } from '../protocol/tool-calls.ts';
 import { RunError } from '../solve/failure.ts';
 import type { Observation } from '../solve/step-work.ts';
+import { isClosingCall } from './closing-call.ts';
 
 /** An agent may wait for a person's permission before it runs a tool. After this time nobody is expected to come back. */
 const WAIT_MS = 60 * 60_000;
+/** After a turn that may be the last one. Clients that ask an empty answer again do so within some ten seconds. */
+const QUIET_MS = 30_000;
+
+type Calls = readonly Pick<ToolCall, 'id' | 'name'>[];
 
 interface Waiting {
   readonly runId: string;
   readonly session: string;
+  /** None after an empty answer, which the client may ask again. */
   readonly ids: readonly string[];
-  readonly came: PromiseWithResolvers<Observation>;
+  readonly isAtEnd: boolean;
+  /** Undefined where nothing comes any more. */
+  readonly came: PromiseWithResolvers<Observation | undefined>;
 }
 
 export interface ClientToolsOptions {
   readonly waitMs?: number;
+  readonly quietMs?: number;
 }
 
 /**
@@ -23,25 +32,32 @@ export interface ClientToolsOptions {
  */
 export class ClientTools {
   readonly #waitMs: number;
+  readonly #quietMs: number;
   /** By the run. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #told = new Map<string, Conversation>();
 
-  constructor({ waitMs = WAIT_MS }: ClientToolsOptions = {}) {
+  constructor({ waitMs = WAIT_MS, quietMs = QUIET_MS }: ClientToolsOptions = {}) {
     this.#waitMs = waitMs;
+    this.#quietMs = quietMs;
   }
 
   /** Results of these calls are about to be wanted by the run, or already are. */
-  expect(runId: string, session: string, ids: readonly string[]): void {
-    this.#expected(runId, session, ids);
+  expect(runId: string, session: string, calls: Calls): void {
+    this.#expected(runId, session, calls);
   }
 
-  /** Waits for the results of a run's calls. @throws RunError `client-gone` if none come in time, or the signal's reason */
-  async results(runId: string, session: string, ids: readonly string[], signal: AbortSignal): Promise<Observation> {
+  /**
+   * Waits for the results of a run's calls, or for the client to ask again where there are none. @returns undefined where the task was over
+   * @throws RunError `client-gone` if none come in time, or the signal's reason
+   */
+  async results(runId: string, session: string, calls: Calls, signal: AbortSignal): Promise<Observation | undefined> {
     signal.throwIfAborted();
-    const { came } = this.#expected(runId, session, ids);
+    const { came, isAtEnd } = this.#expected(runId, session, calls);
     const stop = (): void => came.reject(signal.reason);
-    const late = setTimeout(() => came.reject(new RunError('client-gone', 'The program that asked did not say what its tools returned: ask again there.')), this.#waitMs);
+    const late = isAtEnd
+      ? setTimeout(() => came.resolve(undefined), this.#quietMs)
+      : setTimeout(() => came.reject(new RunError('client-gone', 'The program that asked did not say what its tools returned: ask again there.')), this.#waitMs);
     signal.addEventListener('abort', stop, { once: true });
     try {
       return await came.promise;
@@ -52,10 +68,12 @@ export class ClientTools {
     }
   }
 
-  #expected(runId: string, session: string, ids: readonly string[]): Waiting {
+  #expected(runId: string, session: string, calls: Calls): Waiting {
+    const ids = calls.map(({ id }) => id);
     const known = this.#waiting.get(runId);
     if (known && known.ids.join('\n') === ids.join('\n')) return known;
-    const waiting: Waiting = { runId, session, ids, came: Promise.withResolvers<Observation>() };
+    const isAtEnd = calls.length === 0 || calls.some(isClosingCall);
+    const waiting: Waiting = { runId, session, ids, isAtEnd, came: Promise.withResolvers<Observation | undefined>() };
     // Whoever waits for it comes later.
     waiting.came.promise.catch(() => {});
     this.#waiting.set(runId, waiting);
@@ -65,7 +83,7 @@ export class ClientTools {
   /** The run of the session that waits for results which are in the messages; undefined if none does. */
   waitingFor(session: string, messages: readonly SpokenMessage[]): string | undefined {
     const given = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])));
-    const found = [...this.#waiting.values()].findLast((one) => one.session === session && one.ids.every((id) => given.has(id)));
+    const found = [...this.#waiting.values()].findLast((one) => one.session === session && one.ids.length > 0 && one.ids.every((id) => given.has(id)));
     return found?.runId;
   }
 
@@ -80,6 +98,23 @@ export class ClientTools {
       return { callId, text: given?.content ?? '', ...(given?.role === 'tool' && given.isError && { isError: true }) };
     });
     waiting.came.resolve({ text: '', results });
+  }
+
+  /** Whether the run's answer was empty, and its client may ask again. */
+  gaveNothing(runId: string): boolean {
+    return this.#waiting.get(runId)?.ids.length === 0;
+  }
+
+  /** The client asks an empty answer again. */
+  askAgain(runId: string): void {
+    if (this.gaveNothing(runId)) this.#waiting.get(runId)?.came.resolve({ text: '' });
+  }
+
+  /** The client goes on with something else. @returns whether the run was at its end, and now is over */
+  close(runId: string): boolean {
+    const { isAtEnd = false, came } = this.#waiting.get(runId) ?? {};
+    if (isAtEnd) came?.resolve(undefined);
+    return isAtEnd;
   }
 
   /** Runs of the session that wait for their client. */

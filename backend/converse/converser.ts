@@ -82,12 +82,15 @@ export class Converser {
       return await this.#follow(waiting, { signal, onText }, { isAnswered: true, start: () => tools.deliver(waiting, request) });
     }
     const before = this.#runOf.get(key);
+    if (before !== undefined && tools.gaveNothing(before)) {
+      return await this.#follow(before, { signal, onText }, { isAnswered: true, start: () => tools.askAgain(before) });
+    }
     if (before !== undefined && !this.#followed.has(before) && isUnfinished(runs, before)) {
       return await this.#follow(before, { signal, onText }, { start: () => runs.resume(before) });
     }
     // The person says something else meanwhile, so nobody will answer what the speaker asked for.
     for (const runId of tools.waitingIn(session)) {
-      if ((runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
+      if (!tools.close(runId) && (runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
     }
     const runId = await this.#begin(request);
     this.#remember(key, runId);
@@ -132,7 +135,7 @@ export class Converser {
       else await start();
       followed.look();
       const result = await followed.result;
-      if (result.calls.length > 0) tools.expect(runId, session, result.calls.map(({ id }) => id));
+      if (speakerOf(runs.snapshot(runId))?.output === undefined) tools.expect(runId, session, result.calls);
       return result;
     } finally {
       signal.removeEventListener('abort', gone);
@@ -149,7 +152,7 @@ export class Converser {
 class FollowedTurn {
   readonly #snapshot: () => RunSnapshot;
   readonly #onText: (text: string) => void;
-  readonly #turnsBefore: number;
+  #turnsBefore: number;
   readonly #usdBefore: number;
   readonly #unpricedBefore: number;
   readonly #end = Promise.withResolvers<ConverseResult>();
@@ -205,6 +208,8 @@ class FollowedTurn {
       if (isSpeaker) this.#speaker = event.usage;
       else this.#others = addUsage(this.#others, event.usage);
     }
+    // Another worker speaks, whose turns are counted anew.
+    if (event.type === 'step.reassigned') this.#turnsBefore = 0;
     if (this.#hasStarted) this.#settle();
   }
 
@@ -268,6 +273,8 @@ function hasResultsLast({ messages }: Pick<Conversation, 'messages'>): boolean {
 function isUnfinished(runs: Pick<RunService, 'snapshot'>, runId: string): boolean {
   try {
     const run = runs.snapshot(runId);
+    // Who asks again after nothing came wants something else.
+    if (run.failure?.kind === 'empty-answer') return false;
     return (run.state === 'running' || run.state === 'cancelled' || run.state === 'failed') && speakerOf(run)?.output === undefined && run.pool.length > 0;
   } catch {
     // It was removed.

@@ -1,15 +1,20 @@
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { toolResult, type StepWork, type Turn, type WorkPlace } from '../solve/step-work.ts';
+import { WorkerError } from '../workers/errors.ts';
+import { failureSentence } from '../workers/failure-sentences.ts';
 import type { ModelReply } from '../workers/model.ts';
 import type { ClientTools } from './client-tools.ts';
+import { closingWords } from './closing-call.ts';
 import { withPictures } from './question-pictures.ts';
 import { sessionKey } from './session-key.ts';
 import { speakerMessages } from './speaker-messages.ts';
 
-/** What calls tools is a turn; everything else ends the step. A call that was cut off is none. */
-export function isAnswer({ toolCalls = [], finishReason }: Pick<ModelReply, 'toolCalls' | 'finishReason'>): boolean {
-  return toolCalls.length === 0 || finishReason !== 'stop';
+/** What calls tools is a turn, and so is an empty reply, which some clients ask again; everything else ends the step. A call that was cut off is none. */
+export function isAnswer({ text, toolCalls = [], finishReason }: Pick<ModelReply, 'text' | 'toolCalls' | 'finishReason'>): boolean {
+  return finishReason !== 'stop' || (toolCalls.length === 0 && !isEmpty(text));
 }
+
+const isEmpty = (text: string): boolean => text.trim() === '';
 
 /**
  * The last step of a plan in a conversation that another program holds: its worker is sent that program's messages and tools, and speaks there.
@@ -42,7 +47,13 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
       };
     },
     isOutput: isAnswer,
-    observe: (_reply, signal, _turns, calls = []) => tools.results(runId, session, calls.map(({ id }) => id), signal),
+    observe: async (reply, signal, turns, calls = []) => {
+      const came = await tools.results(runId, session, calls, signal);
+      if (!came) return { text: '', output: closingWords(reply, calls) };
+      // It was asked once more already: another one speaks, if there is one.
+      if (calls.length === 0 && turns.at(-1)?.calls === undefined && turns.length > 0 && worker) throw new WorkerError({ kind: 'empty-answer', message: failureSentence('empty-answer', worker) });
+      return came;
+    },
   };
 }
 
@@ -56,7 +67,9 @@ function adviceFor(run: RunSnapshot, round: number, reads: readonly number[]): {
 
 /** The conversation as far as the journal has it, for a run that was taken up again. */
 function journalled(messages: NonNullable<RunSnapshot['conversation']>['messages'], turns: readonly Turn[]): typeof messages {
-  return [...messages, ...turns.flatMap(({ reply, calls = [], results = [] }): typeof messages => [
+  // An empty turn was asked again as if it had not been.
+  const taken = turns.filter(({ calls = [] }) => calls.length > 0);
+  return [...messages, ...taken.flatMap(({ reply, calls = [], results = [] }): typeof messages => [
     { role: 'assistant', content: reply, toolCalls: [...calls] },
     ...results.map(toolResult),
   ])];

@@ -321,8 +321,9 @@ export class RoundDriver {
       const messages = stepPrompt(this.#run, this.#round, step, inputs, this.#run.contexts[context]);
       const attempts = this.#attempts({ kind: 'step', step: step.index }, context, (...reply) => this.#stepEvent(step, work, ...reply));
       for (;;) {
-        const turns = await this.#turns(step, work, signal);
-        const reply = await call(worker, work.request(messages, turns), { ledger, attempts, signal }).catch((error: unknown) => {
+        const over = await this.#observe(step, work, signal);
+        if (over !== undefined) return over;
+        const reply = await call(worker, work.request(messages, this.#taken(step.index)), { ledger, attempts, signal }).catch((error: unknown) => {
           if (signal.aborted || !work.shorten?.(error)) throw error;
           return undefined;
         });
@@ -391,17 +392,24 @@ export class RoundDriver {
     return work.isOutput(reply, turns) && !isUnread;
   }
 
-  /** The journalled turns. If the last one has no observation, it is made first. */
-  async #turns({ index }: Step, work: StepWork, signal: AbortSignal): Promise<Turn[]> {
-    const last = this.#view.steps[index]?.turns?.at(-1);
-    if (last && last.observation === undefined) {
-      const { text, results, pieces = [], changes = [], isLast } = await work.observe(last.reply, signal, this.#taken(index), last.calls);
+  /** Makes the observation of the last turn, unless it has one. @returns the step's output where the step is over by it */
+  async #observe({ index }: Step, work: StepWork, signal: AbortSignal): Promise<string | undefined> {
+    const { turns = [], attempt } = this.#view.steps[index] ?? {};
+    const last = turns.at(-1);
+    if (!last || last.observation !== undefined) return undefined;
+    const { text, results, pieces = [], changes = [], isLast, output } = await work.observe(last.reply, signal, this.#taken(index), last.calls);
+    if (output === undefined) {
       this.#record({
         type: 'step.observed', round: this.#round, step: index, text, ...(results && { results: [...results] }),
         ...(pieces.length > 0 && { pieces: [...pieces] }), ...(changes.length > 0 && { changes: [...changes] }), ...(isLast && { isLast }),
       });
+    } else {
+      this.#record({
+        type: 'step.completed', round: this.#round, step: index, attemptId: attempt?.attemptId ?? '', output, finishReason: 'stop',
+        usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: 0,
+      });
     }
-    return this.#taken(index);
+    return output;
   }
 
   /** The turns with what was given for them. */

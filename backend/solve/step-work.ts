@@ -37,6 +37,8 @@ export interface Observation {
   readonly pieces?: readonly ContextPiece[];
   readonly changes?: readonly FileChange[];
   readonly isLast?: true;
+  /** The step is over, and this is its output. */
+  readonly output?: string;
 }
 
 /**

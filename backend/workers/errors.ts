@@ -20,6 +20,8 @@ export type WorkerErrorKind =
   | 'incomplete'
   | 'invalid-response'
   | 'too-large'
+  /** Nothing was written, also when it was asked once more. */
+  | 'empty-answer'
   /** The process of a local model ended during a call. */
   | 'model-died'
   /** A local model cannot be loaded or cannot answer, and a retry would not help. */

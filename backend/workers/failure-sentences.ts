@@ -75,6 +75,8 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
       return `${name}: ${server} sent an answer that could not be read${said}; check the worker's address and provider.`;
     case 'too-large':
       return `${name}: ${server} sent more than an answer can hold and was stopped; ask for less in one step.`;
+    case 'empty-answer':
+      return `${name}: ${server} answered twice with nothing; ask in other words, or another worker.`;
     case 'model-died':
     case 'model-unusable':
     case 'model-unloaded':

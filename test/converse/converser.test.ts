@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function started(options: { waitMs?: number } = {}) {
+function started(options: { waitMs?: number; quietMs?: number } = {}) {
   const conversations = startConversations(folder, () => workers, options);
   open.push(conversations);
   return { ...conversations, close: async () => { open.pop(); await conversations.close(); } };
@@ -175,10 +175,75 @@ describe('a conversation with the client\'s tools', () => {
     await vi.waitFor(() => expect(runs.snapshot(runId)).toMatchObject({ state: 'failed', failure: { kind: 'client-gone' } }));
   });
 
+  it.each(['attempt_completion', 'submit_and_exit', 'Exit'])('ends after a quiet time where the speaker ends by a tool, as by %s, of whose result nobody is told', async (name) => {
+    script = ({ model }) => (model === 'planner' ? PLAN : model === 'first' ? 'Off by one.' : { calls: [{ name, arguments: { result: 'Mended, and the tests pass.', verified: true } }] });
+    const { converser, runs } = started({ quietMs: 20 });
+    const { runId, calls } = await converser.turn(asked([user('Mend it')], { tools: [READ, { ...READ, name }] }), quietly);
+    expect(calls).toMatchObject([{ name }]);
+    await vi.waitFor(() => expect(runs.snapshot(runId).state).toBe('completed'));
+    expect(runs.snapshot(runId).rounds[0]?.steps[1]).toMatchObject({ output: 'Mended, and the tests pass.', finishReason: 'stop' });
+    expect(server.of('second')).toHaveLength(1);
+  });
+
+  it('ends such a run at once where the client says something else in its conversation, and goes on where the result comes all the same', async () => {
+    script = ({ model, messages }) => (model === 'planner' ? PLAN : messages.some(({ role }) => role === 'tool') ? 'More.' : { text: 'Done.', calls: [{ name: 'task_done', arguments: {} }] });
+    const { converser, runs } = started();
+    const first = await converser.turn(asked([user('Mend it')]), quietly);
+    const next = await converser.turn(asked([user('Mend it'), { role: 'assistant', content: 'Done.' }, user('And the other?')]), quietly);
+    await vi.waitFor(() => expect(runs.snapshot(first.runId)).toMatchObject({ state: 'completed', rounds: [{ steps: [{}, { output: 'Done.' }] }] }));
+    const told = [user('Mend it'), { role: 'assistant' as const, content: 'Done.' }, user('And the other?'), spoke(next), ...returned(next, ['No.'])];
+    expect(await converser.turn(asked(told), quietly)).toMatchObject({ runId: next.runId, text: 'More.' });
+  });
+
+  it('lets another worker speak, with tools of its own, where the speaker fails in the middle', async () => {
+    script = (request) => {
+      if (request.model === 'second' && request.messages.some(({ role }) => role === 'tool')) return { status: 400 };
+      return request.model === 'first' && request.tools.length > 0 ? { calls: [{ name: 'read', arguments: { path: 'c' } }] } : twoCalls(request);
+    };
+    const { converser } = started();
+    const first = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    const next = await converser.turn(asked([user('Mend it'), spoke(first), ...returned(first, ['A', 'B'])], { tools: [READ] }), quietly);
+    expect(next).toMatchObject({ runId: first.runId, worker: 'first', calls: [{ arguments: '{"path":"c"}' }] });
+  });
+
   it('lets another worker speak where the speaker fails', async () => {
     script = (request) => (request.model === 'second' ? { status: 400 } : request.model === 'first' && request.tools.length > 0 ? 'I do it.' : twoCalls(request));
     const { converser } = started();
     expect(await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly)).toMatchObject({ worker: 'first', text: 'I do it.' });
+  });
+});
+
+describe('an empty answer', () => {
+  const nothing = ({ model, tools }: ScriptedRequest): ScriptedAnswer => (model === 'planner' ? PLAN : model === 'second' || tools.length > 0 ? '' : 'Off by one.');
+  const question = (): ConverseRequest => asked([user('Mend it')], { tools: [READ] });
+
+  it('ends the run where the client takes it', async () => {
+    script = nothing;
+    const { converser, runs } = started({ quietMs: 20 });
+    const { runId, text, calls } = await converser.turn(question(), quietly);
+    expect([text, calls]).toEqual(['', []]);
+    await vi.waitFor(() => expect(runs.snapshot(runId).state).toBe('completed'));
+  });
+
+  it('is asked of the same worker again in the same run, and then of another one, without another plan', async () => {
+    script = (request) => (request.model === 'first' && request.tools.length > 0 ? 'Mended by the first.' : nothing(request));
+    const { converser, runs } = started();
+    const turns = [await converser.turn(question(), quietly), await converser.turn(question(), quietly), await converser.turn(question(), quietly)];
+    expect(turns.map(({ text, worker }) => [worker, text])).toEqual([['second', ''], ['second', ''], ['first', 'Mended by the first.']]);
+    expect(new Set(turns.map(({ runId }) => runId)).size).toBe(1);
+    expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second', 'first']);
+    expect(server.of('second')[1]?.messages).toEqual(server.of('second')[0]?.messages);
+    await vi.waitFor(() => expect(runs.snapshot(turns[0]?.runId ?? '').state).toBe('completed'));
+  });
+
+  it('fails where nobody has an answer, and begins anew when it is asked once more', async () => {
+    script = nothing;
+    const { converser } = started();
+    for (let times = 0; times < 4; times += 1) await converser.turn(question(), quietly);
+    await expect(converser.turn(question(), quietly)).rejects.toMatchObject({ kind: 'empty-answer', message: expect.stringContaining('answered twice with nothing') });
+    expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second', 'first', 'first']);
+    await converser.turn(question(), quietly);
+    expect(server.of('planner')).toHaveLength(2);
   });
 });
 

@@ -15,9 +15,9 @@ import { NO_ADAPTER } from './no-adapter.ts';
 const prices = await loadPrices();
 
 /** Conversations on a real journal, with workers behind a real wire and without projects. */
-export function startConversations(folder: string, workers: () => WorkersFile, { waitMs = 60_000 } = {}) {
+export function startConversations(folder: string, workers: () => WorkersFile, { waitMs = 60_000, quietMs = 60_000 } = {}) {
   const journal = Journal.open(path.join(folder, 'journal.sqlite'));
-  const tools = new ClientTools({ waitMs });
+  const tools = new ClientTools({ waitMs, quietMs });
   const problems: string[] = [];
   const loadWorkers = async (): Promise<WorkersFile> => workers();
   const runs = new RunManager({

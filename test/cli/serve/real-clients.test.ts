@@ -50,3 +50,18 @@ describe.each(readdirSync(folder))('%s', (name) => {
     expect(place.workers.of('planner').length - planned).toBe(1);
   });
 });
+
+describe.each(['cline.json', 'qwen.json'])('%s', (name) => {
+  it('is asked again in one run where the answer is empty, and gets that of another worker', async () => {
+    const [sent] = (JSON.parse(readFileSync(new URL(name, folder), 'utf8').replaceAll('KEY', place.key)) as Sent[]).filter(({ method }) => method === 'POST');
+    place.script = ({ model, tools }) => (model === 'planner' ? PLAN : model === 'second' ? '' : tools.length > 0 ? 'Done by another.' : 'I advise.');
+    const before = place.workers.requests.length;
+    const texts: string[] = [];
+    for (let times = 0; times < 3; times += 1) {
+      const answer = await fetch(`${place.url}${sent?.url}`, { method: 'POST', headers: { ...sent?.headers, 'content-type': 'application/json' }, body: JSON.stringify(sent?.body) });
+      texts.push(await answer.text());
+    }
+    expect(texts.map((text) => text.includes('Done by another.'))).toEqual([false, false, true]);
+    expect(place.workers.requests.slice(before).map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second', 'first']);
+  });
+});

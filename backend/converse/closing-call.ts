@@ -1,0 +1,30 @@
+import type { ToolCall } from '../protocol/tool-calls.ts';
+
+/*
+ * Some agents end a task by a tool and not by an answer: attempt_completion, submit_and_exit, task_done, finish. They tell nobody what it returned.
+ */
+
+const ENDS: ReadonlySet<string> = new Set(['completion', 'complete', 'completed', 'exit', 'finish', 'finished', 'done', 'submit', 'final']);
+/** What may stand beside them. Others than these name something that goes on, as in exit_plan_mode and submit_form. */
+const BESIDE: ReadonlySet<string> = new Set(['attempt', 'task', 'work', 'and', 'end', 'answer', 'result', 'conversation', 'session']);
+
+/** Whether the name of a tool says that the task is over, so that results may never come. */
+export function isClosingCall({ name }: Pick<ToolCall, 'name'>): boolean {
+  const words = name.replace(/([a-z])(?=[A-Z])/g, '$1_').toLowerCase().split(/[^a-z]+/).filter((word) => word !== '');
+  return words.some((word) => ENDS.has(word)) && words.every((word) => ENDS.has(word) || BESIDE.has(word));
+}
+
+/** What the person is told at the end of such a task: the speaker's text, or else the texts that it gave the tool. */
+export function closingWords(reply: string, calls: readonly Pick<ToolCall, 'name' | 'arguments'>[]): string {
+  if (reply.trim() !== '') return reply;
+  return calls.filter(isClosingCall).flatMap((call) => textsIn(call.arguments)).join('\n\n');
+}
+
+function textsIn(json: string): string[] {
+  try {
+    return Object.values(JSON.parse(json) as object).filter((value) => typeof value === 'string');
+  } catch {
+    // It was cut off, or is no JSON.
+    return [];
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { closingWords, isClosingCall } from '../../backend/converse/closing-call.ts';
+
+it.each(['attempt_completion', 'submit_and_exit', 'Exit', 'task_done', 'completeTask', 'finish', 'final-answer'])('takes %s for the end of a task', (name) => {
+  expect(isClosingCall({ name })).toBe(true);
+});
+
+it.each(['exit_plan_mode', 'ExitPlanMode', 'submit_form', 'finish_branch', 'task', 'Read', 'session', '完'])('takes %s for a tool whose result is told', (name) => {
+  expect(isClosingCall({ name })).toBe(false);
+});
+
+it('tells the texts of the call where the speaker wrote none', () => {
+  const call = { name: 'submit_and_exit', arguments: '{"summary":"Mended.","verified":true}' };
+  expect(closingWords('', [{ name: 'read', arguments: '{"path":"a"}' }, call])).toBe('Mended.');
+  expect(closingWords('I am done.', [call])).toBe('I am done.');
+  expect(closingWords(' ', [{ ...call, arguments: '{"summ' }])).toBe('');
+});
