@@ -6,6 +6,7 @@ import { solveRequest } from './arguments.ts';
 import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { failedBeforeHint } from './failed-before-hint.ts';
 import { followRun } from './follow-run.ts';
 import { LAST, lastAnswered } from './last-run.ts';
 import { likelyText } from './likely-text.ts';
@@ -36,6 +37,8 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
     const applied = !apply ? undefined : mayApply ? await applyAnswer(run, client, { terminal }) : [];
     if (json) terminal.result(jsonText({ ...runResult(run), ...(applied && { applied }) }, 2));
     else printer?.end(run, { canApply: applied === undefined || applied.length === 0 });
+    const hint = json ? undefined : failedBeforeHint(run);
+    if (hint !== undefined) terminal.say(printable(hint));
     if (applied?.length) terminal.say(printable(`Written: ${applied.join(', ')}.`));
     return exitCodeOf(run, { requireVerified });
   } finally {

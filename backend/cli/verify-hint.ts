@@ -20,10 +20,16 @@ export function verifyHint({ outcome, reason, notes, tests: changes }: Pick<Veri
   if (reason === NO_CHANGE && chosen.base === undefined) return 'To judge commits, name where they began: --base main';
   const hasOwnTests = chosen.tests === undefined && outcome !== 'verified' && notes.some((note) => note.endsWith(`was left as it is: ${TESTS_STAY}`));
   if (hasOwnTests && chosen.patch === undefined) return 'To judge with the tests of the change itself: --tests head';
-  const mended = outcome === 'failed' && chosen.test === undefined ? mendedBesideRed(changes) : [];
+  const mended = outcome === 'failed' && chosen.test === undefined ? mendedHint(changes) : undefined;
+  return mended && `To judge by the tests that the change mends, name them: ${mended}`;
+}
+
+/** The options that name the tests which a change mends, where all that is red was so before; undefined if there are none. */
+export function mendedHint(changes: readonly TestChange[]): string | undefined {
+  const mended = mendedBesideRed(changes);
   if (mended.length === 0) return undefined;
   const named = mended.slice(0, MOST_NAMED).map(({ id }) => `--test ${shellQuote(id)}`);
-  return `To judge by the tests that the change mends, name them: ${named.join(' ')}${mended.length > MOST_NAMED ? ' …' : ''}`;
+  return `${named.join(' ')}${mended.length > MOST_NAMED ? ' …' : ''}`;
 }
 
 /** The tests that a change mends, where all that is red was so before. */
