@@ -43,6 +43,10 @@ BASE_GRADIENTS = {
         "model.layers.0.self_attn.k_proj.weight": None,
         "model.layers.1.self_attn.v_proj.weight": None,
     },
+    "phi3-tiny": {
+        "model.layers.0.self_attn.qkv_proj.weight": None,
+        "model.layers.1.mlp.gate_up_proj.weight": None,
+    },
 }
 
 
@@ -139,6 +143,19 @@ def greedy(model, prompts):
     }
 
 
+def separated(name, gradient, config):
+    """Fused matrices as the matrices that other models have in their place."""
+    if "qkv_proj" in name:
+        size = config.hidden_size // config.num_attention_heads
+        rows = [config.num_attention_heads * size, *[config.num_key_value_heads * size] * 2]
+        parts = zip(["q_proj", "k_proj", "v_proj"], gradient.split(rows))
+        return [(name.replace("qkv_proj", part), rows.contiguous()) for part, rows in parts]
+    if "gate_up_proj" in name:
+        parts = zip(["gate_proj", "up_proj"], gradient.chunk(2))
+        return [(name.replace("gate_up_proj", part), rows.contiguous()) for part, rows in parts]
+    return [(name, gradient)]
+
+
 def write_gradients(path, model, sequences, rows_of):
     """Of the mean over all completion tokens of their negative log-probability, which is returned. `rows_of`: the weights
     that are trained, and how many of their first rows are kept."""
@@ -149,7 +166,8 @@ def write_gradients(path, model, sequences, rows_of):
     loss = -torch.cat(values).mean()
     loss.backward()
     # Named as in the files of weights: peft's parameters hold the adapter's name, its files do not.
-    save_file({n.replace(".default.", "."): weights[n].grad[:rows].contiguous() for n, rows in rows_of.items()}, path)
+    kept = {n.replace(".default.", "."): weights[n].grad[:rows].contiguous() for n, rows in rows_of.items()}
+    save_file({n: g for name, gradient in kept.items() for n, g in separated(name, gradient, model.config)}, path)
     return round(loss.item(), 6)
 
 

@@ -5,8 +5,8 @@ import json
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import (
-    AutoModelForCausalLM, GenerationConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
-    Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+    AutoModelForCausalLM, GenerationConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Phi3Config,
+    Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 
 ALL_PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
@@ -84,6 +84,14 @@ def make_models(folder, stop_ids):
     randomise(model, 5, 0.3)
     model.to(torch.float16).save_pretrained(folder / "mistral-tiny")
 
+    model = Phi3ForCausalLM(Phi3Config(
+        vocab_size=512, rms_norm_eps=1e-5, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=1024, sliding_window=512, tie_word_embeddings=False, bos_token_id=1,
+        pad_token_id=2, eos_token_id=stop_ids["phi3-tiny"][0], rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+        **common))
+    randomise(model, 6, 0.3)
+    model.to(torch.bfloat16).save_pretrained(folder / "phi3-tiny")
+
 
 def write_old_config(folder):
     """The form that transformers wrote before version 5, without a file of generation settings."""
@@ -130,7 +138,7 @@ def make_adapters(models, folder):
                  target_modules=ALL_PROJECTIONS)
     make_adapter(models / "llama-tiny", folder, "llama-tiny-all", 14, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
     return {"qwen2-tiny": ["qwen2-tiny-all", "qwen2-tiny-attention"], "qwen2-tiny-untied": [], "qwen3-tiny": ["qwen3-tiny-all"],
-            "llama-tiny": ["llama-tiny-all"], "mistral-tiny": []}
+            "llama-tiny": ["llama-tiny-all"], "mistral-tiny": [], "phi3-tiny": []}
 
 
 # ---- as the figures are computed ----

@@ -8,6 +8,10 @@ export interface Architecture {
   readonly attentionBias: boolean;
   /** Each head of q and k goes through an RMS norm before the rotation. */
   readonly queryKeyNorm: boolean;
+  /** q, k and v are one matrix in the checkpoint, and so are gate and up. */
+  readonly fusedProjections?: boolean | undefined;
+  /** `sliding_window` counts: texts may be as long as the window, within which every token sees all before it. */
+  readonly hasWindow?: boolean | undefined;
   /** The head size if config.json has no `head_dim`. By default `hidden_size` divided by the number of heads. */
   readonly defaultHeadSize?: number | undefined;
   /** Fields of config.json that change what the model computes and are refused if they are set. */
@@ -25,7 +29,11 @@ const ROWS = {
     refusedFields: ['attention_bias', 'rope_interleaved'],
   },
   mistral: {
-    families: ['Mistral'], causalModel: 'MistralForCausalLM', attentionBias: false, queryKeyNorm: false, refusedFields: ['sliding_window'],
+    families: ['Mistral'], causalModel: 'MistralForCausalLM', attentionBias: false, queryKeyNorm: false, hasWindow: true, refusedFields: [],
+  },
+  phi3: {
+    families: ['Phi-3', 'Phi-4'], causalModel: 'Phi3ForCausalLM', attentionBias: false, queryKeyNorm: false, fusedProjections: true, hasWindow: true,
+    refusedFields: ['attention_bias'],
   },
 } as const satisfies Readonly<Record<string, Architecture>>;
 

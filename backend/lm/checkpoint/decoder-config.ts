@@ -88,7 +88,7 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
     rmsNormEpsilon: found.rms_norm_eps,
     ropeTheta,
     ...(rope.scaling && { ropeScaling: rope.scaling }),
-    maximumPositions: found.max_position_embeddings,
+    maximumPositions: Math.min(found.max_position_embeddings, windowOf(configJson, architecture)),
     tiedEmbeddings: found.tie_word_embeddings ?? false,
     attentionBias,
     queryKeyNorm,
@@ -124,6 +124,12 @@ function refuseVariants(config: Fields, architecture: ArchitectureName): void {
     // transformers ignores use_sliding_window if there are layer_types.
     throw unsupported('use_sliding_window', config.use_sliding_window);
   }
+}
+
+const windows = z.looseObject({ sliding_window: size.nullish() });
+
+function windowOf(config: Fields, architecture: ArchitectureName): number {
+  return (ARCHITECTURES[architecture].hasWindow ? validated(windows, config, CONFIG).sliding_window : undefined) ?? Infinity;
 }
 
 function headSize(

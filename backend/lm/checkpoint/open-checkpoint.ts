@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseDecoderConfig, type DecoderConfig } from './decoder-config.ts';
 import { expectedTensors, isSuperfluous } from './decoder-weights.ts';
 import { CheckpointError, quoted } from './errors.ts';
+import { withoutFused } from './fused-tensors.ts';
 import { readModelJson } from './read-model-json.ts';
 import { storedTensor, type ListedTensor } from './safetensors-file.ts';
 import type { StoredTensor } from './stored-tensor.ts';
@@ -29,7 +30,7 @@ export async function openCheckpoint(folder: string): Promise<Checkpoint> {
   const root = resolve(folder);
   const config = await readGeometry(root);
   const files = await readWeightFiles(root);
-  return { folder: root, config, tensors: neededTensors(tensorsByName(files), config, root), fingerprint: fingerprintOf(files) };
+  return { folder: root, config, tensors: neededTensors(withoutFused(tensorsByName(files), config), config, root), fingerprint: fingerprintOf(files) };
 }
 
 /**

@@ -30,6 +30,15 @@ const MISTRAL_NEMO = {
   tie_word_embeddings: false, torch_dtype: 'bfloat16', use_cache: true, vocab_size: 131072,
 };
 
+/** Those of Phi-3-mini-4k-instruct. */
+const PHI3_MINI = {
+  architectures: ['Phi3ForCausalLM'], attention_dropout: 0, bos_token_id: 1, embd_pdrop: 0, eos_token_id: 32000, hidden_act: 'silu', hidden_size: 3072,
+  initializer_range: 0.02, intermediate_size: 8192, max_position_embeddings: 4096, model_type: 'phi3', num_attention_heads: 32,
+  num_hidden_layers: 32, num_key_value_heads: 32, original_max_position_embeddings: 4096, pad_token_id: 32000, resid_pdrop: 0, rms_norm_eps: 1e-5,
+  rope_scaling: null, rope_theta: 10000, sliding_window: 2047, tie_word_embeddings: false, torch_dtype: 'bfloat16', use_cache: true,
+  attention_bias: false, vocab_size: 32064,
+};
+
 /** The error's field, and that its sentence names file and field. */
 function refusedField(config: unknown, generationConfig?: unknown): string {
   try {
@@ -109,7 +118,10 @@ test.each([
   ['biases of a Qwen3', { ...TINY_QWEN3, attention_bias: true }, 'attention_bias'],
   ['biases of a Llama', { ...LLAMA_ONE_BILLION, attention_bias: true }, 'attention_bias'],
   ['biases of its other layers', { ...LLAMA_ONE_BILLION, mlp_bias: true }, 'mlp_bias'],
-  ['the sliding window of an older Mistral', { ...MISTRAL_NEMO, sliding_window: 4096 }, 'sliding_window'],
+  ['a window that is none', { ...MISTRAL_NEMO, sliding_window: -1 }, 'sliding_window'],
+  ['a Phi of whose heads a part is rotated', { ...PHI3_MINI, partial_rotary_factor: 0.75 }, 'partial_rotary_factor'],
+  ['the rotation of a Phi for long texts', { ...PHI3_MINI, rope_scaling: { type: 'longrope', short_factor: [1], long_factor: [1] } }, 'rope_scaling.type'],
+  ['a Phi with biases', { ...PHI3_MINI, attention_bias: true }, 'attention_bias'],
 ])('refuses %s', (_what, config, field) => {
   expect(refusedField(config)).toBe(field);
 });
@@ -123,6 +135,13 @@ test('reads a Llama with its rotation for long texts', () => {
 
 test('reads a Mistral, whose heads are not as large as its hidden size says', () => {
   expect(parseDecoderConfig(MISTRAL_NEMO)).toMatchObject({ architecture: 'mistral', headSize: 128, attentionHeads: 32, ropeTheta: 1e6 });
+});
+
+test('reads no more of a text than the window of an older Mistral or a Phi-3 shows its tokens', () => {
+  expect(parseDecoderConfig({ ...MISTRAL_NEMO, max_position_embeddings: 32768, sliding_window: 4096 }).maximumPositions).toBe(4096);
+  expect(parseDecoderConfig(PHI3_MINI)).toMatchObject({ architecture: 'phi3', headSize: 96, maximumPositions: 2047 });
+  expect(parseDecoderConfig({ ...PHI3_MINI, sliding_window: 262144 }).maximumPositions).toBe(4096);
+  expect(parseDecoderConfig(MISTRAL_NEMO).maximumPositions).toBe(1024000);
 });
 
 test('takes what YaRN leaves out as transformers does', () => {

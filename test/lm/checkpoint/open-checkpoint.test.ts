@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -111,6 +111,14 @@ test('refuses a tensor in another shape, also one of as many values', async () =
     await writeTinyCheckpoint(folder, TINY_QWEN2, { ...tinyTensors(TINY_QWEN2), [name]: tensor });
     await refusal(folder, 'wrong-shape', name);
   }
+});
+
+test('refuses a fused matrix that is not as large as its parts', async () => {
+  const folder = await temporaryFolder();
+  await cp(golden('phi3-tiny'), folder, { recursive: true });
+  const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as object;
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...config, num_key_value_heads: 4 }));
+  await refusal(folder, 'wrong-shape', 'model.layers.0.self_attn.qkv_proj.weight');
 });
 
 test('refuses a tensor of a type that it does not read', async () => {
