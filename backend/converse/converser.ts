@@ -11,6 +11,7 @@ import type { RunListener, RunService } from '../solve/run-service.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
 import { mostPictureTokens } from '../workers/limits/picture-tokens.ts';
 import type { ClientTools } from './client-tools.ts';
+import { goesOnFrom, isOwnBusiness } from './own-business.ts';
 import { personWords } from './person-words.ts';
 import { checkedMessages, partedPictures } from './question-pictures.ts';
 import { TurnError } from './turn-error.ts';
@@ -52,6 +53,10 @@ export class Converser {
   readonly #options: ConverserOptions;
   /** The run that a request began or continued, by the newest request of the run, oldest first. */
   readonly #runOf = new Map<string, string>();
+  /** Who spoke last in a session, and for a key. */
+  readonly #spokeLast = new Map<string, string>();
+  /** The newest summary of a conversation that was given to the program of a key. */
+  readonly #summaries = new Map<string, string>();
   /** Runs that a client follows. */
   readonly #followed = new Map<string, number>();
 
@@ -70,10 +75,19 @@ export class Converser {
    * The next turn: a person's message, or what the client's tools returned.
    * @throws TurnError, RunError, ConfigFileError: each with a sentence for people
    */
-  async turn(asked: ConverseRequest, { signal, onText }: TurnOptions): Promise<ConverseResult> {
-    const { runs, tools } = this.#options;
-    signal.throwIfAborted();
+  async turn(asked: ConverseRequest, options: TurnOptions): Promise<ConverseResult> {
+    options.signal.throwIfAborted();
     const request = { ...asked, messages: checkedMessages(asked.messages) };
+    const result = await this.#turn(request, options);
+    if (request.model !== CONDUCTOR_MODEL) return result;
+    const ofKey = request.account?.id ?? '';
+    for (const place of [sessionKey(request), ofKey]) remember(this.#spokeLast, place, result.worker);
+    if (isOwnBusiness(request)) remember(this.#summaries, ofKey, result.text);
+    return result;
+  }
+
+  async #turn(request: ConverseRequest, { signal, onText }: TurnOptions): Promise<ConverseResult> {
+    const { runs, tools } = this.#options;
     const key = requestKey(request);
     const session = sessionKey(request);
     const waiting = hasResultsLast(request) ? tools.waitingFor(session, request.messages) : undefined;
@@ -97,9 +111,21 @@ export class Converser {
     return await this.#follow(runId, { signal, onText }, { start: () => {} });
   }
 
-  async #begin({ requestId: _requestId, model, ...conversation }: ConverseRequest): Promise<string> {
-    const isPlanned = model === CONDUCTOR_MODEL;
+  /** Who answers without a plan what no person asked: whoever spoke last, who knows the conversation, or else the cheapest worker. */
+  #withoutPlan(request: ConverseRequest, workers: WorkersFile['workers']): string | undefined {
+    const ofKey = request.account?.id ?? '';
+    if (!isOwnBusiness(request) && !goesOnFrom(this.#summaries.get(ofKey) ?? '', request.messages)) return undefined;
+    const enabled = workers.filter(({ enabled: is }) => is);
+    const known = [sessionKey(request), ofKey].map((place) => this.#spokeLast.get(place)).find((id) => enabled.some((worker) => worker.id === id));
+    const [cheapest] = enabled.toSorted((a, b) => (a.price?.inputPerMillion ?? Infinity) - (b.price?.inputPerMillion ?? Infinity));
+    return known ?? cheapest?.id;
+  }
+
+  async #begin({ model: asked, ...request }: ConverseRequest): Promise<string> {
+    const { requestId: _requestId, ...conversation } = request;
     const { workers: all } = await this.#options.loadWorkers();
+    const model = asked === CONDUCTOR_MODEL ? this.#withoutPlan({ model: asked, ...request }, all) ?? asked : asked;
+    const isPlanned = model === CONDUCTOR_MODEL;
     const workers = all.filter(({ id, enabled }) => enabled && (isPlanned || id === model));
     if (!isPlanned && workers.length === 0) throw new RunError('unknown-worker', `There is no worker "${model}". The models are ${[CONDUCTOR_MODEL, ...all.filter(({ enabled }) => enabled).map(({ id }) => id)].join(', ')}.`);
     const { messages, pictures } = partedPictures(conversation.messages);
@@ -110,10 +136,7 @@ export class Converser {
   #remember(key: string, runId: string): void {
     // The run has gone on from the requests before: who sends one of them again begins anew, and is not answered from the middle of what came of it.
     for (const [earlier, run] of this.#runOf) if (run === runId) this.#runOf.delete(earlier);
-    this.#runOf.delete(key);
-    this.#runOf.set(key, runId);
-    const [oldest] = this.#runOf.keys();
-    if (this.#runOf.size > REMEMBERED && oldest !== undefined) this.#runOf.delete(oldest);
+    remember(this.#runOf, key, runId);
   }
 
   /** @param start lets the run go on; what happens then is followed. @param isAnswered the last turn's calls are answered by `start` */
@@ -146,6 +169,14 @@ export class Converser {
       if (isOver(runs.snapshot(runId).state) || signal.aborted) tools.forget(runId);
     }
   }
+}
+
+/** The newest ones are kept. */
+function remember(map: Map<string, string>, key: string, value: string): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
 }
 
 /** One turn of the speaker, from the state of its run when the client asked for it. */

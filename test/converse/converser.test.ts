@@ -213,6 +213,31 @@ describe('a conversation with the client\'s tools', () => {
   });
 });
 
+describe('what an agent asks for itself', () => {
+  const SUMMARY = 'The sum in src/sum.js was off by one; the bound is mended, and its tests have not been run since then.';
+
+  it('is answered without a plan by who spoke last, and so is what the agent goes on with from its summary', async () => {
+    const { converser } = started();
+    const spoken = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    script = ({ model, text }) => (model === 'planner' ? PLAN : text.includes('conversation so far') ? `<summary>\n${SUMMARY}\n</summary>` : 'I go on.');
+    const before = server.requests.length;
+    const summary = await converser.turn(asked([user('Mend it'), spoke(spoken), user('Your task is to create a detailed summary of the conversation so far.')], { tools: [READ] }), quietly);
+    const next = await converser.turn(asked([user(`This session is being continued. Summary:\n${SUMMARY}\nContinue.`)], { tools: [READ] }), quietly);
+    expect([summary, next].map(({ worker, text }) => [worker, text])).toEqual([['second', `<summary>\n${SUMMARY}\n</summary>`], ['second', 'I go on.']]);
+    expect(server.requests.slice(before).map(({ model }) => model)).toEqual(['second', 'second']);
+    await converser.turn(asked([user(`Summary:\n${SUMMARY}`), spoke(next), user('Now the other one.')], { tools: [READ] }), quietly);
+    expect(server.of('planner').length).toBeGreaterThan(1);
+  });
+
+  it('is answered by the cheapest worker where nobody has spoken', async () => {
+    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'first' ? { ...worker, price: { inputPerMillion: 9, outputPerMillion: 9 } } : worker)) };
+    const { converser } = started();
+    const title: SpokenMessage[] = [{ role: 'system', content: 'You are a title generator. Generate a brief title that would help the user find this conversation later.' }, user('"Mend it"')];
+    expect(await converser.turn(asked(title), quietly)).toMatchObject({ worker: 'second' });
+    expect(server.requests.map(({ model }) => model)).toEqual(['second']);
+  });
+});
+
 describe('an empty answer', () => {
   const nothing = ({ model, tools }: ScriptedRequest): ScriptedAnswer => (model === 'planner' ? PLAN : model === 'second' || tools.length > 0 ? '' : 'Off by one.');
   const question = (): ConverseRequest => asked([user('Mend it')], { tools: [READ] });

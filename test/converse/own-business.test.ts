@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { goesOnFrom, isOwnBusiness } from '../../backend/converse/own-business.ts';
+import type { SpokenMessage } from '../../backend/protocol/conversation.ts';
+
+const user = (content: string): SpokenMessage => ({ role: 'user', content });
+const system = (content: string): SpokenMessage => ({ role: 'system', content });
+const spoken: SpokenMessage[] = [user('Mend the sum'), { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'read', arguments: '{}' }] }, { role: 'tool', callId: 'c', content: '1' }];
+const READ = { name: 'read', description: '', parameters: {} };
+
+describe('what agents ask for themselves', () => {
+  // Their own words, shortened: Claude Code 2.1.332, Codex 0.171.0, OpenCode 1.18.33, Continue 1.5.47.
+  it.each([
+    ['Claude Code\'s summary', [...spoken, user('CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the conversation so far, paying close attention to the user\'s explicit requests.')], [READ]],
+    ['Continue\'s summary', [...spoken, user('Please provide a concise summary of our conversation so far, capturing the key context, decisions made, and current state.')], [READ]],
+    ['Codex\'s summary', [...spoken, user('You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary for another LLM that will resume the task.')], []],
+    ['OpenCode\'s summary', [system('You are a context summarization agent. You are given a conversation between a user and an agent.'), user('[Tool result]: 1')], []],
+    ['OpenCode\'s title', [system('You are a title generator. You output ONLY a thread title.'), user('Generate a title for this conversation:\n'), user('"Mend the sum"')], []],
+    ['Claude Code\'s title', [system('You are a Claude agent.'), system('Generate a concise, sentence-case title (3-7 words) that captures the main topic or goal of this coding session.'), user('<session>\nMend the sum\n</session>')], []],
+  ])('%s is one', (_name, messages, tools) => {
+    expect(isOwnBusiness({ messages, tools })).toBe(true);
+  });
+
+  it.each([
+    ['a task about summaries', [user('Write a function that makes a summary of a conversation.')], [READ]],
+    ['such a task later on', [...spoken, user('Write a function that makes a summary of a conversation.')], [READ]],
+    ['a question without tools', [user('How does a chat make a title of its conversation?')], []],
+    ['a question of a program with instructions of its own', [system('Be brief.'), user('What is a sum?')], []],
+    ['an agent whose long instructions speak of them', [system(`${'Be careful. '.repeat(600)}Give the session a title.`), user('Mend the sum')], []],
+  ])('%s is none', (_name, messages, tools) => {
+    expect(isOwnBusiness({ messages, tools })).toBe(false);
+  });
+});
+
+it('knows the message with which an agent goes on from a summary, and no other', () => {
+  const line = 'The sum in src/sum.js was off by one; the bound is mended, and its tests have not been run since.';
+  expect(goesOnFrom(`<summary>\n${line}\n</summary>`, [user(`Here is the summary:\n${line}\n`)])).toBe(true);
+  expect(goesOnFrom(line, [user(line), { role: 'assistant', content: 'Yes.' }, user('Now the other.')])).toBe(false);
+  expect(goesOnFrom('Mend the sum', [user('Mend the sum')])).toBe(false);
+  expect(goesOnFrom('', [user('Mend the sum')])).toBe(false);
+});
