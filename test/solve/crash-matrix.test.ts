@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { outcomeOf, repaid } from '../support/compared-runs.ts';
+import type { Life, More } from './crash-child.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 /*
@@ -32,8 +33,7 @@ interface Scenario {
   readonly workspace: string;
   /** Content of workers.json for a home folder of this name. */
   readonly workers: (home: string) => unknown;
-  /** Fields of the request, and what somebody does meanwhile; see the child. */
-  readonly more?: { readonly request?: object; readonly review?: boolean; readonly tell?: string; readonly stop?: boolean };
+  readonly more?: More;
 }
 
 let folder: string;
@@ -122,6 +122,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  for (const { process } of idle) process.disconnect();
   await Promise.all([simulator.close(), scripted.close()]);
   await rm(folder, { recursive: true, force: true });
 });
@@ -202,14 +203,40 @@ async function newHome(scenario: Scenario, name: string): Promise<string> {
   return home;
 }
 
-/** Runs the child to its end. @returns the signal that ended it, if one did. */
+/** Runs a backend to its end, in a process of its own where it is killed or its files are kept. @returns the signal that ended it, if one did. */
 async function backend({ workspace, question, more = {} }: Scenario, home: string, kill = '', retried = ''): Promise<NodeJS.Signals | null> {
-  const started = spawn(process.execPath, [child, home, workspace, question, kill, retried, JSON.stringify(more)], { stdio: ['ignore', 'inherit', 'pipe'] });
-  const said: Buffer[] = [];
-  started.stderr.on('data', (data: Buffer) => said.push(data));
-  const [code, signal] = (await once(started, 'close')) as [number | null, NodeJS.Signals | null];
-  if (code !== 0 && signal === null) throw new Error(`The backend failed: ${Buffer.concat(said).toString()}`);
+  const life: Life = { home, workspace, question, kill, retried, more };
+  if (kill === '') return resumedIn(idle.pop() ?? startChild(), life);
+  const { process, said } = startChild(JSON.stringify(life));
+  const [code, signal] = (await once(process, 'close')) as [number | null, NodeJS.Signals | null];
+  if (code !== 0 && signal === null) throw new Error(`The backend failed: ${said.join('')}`);
   return signal;
+}
+
+/** A process, and what it has written to standard error. */
+interface Child {
+  readonly process: ChildProcess;
+  readonly said: string[];
+}
+
+/** Processes that have ended a life and wait for another. */
+const idle: Child[] = [];
+
+function startChild(...life: string[]): Child {
+  const started = fork(child, life, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+  const said: string[] = [];
+  started.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  return { process: started, said };
+}
+
+async function resumedIn(one: Child, life: Life): Promise<null> {
+  one.process.send(life);
+  const ended = once(one.process, 'close').then(([code]) => `It ended with ${String(code)}: ${one.said.join('')}`);
+  const answered = once(one.process, 'message').then(([problem]) => problem as string | null);
+  const problem = await Promise.race([answered, ended]);
+  if (problem !== null) throw new Error(`The backend failed: ${problem}`);
+  idle.push(one);
+  return null;
 }
 
 function eventsIn(home: string): StoredEvent[] {
