@@ -45,7 +45,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   },
   {
     reason: 'They compute for long: with many random batches, with each weight, a thousand times, for fifty clients at once, or with the model that is bundled.',
-    files: ['test/lm/decoder/{batch-invariance,memory,trainable}.test.ts', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/learn-from-outcomes.test.ts', 'test/cli/serve/many-sessions.test.ts'],
+    files: ['test/lm/decoder/{batch-invariance,memory,trainable}.test.ts', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/{learn-from-outcomes,training-manager}.test.ts', 'test/cli/serve/many-sessions.test.ts'],
   },
   {
     reason: 'They read the whole repository.',
@@ -56,10 +56,11 @@ export const SLOW_TESTS: readonly SlowTests[] = [
 /** The longest of all, in their order. They begin first, so that nothing waits for one of them at the end. */
 export const LONGEST_TEST_FILES = [
   'test/verify/reward-hacks/{typescript/vitest,python/pytest,go/go}.test.ts',
-  'test/cli/verify-command.test.ts',
-  'test/train/learn-from-outcomes.test.ts',
-  'test/verify/reward-hacks/java/java.test.ts',
   'test/solve/crash-matrix.test.ts',
+  'test/cli/verify-command.test.ts',
+  'test/train/{training-manager,learn-from-outcomes}.test.ts',
+  'test/lm/real-model/smollm2.test.ts',
+  'test/verify/reward-hacks/java/java.test.ts',
   'test/verify/reward-hacks/typescript/{mocha,node-test}.test.ts',
   'test/cli/command-line.test.ts',
   'test/verify/honest/{go,python-plugins,toolchains,built}.test.ts',
@@ -70,7 +71,6 @@ export const LONGEST_TEST_FILES = [
   'test/lm/decoder/batch-invariance.test.ts',
   'test/lm/process/{model-client,training}.test.ts',
   'test/server/backend-process.test.ts',
-  'test/train/training-manager.test.ts',
 ];
 
 export const SLOW_TEST_FILES = SLOW_TESTS.flatMap(({ files }) => files);

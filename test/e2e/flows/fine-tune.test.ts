@@ -9,9 +9,11 @@ import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
 const SCREENS = path.join(ARTIFACTS, 'screens');
 const FINE_TUNE = 'Conductor: Fine-tune on Project Tests';
 
-/** Enough to look at a training while it runs. */
-const STEPS = 40;
+/** Enough to look at a training while it runs: a step takes about three seconds. */
+const STEPS = 16;
 const PLANS = STEPS * 2 * 4;
+/** Of a training at which nobody looks. */
+const FEW_STEPS = 3;
 
 const { available, note } = await trySandbox();
 
@@ -34,9 +36,9 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await server.close();
   });
 
-  const configure = (tasks: { readonly project: boolean }): Promise<void> =>
+  const configure = (tasks: { readonly project: boolean }, steps = STEPS): Promise<void> =>
     writeFile(path.join(workbench.project, 'conductor.train.json'), JSON.stringify({
-      tasks: { ...tasks, heldOut: 0.3 }, steps: STEPS, tasksPerStep: 2, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, adapter: { rank: 2 },
+      tasks: { ...tasks, heldOut: 0.3 }, steps, tasksPerStep: 2, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, adapter: { rank: 2 },
       evaluation: { samples: 1 }, budget: { usd: 3 },
     }));
 
@@ -228,7 +230,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
 
   it('is said to be over where nobody looks at it', async () => {
     const { window, panel } = workbench;
-    await configure({ project: false });
+    await configure({ project: false }, FEW_STEPS);
     await beginAgain();
     await panel.button('Pause this training').click();
     await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Paused');
