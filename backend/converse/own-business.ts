@@ -1,9 +1,9 @@
 import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
-import { personWords } from './person-words.ts';
+import { isReminder, personWords } from './person-words.ts';
 
 /*
- * What agents ask for themselves and no person asked: a title for the conversation, and a summary of it before they shorten it. A plan would
- * cost more and make them no better.
+ * What agents ask for themselves and no person asked: a title for the conversation, a summary of it before they shorten it, and that the model goes
+ * on. A plan would cost more and make them no better.
  */
 
 const KINDS = String.raw`\b(?:titles?|summar\w+|compact\w*)\b`;
@@ -19,11 +19,12 @@ const MIN_LINE = 80;
 
 type Asked = Pick<Conversation, 'messages' | 'tools'>;
 
-/** Whether an agent asks for a title or a summary of a conversation. */
+/** Whether an agent asks for a title or a summary of a conversation, or reminds its model to go on. */
 export function isOwnBusiness({ messages, tools }: Asked): boolean {
   const words = personWords(messages);
   const hasBegun = messages.some(({ role }) => role === 'assistant');
-  if (hasBegun && ASKS.test(words)) return true;
+  const last = messages.at(-1);
+  if (hasBegun && (ASKS.test(words) || (last !== undefined && isReminder(last)))) return true;
   if (tools.length > 0) return false;
   const instructions = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n');
   const mayTell = [words, instructions].filter((text) => text.length <= MAX_INSTRUCTIONS).join('\n\n');

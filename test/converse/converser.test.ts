@@ -229,6 +229,17 @@ describe('what an agent asks for itself', () => {
     expect(server.of('planner')).toHaveLength(2);
   });
 
+  it('is answered so where it only reminds its model to go on, as Cline does after each answer without a call', async () => {
+    const { converser, runs } = started();
+    const reminder = user('[SYSTEM] This run is not complete until you call one of these terminal completion tools: submit_and_exit.');
+    const begun = [user('<user_input mode="yolo">Mend it</user_input>'), reminder];
+    const spoken = await converser.turn(asked(begun, { tools: [READ] }), quietly);
+    expect(runs.snapshot(spoken.runId).request.question).toBe('Mend it');
+    const next = await converser.turn(asked([...begun, spoke(spoken), reminder], { tools: [READ] }), quietly);
+    expect(next).toMatchObject({ worker: 'second', text: 'Mended.' });
+    expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second']);
+  });
+
   it('is answered by the cheapest worker where nobody has spoken', async () => {
     workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'first' ? { ...worker, price: { inputPerMillion: 9, outputPerMillion: 9 } } : worker)) };
     const { converser } = started();

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { isReminder, personWords } from '../../backend/converse/person-words.ts';
+import type { SpokenMessage } from '../../backend/protocol/conversation.ts';
+
+const user = (content: string): SpokenMessage => ({ role: 'user', content });
+/** Cline 3.0.65's, before the first answer and after each that calls no tool. */
+const REMINDER = '[SYSTEM] This run is not complete until you call one of these terminal completion tools: submit_and_exit. Continue working if requirements are not met.';
+
+it.each([
+  ['a message alone', [user('Mend it')], 'Mend it'],
+  ['what an agent adds to it', [user('<system-reminder>\nBe brief.\n</system-reminder>\nMend it')], 'Mend it'],
+  ['the tag around it', [user('<user_input mode="yolo">Mend it</user_input>')], 'Mend it'],
+  ['what an agent adds beside such a tag', [user('<environment_context>\nLinux\n</environment_context>\n<userRequest>\nMend it\n</userRequest>\nReply in English.')], 'Mend it'],
+  ['a reminder after it', [user('<user_input mode="yolo">Mend it</user_input>'), user(REMINDER)], 'Mend it'],
+  ['a reminder after the answer', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user(REMINDER)], 'Mend it'],
+  ['nothing but added words', [user('<system-reminder>Go on.</system-reminder>')], '<system-reminder>Go on.</system-reminder>'],
+  ['nothing but a reminder', [user(REMINDER)], REMINDER],
+  ['nobody', [{ role: 'system', content: 'Be brief.' }], ''],
+] satisfies [string, SpokenMessage[], string][])('finds the words of the person in %s', (_name, messages, words) => {
+  expect(personWords(messages)).toBe(words);
+});
+
+it('takes for a reminder what an agent says in the place of the person, and nothing else', () => {
+  expect(isReminder(user(REMINDER))).toBe(true);
+  expect(isReminder(user('[ERROR] You did not use a tool in your previous response! Please retry with a tool use.'))).toBe(true);
+  expect(isReminder(user('The log says [SYSTEM] halted. Why?'))).toBe(false);
+  expect(isReminder({ role: 'tool', callId: 'c', content: '[ERROR] no such file' })).toBe(false);
+});
