@@ -114,6 +114,10 @@ describe('the MCP server', () => {
       expect((await client.callTool({ name: 'run', arguments: { runId } })).structuredContent).toEqual(solved.structuredContent);
       expect((await client.callTool({ name: 'runs', arguments: {} })).structuredContent).toMatchObject({ runs: [{ runId, outcome: 'verified' }] });
       expect(await client.callTool({ name: 'run', arguments: { runId: 'nowhere' } })).toMatchObject({ isError: true });
+      const unjudged = await client.callTool(
+        { name: 'solve', arguments: { question: 'sum([]) fails instead of giving 0: please mend it', tests: ['sum.test.js > of another day'], rounds: 1 } }, { timeout: 100_000 },
+      );
+      expect(unjudged.structuredContent, textOf(unjudged)).toMatchObject({ outcome: 'not-verified', edits: [{ path: 'src/sum.js' }] });
     } finally {
       await client.close();
     }

@@ -39,6 +39,7 @@ export interface McpServerParts extends Pick<CommandContext, 'connect' | 'openVe
 const MAX_ADDRESS = Math.ceil(MAX_PICTURE_BYTES / 3) * 4 + 64;
 
 const workspace = z.string().max(4_096).optional().describe('The project\'s folder. By default the first folder of this server.');
+const tests = z.array(z.string().min(1)).max(200).optional().describe('Ids of tests that must pass, instead of those that failed before');
 const runId = z.string().min(1).max(64).describe('The id of a run');
 
 const asked = {
@@ -47,6 +48,7 @@ const asked = {
   files: z.array(z.string().min(1).max(4_096)).max(64).optional().describe('Paths in the project that the question is about'),
   pictures: z.array(z.string().min(1).max(MAX_ADDRESS)).max(MAX_PICTURES).optional()
     .describe('Screenshots or sketches: paths in the project, or "data:image/…;base64,…". PNG, JPEG, WebP or GIF. Workers that take pictures see them.'),
+  tests,
   rounds: z.number().int().min(1).max(5).optional().describe('The most rounds: a plan, and revisions while tests fail. By default 2.'),
   maxUsd: z.number().positive().optional().describe('The most dollars that this run may cost'),
   workers: z.array(z.string().max(64)).min(1).max(32).optional().describe('Ids of the workers that may take part. By default all that are ready.'),
@@ -74,7 +76,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
       workspace,
       diff: z.string().max(5_000_000).optional().describe('A unified diff to judge instead of the uncommitted changes'),
       command: z.string().min(1).max(4_000).optional().describe('The command that runs the tests. By default it is found in the last commit.'),
-      tests: z.array(z.string().min(1)).max(200).optional().describe('Ids of tests that must pass, instead of those that failed before'),
+      tests,
     }),
     outputSchema: verdictFields,
     annotations: FREE,
@@ -188,11 +190,11 @@ async function answered(answer: () => Promise<Answer>) {
 type Asked = Partial<z.infer<z.ZodObject<typeof asked>>>;
 
 async function requestOf(
-  { question, workspace: named, files = [], pictures = [], rounds, maxUsd, workers }: Asked, folderOf: (named: string | undefined) => Promise<string>,
+  { question, workspace: named, files = [], pictures = [], tests: mustPass = [], rounds, maxUsd, workers }: Asked, folderOf: (named: string | undefined) => Promise<string>,
 ): Promise<RunRequest> {
   const folder = await folderOf(named);
   return runRequestSchema.parse({
-    question, workspace: folder, ...(pictures.length > 0 && { pictures: await askedPictures(pictures, folder) }), focus: { files: files.map((path) => ({ path })) }, rounds, workers,
+    question, workspace: folder, ...(pictures.length > 0 && { pictures: await askedPictures(pictures, folder) }), focus: { files: files.map((path) => ({ path })) }, ...(mustPass.length > 0 && { tests: mustPass }), rounds, workers,
     ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
   });
 }
