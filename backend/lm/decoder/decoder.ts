@@ -10,8 +10,8 @@ import type { Dimension } from '../graph/tensor-type.ts';
 import type { DecoderWeights, ProductForm } from './weights.ts';
 
 /*
- * The layers of the dense Llama, Mistral, Qwen2 and Qwen3 models (arXiv 2407.21783, 2310.06825, 2407.10671, 2505.09388). Activations are
- * [tokens, features], with the rows of the batch one after another; only attention knows where a row begins.
+ * The layers of the dense Llama, Mistral, Phi-3, Qwen2 and Qwen3 models (arXiv 2407.21783, 2310.06825, 2404.14219, 2407.10671, 2505.09388).
+ * Activations are [tokens, features], with the rows of the batch one after another; only attention knows where a row begins.
  */
 
 /** Queries, keys and values of one layer before the rotation: [tokens, heads or keyValueHeads, headSize]. */
