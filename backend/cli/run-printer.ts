@@ -12,7 +12,7 @@ import { answerOf, gaveUpIn, hasAttempts, hasChange, spentIn } from '../protocol
 import type { RoundView, RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
 import { costWords, estimateReasons, tokenWords } from '../protocol/work-estimate-words.ts';
 import { tellingLine } from '../protocol/telling-line.ts';
-import { passCount } from '../protocol/test-changes.ts';
+import { brokenCount, passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
 import { toolText } from '../protocol/tool-text.ts';
 import type { Verdict } from '../protocol/verdict.ts';
@@ -317,7 +317,7 @@ const nameOf = (id: string, simulated = false): string => (simulated ? `${id} (s
 
 /** Whether a change that is not verified mends something and breaks nothing: what still fails may have nothing to do with it. */
 const mendsOnly = (verdict: Verdict | undefined): boolean =>
-  verdict !== undefined && verdict.score > 0 && verdict.tests.every(({ before, after, flaky, leftOut }) => flaky === true || leftOut === true || before !== 'passed' || after === 'passed');
+  verdict !== undefined && verdict.score > 0 && brokenCount(verdict.tests) === 0;
 
 function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string, text: string] {
   const message = run.message ?? '';

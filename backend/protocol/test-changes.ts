@@ -19,6 +19,9 @@ export function changeKind({ before, after, flaky, leftOut }: Compared): ChangeK
   return after === 'passed' ? 'added' : 'not-run';
 }
 
+/** Whether the test counts at all, for the change or against it. */
+export const counts = ({ flaky, leftOut }: Pick<TestChange, 'flaky' | 'leftOut'>): boolean => !flaky && !leftOut;
+
 /** Whether the test counts against the change. */
 export function isRed(test: Compared): boolean {
   const kind = changeKind(test);
@@ -33,9 +36,9 @@ interface PassCount {
   readonly total: number;
 }
 
-/** Passing tests after and before the change, and the total: all tests that ran before or after, without flaky ones and those that are left out. */
+/** Passing tests after and before the change, and the total: all tests that count and ran before or after. */
 export function passCount(tests: readonly TestChange[]): PassCount {
-  const counted = tests.filter(({ before, after, flaky, leftOut }) => !flaky && !leftOut && (ran(before) || ran(after)));
+  const counted = tests.filter((test) => counts(test) && (ran(test.before) || ran(test.after)));
   const passing = (when: 'before' | 'after'): number => counted.filter((test) => test[when] === 'passed').length;
   return { passed: passing('after'), passedBefore: passing('before'), total: counted.length };
 }

@@ -5,7 +5,7 @@ import { profileOf } from '../conductor/prompt-profile.ts';
 import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Expectation } from '../records/worker-records.ts';
 import type { PlanMend } from '../protocol/plan-mend.ts';
-import type { Failure, PlanTokens, Purpose, RunEvent } from '../protocol/run-events.ts';
+import type { Failure, PlanTokens, Purpose, RunEvent, RunEventOf } from '../protocol/run-events.ts';
 import { answerText, roundsBefore } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
@@ -350,7 +350,7 @@ export class RoundDriver {
     const view = this.#view.steps[index];
     // Its first output stays.
     if (!view || view.output !== undefined) throw new RunError('step-stopped', `Step ${index + 1} was stopped.`);
-    const { begun, attempt } = view;
+    const { begun } = view;
     const words = lastWords(view);
     const has = (await work.stopped?.(words, { begun, turns: this.#taken(index) }, signal)) ?? { output: words };
     if (has.output === '' && index === this.#view.steps.length - 1) {
@@ -359,11 +359,16 @@ export class RoundDriver {
       throw error;
     }
     const output = stoppedOutput(has.output);
-    this.#record({
-      type: 'step.completed', round: this.#round, step: index, attemptId: attempt?.attemptId ?? '', ...has, output, finishReason: 'stopped',
-      usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: performance.now() - startedAt,
-    });
+    this.#completeUnpaid(index, { ...has, output, finishReason: 'stopped', durationMs: performance.now() - startedAt });
     return output;
+  }
+
+  /** The step is over without another call. */
+  #completeUnpaid(index: number, has: Pick<RunEventOf<'step.completed'>, 'output' | 'changes' | 'finishReason' | 'durationMs'>): void {
+    const { attempt } = this.#view.steps[index] ?? {};
+    this.#record({
+      type: 'step.completed', round: this.#round, step: index, attemptId: attempt?.attemptId ?? '', ...has, usage: NO_USAGE, cost: { usd: 0, estimated: false },
+    });
   }
 
   async #begin({ index }: Step, work: StepWork, signal: AbortSignal): Promise<void> {
@@ -394,8 +399,7 @@ export class RoundDriver {
 
   /** Makes the observation of the last turn, unless it has one. @returns the step's output where the step is over by it */
   async #observe({ index }: Step, work: StepWork, signal: AbortSignal): Promise<string | undefined> {
-    const { turns = [], attempt } = this.#view.steps[index] ?? {};
-    const last = turns.at(-1);
+    const last = this.#view.steps[index]?.turns?.at(-1);
     if (!last || last.observation !== undefined) return undefined;
     const { text, results, pieces = [], changes = [], isLast, output } = await work.observe(last.reply, signal, this.#taken(index), last.calls);
     if (output === undefined) {
@@ -404,10 +408,7 @@ export class RoundDriver {
         ...(pieces.length > 0 && { pieces: [...pieces] }), ...(changes.length > 0 && { changes: [...changes] }), ...(isLast && { isLast }),
       });
     } else {
-      this.#record({
-        type: 'step.completed', round: this.#round, step: index, attemptId: attempt?.attemptId ?? '', output, finishReason: 'stop',
-        usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: 0,
-      });
+      this.#completeUnpaid(index, { output, finishReason: 'stop', durationMs: 0 });
     }
     return output;
   }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { formatDuration } from '../../backend/protocol/figures.ts';
-import { changeKind, isRed } from '../../backend/protocol/test-changes.ts';
+import { changeKind, counts, isRed } from '../../backend/protocol/test-changes.ts';
 import { toolText } from '../../backend/protocol/tool-text.ts';
 import type { TestChange, Verdict } from '../../backend/protocol/verdict.ts';
 import { isVerified, passesOnly } from '../../backend/protocol/verdict-facts.ts';
@@ -93,7 +93,7 @@ function tellResults(
   run.appendOutput(terminalText(summaryOf(verdict)));
   for (const { item, test } of placed) {
     if (isRed(test)) run.failed(item, new vscode.TestMessage(messageOf(test)), test.durationMs);
-    else if (test.after === 'passed' && !test.flaky && !test.leftOut) run.passed(item, test.durationMs);
+    else if (test.after === 'passed' && counts(test)) run.passed(item, test.durationMs);
     else run.skipped(item);
   }
   run.end();

@@ -15,8 +15,8 @@ import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { outcomeOf, repaid } from '../support/compared-runs.ts';
-import type { Life, More } from './crash-child.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+import type { Life, More } from './crash-child.ts';
 
 /*
  * A backend that is killed leaves a journal and copies of the workspace, and the next one resumes the run. Whatever the moment: the run ends

@@ -1,8 +1,8 @@
 import { ARCHITECTURES } from './architectures.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import { linearShapes } from './decoder-weights.ts';
-import { CheckpointError, quoted } from './errors.ts';
 import type { ListedTensor } from './safetensors-file.ts';
+import { tensorOfShape } from './tensor-of-shape.ts';
 
 const FUSED = {
   'self_attn.qkv_proj': ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj'],
@@ -11,7 +11,7 @@ const FUSED = {
 
 /**
  * The tensors with each fused matrix as the matrices it consists of: rows of a matrix are a range of its file, so nothing is copied.
- * @throws CheckpointError if a fused matrix has another shape than its parts together
+ * @throws CheckpointError if a fused matrix has a type that cannot be read, or another shape than its parts together
  */
 export function withoutFused(listed: ReadonlyMap<string, ListedTensor>, config: DecoderConfig): ReadonlyMap<string, ListedTensor> {
   if (!ARCHITECTURES[config.architecture].fusedProjections) return listed;
@@ -24,12 +24,7 @@ function partsOf(tensor: ListedTensor, config: DecoderConfig): ListedTensor[] {
   const shapes = linearShapes(config);
   const parts = FUSED[path as keyof typeof FUSED].map((name) => ({ name, shape: shapes[name] }));
   const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
-  if (tensor.shape.join() !== [rows, config.hiddenSize].join()) {
-    const message =
-      `${tensor.file}: ${quoted(tensor.name)} has the shape [${tensor.shape.join(', ')}], ` +
-      `and config.json asks for [${rows}, ${config.hiddenSize}]: download the model again.`;
-    throw new CheckpointError({ kind: 'wrong-shape', file: tensor.file, tensor: tensor.name, message });
-  }
+  tensorOfShape(tensor, [rows, config.hiddenSize]);
   const rowBytes = tensor.byteLength / rows;
   let { offset } = tensor;
   return parts.map(({ name, shape }) => {

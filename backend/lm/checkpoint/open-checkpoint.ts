@@ -5,8 +5,9 @@ import { expectedTensors, isSuperfluous } from './decoder-weights.ts';
 import { CheckpointError, quoted } from './errors.ts';
 import { withoutFused } from './fused-tensors.ts';
 import { readModelJson } from './read-model-json.ts';
-import { storedTensor, type ListedTensor } from './safetensors-file.ts';
+import type { ListedTensor } from './safetensors-file.ts';
 import type { StoredTensor } from './stored-tensor.ts';
+import { tensorOfShape } from './tensor-of-shape.ts';
 import { readWeightFiles, tensorsByName, type WeightFile } from './weight-files.ts';
 
 /** A checked model folder: its geometry and the location of each weight. No weight is in memory. */
@@ -56,15 +57,7 @@ function neededTensors(
       const message = `${folder} has no tensor ${quoted(name)}, which its config.json asks for: download the model again.`;
       throw new CheckpointError({ kind: 'missing-tensor', file: folder, tensor: name, message });
     }
-    // Checks the type first: in a quantised model the shapes differ too, and the type is the reason.
-    const stored = storedTensor(found);
-    if (found.shape.length !== shape.length || found.shape.some((length, axis) => length !== shape[axis])) {
-      const message =
-        `${found.file}: ${quoted(name)} has the shape [${found.shape.join(', ')}], ` +
-        `and config.json asks for [${shape.join(', ')}]: download the model again.`;
-      throw new CheckpointError({ kind: 'wrong-shape', file: found.file, tensor: name, message });
-    }
-    tensors.set(name, stored);
+    tensors.set(name, tensorOfShape(found, shape));
   }
   for (const { name, file } of listed.values()) {
     if (tensors.has(name) || isSuperfluous(name, config)) continue;

@@ -1,4 +1,5 @@
 import { counted } from '../../common/counted.ts';
+import { counts } from '../../protocol/test-changes.ts';
 import type { TestChange } from '../../protocol/verdict.ts';
 import type { BaseRun } from './base-run-cache.ts';
 import { judge, type JudgedRun, type Judgement } from './judge.ts';
@@ -42,7 +43,7 @@ const NONE_RAN = 'The test command runs none of the new tests.';
 
 /** How many of the new tests ran, and what they say against the change. */
 function found(tests: readonly TestChange[], where: string, mended?: ReadonlySet<string>): { readonly ran: number; readonly against?: string } {
-  const counting = tests.filter(({ flaky, leftOut }) => !flaky && !leftOut);
+  const counting = tests.filter(counts);
   const lost = counting.filter((test) => (test.before === 'passed' || mended?.has(test.id)) && test.after !== 'passed').length;
   const added = counting.filter((test) => test.before === 'missing');
   const red = added.filter((test) => test.after === 'failed').length;
