@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { RunSummary } from '../backend/protocol/methods.ts';
-import { answerOf, hasAttempts, heldRound } from '../backend/protocol/run-facts.ts';
+import { answerOf, hasAttempts, heldRound, undecidedRound } from '../backend/protocol/run-facts.ts';
 import type { RoundView, RunSnapshot, StepView } from '../backend/protocol/run-snapshot.ts';
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
@@ -24,7 +24,7 @@ const busy = (text: string): Stage => ({ text, icon: 'loading', tone: 'busy' });
 export function stageOf(run: RunSnapshot): Stage {
   switch (run.state) {
     case 'waiting':
-      return { text: heldRound(run) ? l10n.t('The plan waits for you') : l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
+      return { text: waitingWords(run), icon: 'watch', tone: 'caution' };
     case 'stopped':
       return { text: stoppedWords(run.stoppedBy), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
@@ -36,6 +36,11 @@ export function stageOf(run: RunSnapshot): Stage {
     case 'running':
       return busy(activityOf(run));
   }
+}
+
+function waitingWords(run: RunSnapshot): string {
+  if (heldRound(run)) return l10n.t('The plan waits for you');
+  return undecidedRound(run) ? l10n.t('The verdict waits for you') : l10n.t('Waiting');
 }
 
 /** What people call a round of the run. */

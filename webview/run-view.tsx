@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
 import type { PanelState, ViewOf } from '../backend/protocol/panel-messages.ts';
-import { answerOf, elapsedOf, heldRound } from '../backend/protocol/run-facts.ts';
+import { answerOf, elapsedOf, heldRound, undecidedRound } from '../backend/protocol/run-facts.ts';
 import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
@@ -14,6 +14,7 @@ import { BaseView } from './base-view.tsx';
 import { ContextView } from './context-view.tsx';
 import { Button, Icon } from './controls.tsx';
 import { BuildsOn, EarlierView } from './earlier-view.tsx';
+import { FailedBeforeQuestion } from './failed-before.tsx';
 import { fillSentence } from './fill-sentence.ts';
 import { FollowUp } from './follow-up.tsx';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
@@ -190,6 +191,7 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
     case 'waiting':
       // The plan that waits stands below, with what it is expected to cost.
       if (heldRound(run)) return null;
+      if (undecidedRound(run)) return <FailedBeforeQuestion run={run} />;
       return <Notice icon="watch" tone="caution">{run.message}</Notice>;
     case 'stopped':
       return <Notice icon="debug-pause" tone="caution" actions={resume(run.stoppedBy ? l10n.t('Resume…') : l10n.t('Resume'))}>{run.message}</Notice>;

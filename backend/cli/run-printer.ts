@@ -119,6 +119,10 @@ export class RunPrinter {
           + (event.sandboxed ? '' : style('yellow', ' (without a sandbox)')));
       case 'verify.completed':
         return this.#verdict(event.verdict);
+      case 'verdict.held':
+        return this.#line('Waiting', style('yellow', run.message ?? ''));
+      case 'verdict.decided':
+        return this.#line('Decided', decidedWords(event));
       case 'budget.warned':
         return this.#line('Budget', style('yellow', warningText(event)));
       case 'step.turned':
@@ -304,6 +308,11 @@ function warningText({ limit, spent, of }: BudgetWarning): string {
   const [whose, amount] = [limit.startsWith('day') ? 'the day' : 'this run', limit.endsWith('Usd') ? formatUsd : formatTokens];
   const unit = limit.endsWith('Usd') ? '' : ' tokens';
   return `${Math.floor((spent / of) * 100)} % of the budget of ${whose} is spent: ${amount(spent)} of ${amount(of)}${unit}`;
+}
+
+function decidedWords({ tests, failedBefore }: RunEventOf<'verdict.decided'>): string {
+  const which = `${counted(tests.length, 'test')} that failed before`;
+  return failedBefore === 'leave-out' ? `${which}: left out, and the same answer is judged again` : `${which}: must pass`;
 }
 
 /** Such as `12 pass, 2 fail`. */

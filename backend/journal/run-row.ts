@@ -72,7 +72,8 @@ export function summaryOf(row: RunRow): RunSummary {
 function stateAfter({ state }: RunProgress, { type }: RunEvent): RunRow['state'] {
   switch (type) {
     case 'run.waiting':
-    case 'plan.held': return 'waiting';
+    case 'plan.held':
+    case 'verdict.held': return 'waiting';
     // The tests run beside everything else, so their events do not end a wait for a person.
     case 'base.started':
     case 'base.completed': return state;

@@ -17,7 +17,7 @@ import { priceOriginSchema } from './price-origin.ts';
 import { outcomesCheckSchema } from './learning.ts';
 import { recordsSchema } from './records.ts';
 import { contextPieceSchema, leftOutSchema, outcomeSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
-import { runRequestSchema } from './run-request.ts';
+import { failedBeforeSchema, runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { simulationRequestSchema, simulationSchema } from './simulation.ts';
 import { MAX_STEP_WORDS } from './step-words.ts';
@@ -320,6 +320,8 @@ export const clientRequests = {
   'run/replan': {
     params: runRef.extend({ round: place, attemptId: z.string().max(64), wish: z.string().trim().max(4_000).optional() }), result: nothing,
   },
+  /** Says whether the tests must pass that failed before, and for which alone the answer of a round fails. If they are left out, the same answer is judged again. */
+  'run/decideFailedBefore': { params: runRef.extend({ round: place, failedBefore: failedBeforeSchema }), result: nothing },
   /** Deletes a finished run permanently. Its cost still counts against its day. */
   'run/remove': { params: runRef, result: nothing },
   /** Exports a run as a readable document or as complete JSON. Keys, and lines that look like secrets, are left out. */

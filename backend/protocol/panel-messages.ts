@@ -6,7 +6,7 @@ import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods
 import { editedPlanSchema } from './plan.ts';
 import { MAX_PICTURES } from './pictures.ts';
 import type { PlannerChoice } from './planner-choice.ts';
-import { pictureSchema } from './run-request.ts';
+import { failedBeforeSchema, pictureSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { MAX_STEP_WORDS } from './step-words.ts';
 import type { Verdict } from './verdict.ts';
@@ -248,6 +248,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   }),
   /** Asks the Conductor for another plan instead of the one that waits. */
   z.strictObject({ type: z.literal('replan'), ask, runId, round: position, attemptId: z.string().max(64), wish: z.string().max(4_000).optional() }),
+  /** Says of tests that failed before whether they must pass, where the answer of a round fails for them alone. */
+  z.strictObject({ type: z.literal('decideFailedBefore'), ask, runId, round: position, failedBefore: failedBeforeSchema }),
   /** Past runs whose question holds the text, newest first, also those that the state does not list; without a text, all. */
   z.strictObject({ type: z.literal('findRuns'), ask, search: z.string().max(200) }),
   /** Removes a run for good, once the person has said so again; the reply is whether it is gone. */
@@ -271,4 +273,5 @@ export interface PageReplies {
   readonly planEstimate: WorkEstimate;
   readonly approvePlan: true;
   readonly replan: true;
+  readonly decideFailedBefore: true;
 }

@@ -10,7 +10,7 @@ import { planMendSchema } from './plan-mend.ts';
 import { planSchema } from './plan.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
 import { projectFactsSchema } from './project-facts.ts';
-import { runRequestSchema } from './run-request.ts';
+import { failedBeforeSchema, runRequestSchema } from './run-request.ts';
 import { callResultSchema, toolCallSchema, verbatimTurnSchema } from './tool-calls.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
@@ -369,6 +369,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('verify.started'), round, command: z.string(), runner: z.string().optional(), sandboxed: z.boolean() }),
   z.object({ type: z.literal('verify.completed'), round, verdict: verdictSchema }),
+  /** The answer fails only for these tests, which failed before: a person says whether they must pass, before anything more is paid. */
+  z.object({ type: z.literal('verdict.held'), round, tests: z.array(z.string()) }),
+  /** The person said so. Where they are left out, the same answer is judged again. */
+  z.object({ type: z.literal('verdict.decided'), round, tests: z.array(z.string()), failedBefore: failedBeforeSchema }),
   /** The run stopped with its current result and can be resumed. */
   z.object({
     type: z.literal('run.stopped'),

@@ -74,6 +74,11 @@ export function heldRound({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds
   return state === 'waiting' ? rounds.find(({ review }) => review?.state === 'waiting') : undefined;
 }
 
+/** The round whose answer the run waits with, until a person says whether tests that failed before must pass. */
+export function undecidedRound({ state, rounds }: Pick<RunSnapshot, 'state' | 'rounds'>): RoundView | undefined {
+  return state === 'waiting' ? rounds.find(({ failedBefore }) => failedBefore?.state === 'waiting') : undefined;
+}
+
 /** Whether the rounds of a run are attempts, of which none revises another. */
 export const hasAttempts = ({ request: { attempts } }: { readonly request: Pick<RunRequest, 'attempts'> }): boolean => attempts > 1;
 

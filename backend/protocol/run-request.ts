@@ -94,8 +94,8 @@ export const runRequestSchema = z.object({
   testImage: testImageName.optional(),
   /** Ids of the tests that must pass, as a verdict prints them, instead of those that failed before. */
   tests: z.array(testId).min(1).max(MAX_TESTS).optional(),
-  /** What becomes of tests that failed before; they must pass when absent. */
-  failedBefore: failedBeforeSchema.optional(),
+  /** What becomes of tests that failed before; they must pass when absent. `ask`: a person says so when an answer fails for them alone. */
+  failedBefore: z.union([failedBeforeSchema, z.literal('ask')]).optional(),
   budget: budgetOverrideSchema.optional(),
   /** Ids of the workers to plan with; every enabled worker whose key is there when absent. */
   workers: z.array(z.string().max(64)).min(1).max(32).optional(),

@@ -8,7 +8,7 @@ import type { LocalRecord, NoTry } from './local-first.ts';
 import type { PlanMend } from './plan-mend.ts';
 import type { Plan } from './plan.ts';
 import type { ProjectFacts } from './project-facts.ts';
-import type { RunRequest } from './run-request.ts';
+import type { FailedBefore, RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
 import type { CallResult, ToolCall, VerbatimTurn } from './tool-calls.ts';
@@ -198,6 +198,8 @@ export interface RoundView {
     readonly startedAt: number;
   };
   readonly verdict?: Verdict;
+  /** The tests for which alone the answer failed, where they failed before, and what a person says of them. */
+  readonly failedBefore?: { readonly tests: readonly string[]; readonly state: 'waiting' | FailedBefore };
   /** Why this attempt did not go on, while others did. */
   readonly failure?: Failure;
   /** Idle milliseconds in this round: from the end or interruption of the run until it was resumed. */
@@ -266,6 +268,7 @@ export interface RunSnapshot {
 }
 
 const PLAN_WAITS = 'The plan waits for somebody to look at it, before its workers are paid.';
+const VERDICT_WAITS = 'The answer fails only for tests that failed before: somebody has to say whether they must pass.';
 
 export const NOTHING_SPENT: Spent = { usd: 0, usage: NO_USAGE, unpricedTokens: 0, estimated: false };
 
@@ -481,6 +484,15 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     }
     case 'verify.completed':
       return inRound(next, event.round, ({ verifying: _verifying, ...round }) => ({ ...round, verdict: event.verdict }));
+    case 'verdict.held':
+      return {
+        ...inRound(next, event.round, (round) => ({ ...round, failedBefore: { tests: event.tests, state: 'waiting' } })), state: 'waiting', message: VERDICT_WAITS,
+      };
+    case 'verdict.decided':
+      // Without a verdict, the answer is judged again.
+      return inRound(next, event.round, ({ verdict, ...round }) => ({
+        ...round, failedBefore: { tests: event.tests, state: event.failedBefore }, ...(verdict && event.failedBefore === 'must-pass' && { verdict }),
+      }));
     case 'run.stopped':
       return { ...withoutRunningBase(next), state: 'stopped', message: event.message, ...(event.limit && { stoppedBy: event.limit }), ...(event.needed !== undefined && { needed: event.needed }) };
     case 'budget.warned': {

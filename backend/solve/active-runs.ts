@@ -15,6 +15,7 @@ import { chosenPlan } from './choose-plan.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { estimateWork } from './estimate-work.ts';
+import type { VerdictDecision } from './failed-before.ts';
 import { failureOf } from './failure.ts';
 import { lostAttempts } from './lost-attempts.ts';
 import type { PlanDecision } from './plan-review.ts';
@@ -52,6 +53,9 @@ export interface ActiveRunsOptions {
   readonly onStalled: (runId: string, isCancelled: boolean) => void;
 }
 
+/** What a person decided about what a run waits with. */
+export type Decision = PlanDecision | VerdictDecision;
+
 /** Where the keys of a run come from. */
 export type KeySourceOptions = Pick<RunKeysOptions, 'patient' | 'known'>;
 
@@ -73,8 +77,8 @@ class Stopping extends Error {}
 
 /** Events after which a list of runs looks different. */
 const LISTED: ReadonlySet<RunEvent['type']> = new Set([
-  'run.accepted', 'run.resumed', 'run.waiting', 'plan.proposed', 'plan.held', 'plan.approved', 'plan.discarded', 'verify.completed', 'run.stopped', 'run.completed', 'run.failed',
-  'run.cancelled',
+  'run.accepted', 'run.resumed', 'run.waiting', 'plan.proposed', 'plan.held', 'plan.approved', 'plan.discarded', 'verify.completed',
+  'verdict.held', 'verdict.decided', 'run.stopped', 'run.completed', 'run.failed', 'run.cancelled',
 ]);
 
 /** The runs that this process works on: each holds a lease, is driven to its end, and reports what happens to the listeners. */
@@ -98,11 +102,11 @@ export class ActiveRuns {
   }
 
   /**
-   * Records what a person decided about the plan that waits; the run goes on by it.
+   * Records what a person decided about what waits; the run goes on by it.
    * @param decide the events, from the run as it is; its error is thrown
    * @returns whether this process works on the run
    */
-  decide(runId: string, decide: (run: RunSnapshot) => readonly PlanDecision[]): boolean {
+  decide(runId: string, decide: (run: RunSnapshot) => readonly Decision[]): boolean {
     const active = this.#active.get(runId);
     if (!active || active.controller.signal.aborted) return false;
     active.recorder.record(decide(active.recorder.snapshot));

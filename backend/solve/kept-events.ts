@@ -52,6 +52,9 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
       case 'verify.completed':
       case 'round.failed':
         return isAnother(event.round) ? [event] : [];
+      // What a person said of tests holds for any answer.
+      case 'verdict.decided':
+        return isPlanKept(event.round) ? [event] : [];
       default:
         return [];
     }

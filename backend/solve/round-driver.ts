@@ -24,7 +24,7 @@ import { withWorker } from './assigned.ts';
 import { askedQuestion, isInProject } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { RunRefusedError } from './errors.ts';
-import { judgedBy } from './failed-before.ts';
+import { judgedBy, saidOf, testsToAskOf } from './failed-before.ts';
 import { RunError } from './failure.ts';
 import { changeOnTop, isBuiltOn, wholeChange } from './follow-up/build-on.ts';
 import type { StepPlace } from './kept-events.ts';
@@ -416,6 +416,19 @@ export class RoundDriver {
   /** The turns with what was given for them. */
   #taken(index: number): Turn[] {
     return (this.#view.steps[index]?.turns ?? []).flatMap(({ observation, ...turn }) => (observation === undefined ? [] : [{ ...turn, observation }]));
+  }
+
+  /** The verdict on the answer, with what a person says of tests that failed before, where the answer fails for them alone. */
+  async judge(): Promise<void> {
+    const { recorder, signal } = this.#options;
+    for (;;) {
+      await this.check();
+      const tests = testsToAskOf(this.#run, this.#view);
+      if (tests.length === 0) return;
+      const failedBefore = saidOf(this.#run, tests);
+      if (failedBefore) this.#record({ type: 'verdict.decided', round: this.#round, tests, failedBefore });
+      else await unlessAborted(recorder.wait({ type: 'verdict.held', round: this.#round, tests }), signal);
+    }
   }
 
   /** Runs the project's tests on the round's answer, if it changes files and there is a test command. */

@@ -129,7 +129,7 @@ export class RunDriver {
       await letRun(round);
       if (this.#run.rounds[index]?.kept) break;
       await round.execute();
-      await round.check();
+      await round.judge();
       if (!this.#options.everyRound && !this.#isWorthAnother(index)) break;
     }
     const best = bestRound(this.#run.rounds);
@@ -153,7 +153,7 @@ export class RunDriver {
       const round = this.#round(0);
       try {
         await round.execute();
-        await round.check();
+        await round.judge();
       } catch (error) {
         if (signal.aborted || error instanceof JournalUnavailableError) throw error;
         this.#record({ type: 'round.failed', round: 0, failure: this.#options.failureOf(error) });
@@ -187,6 +187,10 @@ export class RunDriver {
       // A person looks at one plan after another.
       for (const index of group) await this.#attempt([index], async (round) => void (this.#run.rounds[index]?.answer || (await letRun(round))));
       await this.#attemptUntilDecided(group);
+      // One question after another, and none where an answer stands already.
+      for (const index of group) {
+        if (this.#hasAnswer(index) && group.every((other) => this.#isWorthAnother(other))) await this.#attempt([index], (round) => round.judge());
+      }
       if (group.some((index) => !this.#isWorthAnother(index))) break;
     }
     // The local try is no answer in the place of all others: a person can resume the run.

@@ -18,21 +18,22 @@ import { recordBook, workerRecords } from '../records/worker-records.ts';
 import { usesRecords } from '../records/uses-records.ts';
 import type { RawPlan } from '../workflow/validate-plan.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
-import { ActiveRuns, LEASE_TTL_MS, type ActiveRunsOptions } from './active-runs.ts';
+import { ActiveRuns, LEASE_TTL_MS, type ActiveRunsOptions, type Decision } from './active-runs.ts';
 import { admit } from './admit.ts';
 import { isInProject } from './asked-question.ts';
 import { castRun, type Casting } from './cast-run.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
+import { verdictDecision } from './failed-before.ts';
 import { readEarlier } from './follow-up/read-earlier.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import type { Cast, CastSources } from './run-pool.ts';
-import { approval, checkedPlan, plannedSteps, waitingPlan, type PlanDecision } from './plan-review.ts';
+import { approval, checkedPlan, plannedSteps, waitingPlan } from './plan-review.ts';
 import { planningRecords } from './planning-records.ts';
 import { RunReader } from './run-reader.ts';
 import type { Supply } from './work-with-needs.ts';
-import type { AgainRequest, PlanApproval, PlanRefusal, RunListener, RunQuestions, RunService } from './run-service.ts';
+import type { AgainRequest, FailedBeforeDecision, PlanApproval, PlanRefusal, RunListener, RunQuestions, RunService } from './run-service.ts';
 
 export interface RunManagerOptions {
   readonly journal: Journal;
@@ -224,7 +225,11 @@ export class RunManager implements RunService {
     });
   }
 
-  #decide(runId: string, decide: (run: RunSnapshot) => readonly PlanDecision[]): void {
+  decideFailedBefore(runId: string, decision: FailedBeforeDecision): void {
+    this.#decide(runId, (run) => verdictDecision(run, decision));
+  }
+
+  #decide(runId: string, decide: (run: RunSnapshot) => readonly Decision[]): void {
     if (this.#active.decide(runId, decide)) return;
     decide(this.snapshot(runId));
     throw new RunRefusedError(`Run "${runId}" is being taken up again: try it in a moment.`);

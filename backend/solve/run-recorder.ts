@@ -82,7 +82,7 @@ export class RunRecorder {
   }
 
   /** As `waiting`, for an event that says more of what the run waits for. */
-  wait(event: RunEventOf<'run.waiting' | 'plan.held'>): Promise<void> {
+  wait(event: RunEventOf<'run.waiting' | 'plan.held' | 'verdict.held'>): Promise<void> {
     if (this.#snapshot.state !== 'waiting') this.record([event]);
     return new Promise((resolve) => this.#goneOn.add(resolve));
   }

@@ -3,7 +3,7 @@ import type { Earlier } from '../protocol/earlier.ts';
 import type { FileEdit, ModelMessage, RunFileFormat, RunSummary } from '../protocol/methods.ts';
 import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { LocalFirst } from '../protocol/local-first.ts';
-import type { RunRequest } from '../protocol/run-request.ts';
+import type { FailedBefore, RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, LikelyCommand, TestCommand } from '../protocol/test-command.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
@@ -48,6 +48,12 @@ export interface PlanApproval extends ShownPlan {
 export interface PlanRefusal extends ShownPlan {
   /** What should be different. */
   readonly wish?: string | undefined;
+}
+
+/** Whether the tests must pass for which alone the answer of a round fails, where they failed before. */
+export interface FailedBeforeDecision {
+  readonly round: number;
+  readonly failedBefore: FailedBefore;
 }
 
 /** The differences to the earlier run. Workers that are not named are chosen as for any question. */
@@ -105,6 +111,8 @@ export interface RunService {
   approvePlan(runId: string, decision: PlanApproval): void;
   /** Has the Conductor write another plan instead of the one that waits for a person. */
   replan(runId: string, decision: PlanRefusal): void;
+  /** Says of tests that failed before whether they must pass, where a run waits for that; if not, the same answer is judged again. @throws RunRefusedError */
+  decideFailedBefore(runId: string, decision: FailedBeforeDecision): void;
   /** Deletes a run that is over. Its cost still counts for its day. */
   remove(runId: string): Promise<void>;
   /** With the text that is streaming at the moment. */

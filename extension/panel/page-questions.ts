@@ -6,7 +6,7 @@ import type { RunList } from '../runs/run-list.ts';
 export interface PageQuestionOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   readonly list: Pick<RunList, 'find'>;
-  readonly runCommands: Pick<RunCommands, 'remove' | 'approvePlan' | 'replan'>;
+  readonly runCommands: Pick<RunCommands, 'remove' | 'approvePlan' | 'replan' | 'decideFailedBefore'>;
 }
 
 /** Answers the page's queries for details that are loaded on demand. @throws an error with a sentence that the page shows */
@@ -30,6 +30,11 @@ export async function replyTo(
     case 'replan': {
       const { type: _type, ask: _ask, ...decision } = question;
       await runCommands.replan(decision);
+      return true;
+    }
+    case 'decideFailedBefore': {
+      const { type: _type, ask: _ask, ...decision } = question;
+      await runCommands.decideFailedBefore(decision);
       return true;
     }
     case 'findRuns':

@@ -67,6 +67,12 @@ export class RunCommands {
     await this.#options.connection.request('run/replan', decision);
   }
 
+  /** Says of tests that failed before whether they must pass, where the run waits for that. @throws an error with the backend's sentence */
+  async decideFailedBefore(decision: ParamsInput<ClientRequests, 'run/decideFailedBefore'>): Promise<void> {
+    requireTrust((await this.#snapshot(decision.runId)).request.workspace);
+    await this.#options.connection.request('run/decideFailedBefore', decision);
+  }
+
   /**
    * Repeats one step in a new run that reuses the others, and opens it. Rounds and steps count from 0. Without a location, asks the user
    * for it.

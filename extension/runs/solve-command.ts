@@ -53,6 +53,8 @@ export interface Asked {
   readonly files?: readonly FileRange[] | undefined;
   /** `always` shows each plan before its workers are paid; by default the setting decides. */
   readonly reviewPlan?: 'always' | undefined;
+  /** `ask`: the panel asks whether tests that failed before must pass, where an answer fails for them alone. */
+  readonly failedBefore?: 'ask' | undefined;
 }
 
 interface Prepared {
@@ -114,7 +116,7 @@ export class SolveCommand {
    * @throws an error with a sentence if the backend refuses the question
    */
   async solve(question: string, confirm?: boolean, { inPanel = true, ...asked }: Asked & { readonly inPanel?: boolean } = {}): Promise<string | undefined> {
-    const runId = await this.start(question, { ...asked, confirm, onSent: inPanel ? this.#options.showPanel : undefined });
+    const runId = await this.start(question, { ...asked, confirm, ...(inPanel && { failedBefore: 'ask', onSent: this.#options.showPanel }) });
     if (runId !== undefined) await this.show(runId);
     return runId;
   }
@@ -179,7 +181,7 @@ export class SolveCommand {
   }
 
   async #request(
-    question: string, { insertAt, continues, pictures = [], attempts, atOnce, folder: named, files, reviewPlan: review }: Asked = {},
+    question: string, { insertAt, continues, pictures = [], attempts, atOnce, folder: named, files, reviewPlan: review, failedBefore }: Asked = {},
   ): Promise<Prepared | undefined> {
     const { editor } = this.#options.lookedAt;
     const choice = await this.#folderOf(named, continues);
@@ -195,6 +197,7 @@ export class SolveCommand {
       ...(attempts !== undefined && { attempts }),
       ...(atOnce && { atOnce }),
       ...((review ?? reviewPlan) && { reviewPlan: review ?? reviewPlan }),
+      ...(failedBefore && { failedBefore }),
       ...(insertAt && { insertAt }),
       ...(continues && { continues: continues.runId }),
       ...(folder && { workspace: folder.uri.fsPath, focus: { ...lookingAt(folder, editor), ...(files && { files: [...files] }) } }),

@@ -8,7 +8,7 @@ import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { handedOnRun, localFirstRun, mendedRun, verifiedRun } from '../webview/fixtures.ts';
+import { handedOnRun, localFirstRun, mendedRun, undecidedRun, verifiedRun } from '../webview/fixtures.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';
 const worker = workerConfigSchema.parse({ id: 'local', provider: 'local', model: MODEL });
@@ -102,6 +102,14 @@ it('tells of each test that changed, first of what speaks against the answer, an
     'note: A flaky test was left out.',
     '2 of 3 pass · in the sandbox · 0.8 s',
   ]);
+});
+
+it('tells that a person is to say what becomes of tests that failed before, and what was said', () => {
+  const tests = ['a > zone', 'a > clock'];
+  expect(toldOf({ type: 'verdict.held', round: 0, tests }, undecidedRun())).toEqual(['Waiting The answer fails only for tests that failed before: somebody has to say whether they must pass.']);
+  const decided = { type: 'verdict.decided', round: 0, tests } as const;
+  expect(toldOf({ ...decided, failedBefore: 'leave-out' })).toEqual(['Decided 2 tests that failed before: left out, and the same answer is judged again']);
+  expect(toldOf({ ...decided, failedBefore: 'must-pass' })).toEqual(['Decided 2 tests that failed before: must pass']);
 });
 
 it('keeps the red ones in sight among hundreds', () => {

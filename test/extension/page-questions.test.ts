@@ -18,6 +18,7 @@ function asking(backend: FakeBackend, folders: readonly string[]) {
       remove: (runId?: string) => Promise.resolve(runId === 'r1'),
       approvePlan: async (decision: object) => void decided.push(decision),
       replan: () => Promise.reject(new Error('Another plan waits by now.')),
+      decideFailedBefore: async (decision: object) => void decided.push(decision),
     },
     decided,
   };
@@ -47,6 +48,13 @@ describe('what the page asks', () => {
     expect(await replyTo({ type: 'approvePlan', ask: 1, ...decision }, asked)).toBe(true);
     expect(asked.decided).toEqual([decision]);
     await expect(replyTo({ type: 'replan', ask: 2, runId: 'r1', round: 0, attemptId: 'a' }, asked)).rejects.toThrow('Another plan waits');
+  });
+
+  it('is, for what becomes of tests that failed before, left to the command', async () => {
+    const asked = asking(new FakeBackend(), []);
+    const decision = { runId: 'r1', round: 0, failedBefore: 'leave-out' as const };
+    expect(await replyTo({ type: 'decideFailedBefore', ask: 1, ...decision }, asked)).toBe(true);
+    expect(asked.decided).toEqual([decision]);
   });
 
   it('is, for a run to be removed, left to the command, which asks the person', async () => {

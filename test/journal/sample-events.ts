@@ -87,6 +87,8 @@ export function eventfulRun(longText: string): RunEvent[] {
     { type: 'step.reassigned', round: 0, step: 1, from: 1, to: 0, failure },
     { type: 'step.failed', round: 0, step: 1, failure },
     { type: 'step.skipped', round: 0, step: 2, reason: 'Step 2, whose output it reads, failed.' },
+    { type: 'verdict.held', round: 0, tests: ['test/a.test.ts > a'] },
+    { type: 'verdict.decided', round: 0, tests: ['test/a.test.ts > a'], failedBefore: 'leave-out' },
     { type: 'budget.warned', limit: 'runUsd', spent: 0.9, of: 1 },
     { type: 'run.stopped', reason: 'budget', message: 'The budget of the run is spent.' },
     { type: 'run.resumed', reason: 'user' },

@@ -157,11 +157,12 @@ async function live({ home, workspace, question, kill = '', retried = '', more =
   }
 
   runs.listen({
-    onEvent: ({ seq, event }) => {
+    onEvent: ({ runId, seq, event }) => {
       if (moment === 'after' && isKillPoint(seq, event)) die();
       keep(`after-${seq}`);
       if (event.type === 'run.waiting') setImmediate(clientConnects.resolve);
       if (event.type === 'plan.held') setImmediate(() => decide(event.round));
+      if (event.type === 'verdict.held') setImmediate(() => runs.decideFailedBefore(runId, { round: event.round, failedBefore: 'leave-out' }));
     },
     onText: () => {},
     onChanged: ({ state }) => isOver(state) && done.resolve(),

@@ -111,6 +111,13 @@ beforeAll(async () => {
     name: 'local first', question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request: { localFirst: true } },
     workers: (home) => scriptedWorkers(`local first-${home}`, { price: { inputPerMillion: 1, outputPerMillion: 1 } }, { price: { inputPerMillion: 0, outputPerMillion: 0 } }),
   });
+  const red = path.join(folder, 'red');
+  await cp(tested, red, { recursive: true });
+  await writeFile(path.join(red, 'src/b.test.js'), "import { test } from 'node:test';\ntest('b', () => {});\n");
+  scenarios.set('red before', {
+    name: 'red before', question: 'The constant a is wrong, please mend it.', workspace: red, more: { request: { failedBefore: 'ask' } },
+    workers: (home) => scriptedWorkers(`red before-${home}`, {}),
+  });
   scenarios.set('continued', {
     name: 'continued', question: 'The constant a is wrong, please mend it.', workspace: tested, workers: (home) => scriptedWorkers(`continued-${home}`, {}),
   });
@@ -160,7 +167,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
     if (text.includes('wants another one')) return 'model_id = [1, 0]\nsubtasks = ["Think.", "Answer."]\naccess_list = [[], [0]]';
     if (scenario === 'local first') return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [["all"]]';
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
-    if (['attempts', 'at once', 'continued'].includes(scenario)) return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]';
+    if (['attempts', 'at once', 'continued', 'red before'].includes(scenario)) return 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]';
     if (scenario === 'tries') return 'model_id = [0, 1, 0]\nsubtasks = ["Mend a.", "Mend a, too.", "Answer."]\naccess_list = [[], [], [0, 1]]';
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
   }
@@ -176,7 +183,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
       : 'Here:\n```js src/a.js\nexport const a = 3;\n```';
   }
   // None is verified, so that both are tried to their end.
-  if (scenario === 'attempts' || scenario === 'at once') return 'Here:\n```js src/a.js\nexport const a = 3;\n```';
+  if (['attempts', 'at once', 'red before'].includes(scenario)) return 'Here:\n```js src/a.js\nexport const a = 3;\n```';
   return scenario === 'fails' && (who === 'second' || text.includes('Answer.')) ? { status: 403 } : `What ${who} says.`;
 }
 
@@ -255,7 +262,7 @@ function eventsIn(home: string): StoredEvent[] {
 const BUSY = ['base.started', 'verify.started', 'step.acted', 'attempt.started'];
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent', 'attempts', 'at once',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent', 'attempts', 'at once', 'red before',
 ])('%s: the run ends the same, whatever a killed backend left on disk', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const kept = path.join(folder, `${name}-left`);
@@ -269,7 +276,8 @@ it.each([
   if (name === 'told') expect(expected.rounds[0]?.outputs[0]).toContain('Told: true');
   if (name === 'stopped step') expect(expected.rounds[0]?.outputs[1]).toMatch(/^A person stopped this step/);
   if (name === 'agent') expect(expected.rounds[0]?.outputs[0]).toContain('+export const a = 2;');
-  if (scenario.more?.request) expect(expected.rounds.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
+  if (scenario.more?.request?.attempts) expect(expected.rounds.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
+  if (name === 'red before') expect(expected).toMatchObject({ outcome: 'passes', message: expect.stringContaining('1 test failed before and was left out.') });
   if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 
   // A backend killed at one of two moments that left the same bytes is resumed once for both.

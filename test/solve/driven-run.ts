@@ -35,8 +35,8 @@ export interface DrivenRun {
   /** The texts of the messages of each call, in order. */
   readonly asked: string[][];
   events(): StoredEvent[];
-  /** Drives the run to its end as a process would that finds its journal. `failAfter`: the journal cannot be written after so many events. */
-  drive(options: Partial<RunDriverOptions> & { readonly failAfter?: number }): Promise<RunSnapshot>;
+  /** Drives the run to its end as a process would that finds its journal. `failAfter`: the journal cannot be written after so many events. `onEvent` is told each. */
+  drive(options: Partial<RunDriverOptions> & { readonly failAfter?: number; readonly onEvent?: (stored: StoredEvent, recorder: RunRecorder) => void }): Promise<RunSnapshot>;
 }
 
 /** @param replies one for each call; a function is called when the call is made */
@@ -53,12 +53,12 @@ export async function drivenRun(
   return {
     asked,
     events: () => journal.read('r'),
-    drive: async ({ failAfter = Infinity, ...options }) => {
+    drive: async ({ failAfter = Infinity, onEvent = () => {}, ...options }) => {
       const append: Append = (events, effects) => {
         if (journal.read('r').length + events.length > failAfter) throw new JournalUnavailableError('journal.sqlite', { reason: 'it is gone.' });
         return journal.append('r', events, effects);
       };
-      const recorder = new RunRecorder(snapshotOf(journal.read('r')), { append }, { onEvent: () => {}, onText: () => {} });
+      const recorder: RunRecorder = new RunRecorder(snapshotOf(journal.read('r')), { append }, { onEvent: (stored) => onEvent(stored, recorder), onText: () => {} });
       await new RunDriver({
         recorder,
         call: async (called, { messages }, { attempts, ledger, signal }) => {

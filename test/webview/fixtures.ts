@@ -15,7 +15,7 @@ import {
   adoptedTraining, BEGIN, completedTraining, failedTraining, flatCompletedTraining, flatTraining, learnedTraining, learningTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
   waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
-import { MANY_TESTS, LEFT_OUT, NOTED, REGRESSED, UNKNOWN_VERDICT, VERIFIED } from './verdict-fixtures.ts';
+import { MANY_TESTS, LEFT_OUT, NOTED, redIds, REGRESSED, STILL_RED, UNKNOWN_VERDICT, VERIFIED } from './verdict-fixtures.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 
 /*
@@ -800,6 +800,11 @@ export function heldRun(estimate = ESTIMATE): RunSnapshot {
   return new Script().context().plan(0, PLAN).say({ type: 'plan.held', round: 0, estimate }).run();
 }
 
+/** The answer breaks nothing, and somebody is to say whether the tests must pass that failed before. */
+export function undecidedRun(tests: readonly string[] = redIds(STILL_RED)): RunSnapshot {
+  return answered(threeSteps(new Script())).verdict(0, STILL_RED).say({ type: 'verdict.held', round: 0, tests: [...tests] }).run();
+}
+
 /** The second round's plan waits, after one that somebody did not want; no price is known, and the tokens may not be enough. */
 export function heldAgainRun(): RunSnapshot {
   const steps = ESTIMATE.steps.slice(0, 1).map(({ usd: _usd, ...step }) => step);
@@ -820,6 +825,7 @@ export const REPLIES: PageReplies = {
   planEstimate: ESTIMATE,
   approvePlan: true,
   replan: true,
+  decideFailedBefore: true,
 };
 
 export function simulatedRun(): RunSnapshot {
@@ -1017,6 +1023,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'attempts-at-once': () => stateWith({ run: attemptsAtOnceRun() }),
   'tried': () => stateWith({ run: triedRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
+  'undecided': () => stateWith({ run: undecidedRun() }),
   'held': () => stateWith({ run: heldRun() }),
   'held-again': () => stateWith({ run: heldAgainRun() }),
   'cancelled': () => stateWith({ run: cancelledRun() }),

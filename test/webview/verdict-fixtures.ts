@@ -55,6 +55,18 @@ export const REGRESSED: Verdict = {
   durationMs: 790,
 };
 
+/** Nothing broke, and what was red before still is. */
+export const STILL_RED: Verdict = {
+  ...REGRESSED,
+  reason: 'Of 2 tests that failed before, 2 still did not pass.',
+  tests: [
+    ...others(12),
+    { id: 'test/merge.test.ts > merge > nested interval keeps its end', before: 'failed', after: 'failed' },
+    { id: 'test/clock.test.ts > clock > asks a server for the time', before: 'failed', after: 'failed', message: 'Error: getaddrinfo EAI_AGAIN time.example' },
+  ],
+};
+export const redIds = ({ tests }: Pick<Verdict, 'tests'>): string[] => tests.filter(({ after }) => after === 'failed').map(({ id }) => id);
+
 /** The tests pass, and nothing shows that they would notice a wrong answer; a test is flaky. */
 export const NOTED: Verdict = {
   ...VERIFIED,

@@ -8,8 +8,9 @@ import { costWords, estimateReasons, tokenWords } from '../../backend/protocol/w
 import type { StepEstimate, WorkEstimate } from '../../backend/protocol/work-estimate.ts';
 import { Button, Icon, ToolButton } from '../controls.tsx';
 import { fillSentence } from '../fill-sentence.ts';
-import { useHost, useReply, type Host } from '../host.ts';
+import { useHost, useReply } from '../host.ts';
 import { workerName } from '../run-stage.ts';
+import { useDecision } from '../use-decision.ts';
 import { edgesOf, gutterWidth } from './edges.ts';
 import {
   editedFrom, isChanged, isComplete, isUsed, planOf, positionsRead, readEditedPlan, withNewStep, withoutStep, withRead, withStep,
@@ -90,19 +91,6 @@ function useEditedPlan(key: string, plan: Plan, workers: number): [EditedPlan, (
     host.rememberPlan(key, next);
     setByHand({ key, steps: next });
   }];
-}
-
-/** Sends a decision once; after a refusal another one can be sent. */
-function useDecision() {
-  const host = useHost();
-  const [sent, setSent] = useState<{ readonly isSent: boolean; readonly problem?: string }>({ isSent: false });
-  return {
-    ...sent,
-    send: (decide: (host: Host) => Promise<unknown>): void => {
-      setSent({ isSent: true });
-      decide(host).catch((error: unknown) => setSent({ isSent: false, problem: error instanceof Error ? error.message : String(error) }));
-    },
-  };
 }
 
 /** The estimate of the plan as it is now, asked for when the person pauses; the one before stays until it comes. */

@@ -36,6 +36,10 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       runs.replan(runId, decision);
       return {};
     },
+    'run/decideFailedBefore': ({ runId, ...decision }) => {
+      runs.decideFailedBefore(runId, decision);
+      return {};
+    },
     'run/remove': async ({ runId }) => {
       await runs.remove(runId);
       return {};

@@ -6,7 +6,7 @@ import { budgetSchema } from '../../../backend/protocol/worker-config.ts';
 import { RunNotFoundError } from '../../../backend/solve/errors.ts';
 import type { RawPlan } from '../../../backend/workflow/validate-plan.ts';
 import type { WorkEstimate } from '../../../backend/protocol/work-estimate.ts';
-import type { ContextPreview, PlanApproval, PlanRefusal, RunListener, RunQuestions, RunService } from '../../../backend/solve/run-service.ts';
+import type { ContextPreview, FailedBeforeDecision, PlanApproval, PlanRefusal, RunListener, RunQuestions, RunService } from '../../../backend/solve/run-service.ts';
 
 /** Runs whose events a test writes itself: what the server does with them is the same as with real ones. */
 export class MemoryRuns implements RunService {
@@ -77,7 +77,7 @@ export class MemoryRuns implements RunService {
     return this.start(runRequestSchema.parse({ question: 'What is shown?' }));
   }
 
-  readonly decisions: [runId: string, decision: PlanApproval | PlanRefusal][] = [];
+  readonly decisions: [runId: string, decision: PlanApproval | PlanRefusal | FailedBeforeDecision][] = [];
 
   estimatePlan(runId: string, _round: number, { modelIds }: RawPlan): WorkEstimate {
     this.events(runId, 0);
@@ -91,6 +91,11 @@ export class MemoryRuns implements RunService {
   }
 
   replan(runId: string, decision: PlanRefusal): void {
+    this.events(runId, 0);
+    this.decisions.push([runId, decision]);
+  }
+
+  decideFailedBefore(runId: string, decision: FailedBeforeDecision): void {
     this.events(runId, 0);
     this.decisions.push([runId, decision]);
   }

@@ -1,0 +1,47 @@
+// @vitest-environment jsdom
+import { beforeEach, expect, it } from 'vitest';
+import { pageMessageSchema } from '../../backend/protocol/panel-messages.ts';
+import { announcementOf } from '../../webview/announcement.ts';
+import { stateWith, undecidedRun } from './fixtures.ts';
+import { renderPanel, stubLayout } from './render-panel.tsx';
+import { redIds, STILL_RED } from './verdict-fixtures.ts';
+
+beforeEach(() => stubLayout());
+
+it.each([['They must pass', 'must-pass'], ['Leave them out', 'leave-out']] as const)('asks what becomes of tests that failed before: %s', (button, failedBefore) => {
+  const panel = renderPanel(stateWith({ run: undecidedRun() }));
+  expect(panel.text()).toContain('The verdict waits for you');
+  expect(panel.text()).toContain('The answer breaks no test. 2 tests that failed before still fail.');
+  panel.click(button);
+  expect(panel.posted).toEqual([{ type: 'decideFailedBefore', ask: 1, runId: 'run-1', round: 0, failedBefore }]);
+  expect(pageMessageSchema.safeParse(panel.posted[0]).success).toBe(true);
+  // A second click sends nothing while the first is on its way.
+  panel.click(button);
+  expect(panel.posted).toHaveLength(1);
+});
+
+it('speaks of one test as of one', () => {
+  const panel = renderPanel(stateWith({ run: undecidedRun(redIds(STILL_RED).slice(0, 1)) }));
+  expect(panel.text()).toContain('1 test that failed before still fails.');
+  expect(panel.button('It must pass')).toBeDefined();
+});
+
+it('says in place why a decision was refused, and takes another one', async () => {
+  const panel = renderPanel(stateWith({ run: undecidedRun() }));
+  panel.click('They must pass');
+  await panel.reply(new Error('It was decided about.'));
+  expect(panel.root.querySelector('[role="alert"].note')?.textContent).toBe('It was decided about.');
+  panel.click('Leave them out');
+  expect(panel.posted).toHaveLength(2);
+});
+
+it('does not ask any more once it is decided', () => {
+  const { rounds: [round, ...others], ...run } = undecidedRun();
+  const decided = { ...run, state: 'running' as const, rounds: [{ ...round!, failedBefore: { tests: redIds(STILL_RED), state: 'must-pass' as const } }, ...others] };
+  expect(renderPanel(stateWith({ run: decided })).text()).not.toContain('They must pass');
+});
+
+it('is announced', () => {
+  const run = undecidedRun();
+  expect(announcementOf({ ...run, state: 'running', seq: run.seq - 1 }, run)).toContain('The verdict waits for you.');
+});

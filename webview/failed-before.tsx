@@ -1,0 +1,38 @@
+import * as l10n from '@vscode/l10n';
+import type { JSX } from 'preact';
+import { undecidedRound } from '../backend/protocol/run-facts.ts';
+import type { FailedBefore } from '../backend/protocol/run-request.ts';
+import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { Button } from './controls.tsx';
+import { Notice } from './notice.tsx';
+import { useDecision } from './use-decision.ts';
+
+/** The tests for which alone the answer fails, and which failed before: must they pass? */
+export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
+  const { send, isSent, problem } = useDecision();
+  const round = undecidedRound(run);
+  if (!round?.failedBefore) return null;
+  const count = round.failedBefore.tests.length;
+  const decide = (failedBefore: FailedBefore): void =>
+    send((to) => to.ask<'decideFailedBefore'>({ type: 'decideFailedBefore', runId: run.runId, round: round.index, failedBefore }));
+  return (
+    <Notice
+      icon="watch" tone="caution" title={titleOf(count)}
+      actions={(
+        <>
+          <Button disabled={isSent} onClick={() => decide('must-pass')}>{count === 1 ? l10n.t('It must pass') : l10n.t('They must pass')}</Button>
+          <Button disabled={isSent} onClick={() => decide('leave-out')}>{count === 1 ? l10n.t('Leave it out') : l10n.t('Leave them out')}</Button>
+        </>
+      )}
+    >
+      {l10n.t('Must the answer mend that? If not, the same answer is judged without it, and nothing is paid.')}
+      <p class="note tone-bad" role="alert" dir="auto">{problem}</p>
+    </Notice>
+  );
+}
+
+function titleOf(count: number): string {
+  return count === 1
+    ? l10n.t('The answer breaks no test. 1 test that failed before still fails.')
+    : l10n.t('The answer breaks no test. {0} tests that failed before still fail.', count);
+}
