@@ -14,18 +14,25 @@ const MAX_DIFFS = 40_000;
 const MAX_TESTS = 20;
 const MAX_MESSAGE = 600;
 
+/** The tests that did not pass. What the first ones said is kept as far as a model needs it. */
+export function redTests(tests: VerifiedChange['tests']): { id: string; before: string; after: string; message: string | null }[] {
+  return tests.filter(isRed).map(({ id, before, after, message }, index) => ({ id, before, after, message: message === undefined || index >= MAX_TESTS ? null : clip(message, MAX_MESSAGE) }));
+}
+
 /** The verdict: what it is, why, and the tests that did not pass. */
 export function verdictText({ outcome, reason, tests, notes, command, remedy }: Pick<VerifiedChange, 'outcome' | 'reason' | 'tests' | 'notes'> & { readonly command: string | null; readonly remedy?: string | undefined }): string {
-  const failing = tests.filter(isRed);
+  const failing = redTests(tests);
   return [
     `${outcome.toUpperCase()}: ${reason}`,
-    ...failing.slice(0, MAX_TESTS).map(({ id, before, after, message }) => `- ${id}: ${before} before, ${after} now${message === undefined ? '' : `\n  ${clip(message, MAX_MESSAGE).replaceAll('\n', '\n  ')}`}`),
+    ...failing.slice(0, MAX_TESTS).map(({ id, before, after, message }) => `- ${id}: ${before} before, ${after} now${message === null ? '' : `\n  ${message.replaceAll('\n', '\n  ')}`}`),
     ...(failing.length > MAX_TESTS ? [`${counted(failing.length - MAX_TESTS, 'more test')} did not pass.`] : []),
     ...notes.map((note) => `Note: ${note}`),
     ...(command === null ? [] : [`The command was: ${command}`]),
     ...(remedy === undefined ? [] : [`To make the tests run here: ${remedy}`]),
   ].join('\n');
 }
+
+export const clippedAnswer = (text: string): string => clip(text, MAX_ANSWER);
 
 /** How a run ended: its answer, its change, what the tests said of it, and what it cost. */
 export function runText(run: RunSnapshot): string {
@@ -35,7 +42,7 @@ export function runText(run: RunSnapshot): string {
   return [
     `Run ${run.runId}: ${run.state}${run.outcome === undefined ? '' : `, ${run.outcome}`}.${run.message === undefined ? '' : ` ${run.message}`}`,
     ...(run.pool.some(({ simulated }) => simulated) ? ['SIMULATED: the workers of this run are a simulation on this machine.'] : []),
-    ...(answer ? [clip(answer.text, MAX_ANSWER)] : []),
+    ...(answer ? [clippedAnswer(answer.text)] : []),
     ...(diffs === '' ? [] : [`The change, which is not in the workspace yet:\n${clip(diffs, MAX_DIFFS)}`]),
     ...(verdict ? [verdictText(verdict)] : []),
     `It cost ${formatMoney(run.spent)}.`,

@@ -91,7 +91,7 @@ describe('the MCP server', () => {
 
       await writeFile(path.join(project.folder, 'src/sum.js'), 'export const sum = () => 0;\n');
       const failed = await client.callTool({ name: 'verify', arguments: {} });
-      expect(failed.structuredContent).toMatchObject({ outcome: 'failed', failing: [{ id: expect.stringContaining('sums'), before: 'passed', after: 'failed' }] });
+      expect(failed.structuredContent).toMatchObject({ outcome: 'failed', failing: [{ id: expect.stringContaining('sums'), before: 'passed', after: 'failed', message: expect.stringContaining('3') }] });
       expect(textOf(failed)).toMatch(/^FAILED: [^]*sums: passed before, failed now\n {2}[^]*3/);
     } finally {
       await writeFile(path.join(project.folder, 'src/sum.js'), WRONG);
@@ -108,6 +108,8 @@ describe('the MCP server', () => {
         { onprogress: ({ message = '' }) => lines.push(message), timeout: 100_000 },
       );
       expect(solved.structuredContent, textOf(solved)).toMatchObject({ state: 'completed', outcome: 'verified', verified: true, edits: [{ path: 'src/sum.js' }], usd: expect.any(Number) });
+      // Some clients show their model the fields alone.
+      expect(solved.structuredContent).toMatchObject({ simulated: false, answer: expect.stringContaining(RIGHT.trim()), verdict: { outcome: 'verified', command: 'node --test', failing: [], remedy: null } });
       expect(textOf(solved)).toContain('+export const sum = (list) => list.reduce((a, b) => a + b, 0);');
       expect(lines.join('\n')).toMatch(/planned by planner[^]*step 2[^]*2 of 2 pass/);
       const { runId } = solved.structuredContent as { runId: string };
@@ -130,6 +132,7 @@ describe('the MCP server', () => {
       const planned = await client.callTool({ name: 'plan', arguments: { question: 'sum([]) fails instead of giving 0: mend it, please' } }, { timeout: 60_000 });
       expect(planned.structuredContent, textOf(planned)).toMatchObject({ state: 'waiting', steps: [{ worker: 'worker', reads: [] }, { worker: 'worker', reads: [0] }] });
       expect(textOf(planned)).toContain('Expected cost: about $');
+      expect(planned.structuredContent).toMatchObject({ expected: expect.stringMatching(/^Expected cost: about \$/) });
       expect(server.requests.slice(before).map(({ model }) => model)).toEqual(['planner']);
       const { runId } = planned.structuredContent as { runId: string };
       const solved = await client.callTool({ name: 'solve', arguments: { runId } }, { timeout: 100_000 });

@@ -3,17 +3,17 @@ import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { VERSION } from '../../protocol/product-version.ts';
 import { MAX_PICTURE_BYTES, MAX_PICTURES } from '../../protocol/pictures.ts';
-import { isRed } from '../../protocol/test-changes.ts';
 import { runRequestSchema, type RunRequest } from '../../protocol/run-request.ts';
 import { heldPlan } from '../../protocol/held-plan.ts';
 import { isOver, type RunSnapshot } from '../../protocol/run-snapshot.ts';
+import type { Verdict } from '../../protocol/verdict.ts';
 import { costWords, estimateReasons } from '../../protocol/work-estimate-words.ts';
-import { runsText, runText, verdictText } from '../../protocol/tool-texts.ts';
+import { clippedAnswer, redTests, runsText, runText, verdictText } from '../../protocol/tool-texts.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
 import type { CommandContext } from '../command.ts';
 import { Consent } from '../consent.ts';
 import { followRun } from '../follow-run.ts';
-import { judgeChange } from '../judge-change.ts';
+import { judgeChange, type VerifyResult } from '../judge-change.ts';
 import { RunPrinter } from '../run-printer.ts';
 import { runResult } from '../run-result.ts';
 import { printable, type Terminal } from '../terminal.ts';
@@ -54,10 +54,16 @@ const asked = {
   workers: z.array(z.string().max(64)).min(1).max(32).optional().describe('Ids of the workers that may take part. By default all that are ready.'),
 };
 
-const runFields = z.object({ runId: z.string(), state: z.string(), outcome: z.string().nullable(), verified: z.boolean() });
+/* Claude Code and Codex show their model the fields alone, other clients the text alone: each says everything. */
+
+const runFields = z.object({ runId: z.string(), state: z.string(), outcome: z.string().nullable(), verified: z.boolean(), message: z.string().nullable() });
 const verdictFields = z.object({
   outcome: z.enum(['verified', 'passes', 'failed', 'refused', 'infrastructure']), verified: z.boolean(), reason: z.string(), command: z.string().nullable(),
-  failing: z.array(z.object({ id: z.string(), before: z.string(), after: z.string() })),
+  failing: z.array(z.object({ id: z.string(), before: z.string(), after: z.string(), message: z.string().nullable() })),
+  notes: z.array(z.string()), remedy: z.string().nullable(),
+});
+const solvedFields = runFields.extend({
+  simulated: z.boolean(), answer: z.string().nullable(), edits: z.array(z.object({ path: z.string(), diff: z.string() })), verdict: verdictFields.nullable(), usd: z.number().nullable(),
 });
 
 const FREE = { readOnlyHint: true, openWorldHint: false } as const;
@@ -85,9 +91,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
     const result = await judgeChange({
       workspace: await folderOf(named), diff, command, targets: tests, sandboxed: true, openVerification: parts.openVerification, signal: context.mcpReq.signal, onProgress: progress,
     });
-    const failing = result.tests.filter(isRed).map(({ id, before, after }) => ({ id, before, after }));
-    const { outcome, verified, reason } = result;
-    return { text: verdictText(result), structured: { outcome, verified, reason, command: result.command, failing } };
+    return { text: verdictText(result), structured: verdictFieldsOf(result) };
   }));
 
   server.registerTool('solve', {
@@ -95,7 +99,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
     description: 'Asks Conductor: a plan across the user\'s own models answers the question or writes the change, and the project\'s tests judge it. Returns the answer, the change as a diff and the verdict; '
       + 'no file is changed. Costs money within the user\'s limits, and takes minutes. With "runId" instead of "question" it lets a plan of "plan" run, or resumes a run that stopped.',
     inputSchema: z.object({ ...asked, question: asked.question.optional(), runId: runId.optional() }),
-    outputSchema: runFields.extend({ edits: z.array(z.object({ path: z.string(), diff: z.string() })), usd: z.number().nullable() }),
+    outputSchema: solvedFields,
     annotations: PAID,
   }, async ({ runId: begun, ...question }, context) => answered(async () => {
     if ((begun === undefined) === (question.question === undefined)) throw new ToolError('Give either a question or the id of a run.');
@@ -115,18 +119,18 @@ export function conductorServer(parts: McpServerParts): McpServer {
     title: 'Plan, and see what it would cost',
     description: 'Asks Conductor for its plan alone: who does which step, with what instruction, and what the steps are expected to cost. Only the planning is paid for. The plan waits; "solve" with its runId lets it run.',
     inputSchema: z.object(asked),
-    outputSchema: runFields.extend({ steps: z.array(z.object({ worker: z.string(), subtask: z.string(), reads: z.array(z.number()) })) }),
+    outputSchema: runFields.extend({ steps: z.array(z.object({ worker: z.string(), subtask: z.string(), reads: z.array(z.number()) })), expected: z.string().nullable() }),
     annotations: PAID,
   }, async (question, context) => answered(async () => {
     const request = { ...(await requestOf(question, folderOf)), reviewPlan: 'always' as const };
     const run = await onRun({ ...parts, server, context, workers: question.workers }, async (client) => (await client.request('run/start', { request })).runId);
     const round = run.rounds.at(-1);
-    if (!heldPlan(run) || !round) return { ...solved(run), structured: { ...fieldsOf(run), steps: [] } };
+    if (!heldPlan(run) || !round) return { ...solved(run), structured: { ...fieldsOf(run), steps: [], expected: null } };
     const steps = round.steps.map(({ worker, subtask, reads }) => ({ worker: run.pool[worker]?.id ?? '?', subtask, reads: [...reads] }));
     const { estimate } = round.review ?? {};
-    const cost = estimate ? `Expected cost: ${costWords(estimate)}. ${estimateReasons(estimate).join(' ')}` : '';
+    const cost = estimate ? `Expected cost: ${costWords(estimate)}. ${estimateReasons(estimate).join(' ')}` : null;
     const lines = steps.map((step, index) => `${index}. ${step.worker}: ${step.subtask}${step.reads.length > 0 ? ` (reads ${step.reads.join(', ')})` : ''}`);
-    return { text: [`The plan of run ${run.runId}, which waits:`, ...lines, cost].join('\n'), structured: { ...fieldsOf(run), steps } };
+    return { text: [`The plan of run ${run.runId}, which waits:`, ...lines, cost ?? ''].join('\n'), structured: { ...fieldsOf(run), steps, expected: cost } };
   }));
 
   server.registerTool('runs', {
@@ -151,7 +155,7 @@ export function conductorServer(parts: McpServerParts): McpServer {
     title: 'Show a run',
     description: 'One run: its answer, its change as a diff, what the tests said, and its cost.',
     inputSchema: z.object({ runId }),
-    outputSchema: runFields.extend({ edits: z.array(z.object({ path: z.string(), diff: z.string() })), usd: z.number().nullable() }),
+    outputSchema: solvedFields,
     annotations: FREE,
   }, async ({ runId: id }) => answered(async () => {
     const client = await parts.connect();
@@ -226,12 +230,19 @@ async function onRun(
 }
 
 function solved(run: RunSnapshot): Answer {
-  const { answer, spent } = runResult(run);
-  return { text: runText(run), structured: { ...fieldsOf(run), edits: (answer?.edits ?? []).map(({ path, diff }) => ({ path, diff })), usd: spent.usd } };
+  const { answer, verdict, simulated, spent } = runResult(run);
+  const structured: z.infer<typeof solvedFields> = {
+    ...fieldsOf(run), simulated, answer: answer && clippedAnswer(answer.text), edits: (answer?.edits ?? []).map(({ path, diff }) => ({ path, diff })), verdict: verdict && verdictFieldsOf(verdict), usd: spent.usd,
+  };
+  return { text: runText(run), structured };
 }
 
 function fieldsOf(run: RunSnapshot): z.infer<typeof runFields> {
-  return { runId: run.runId, state: run.state, outcome: run.outcome ?? null, verified: run.outcome === 'verified' };
+  return { runId: run.runId, state: run.state, outcome: run.outcome ?? null, verified: run.outcome === 'verified', message: run.message ?? null };
+}
+
+function verdictFieldsOf({ outcome, verified, reason, command, tests, notes, remedy }: Verdict | VerifyResult): z.infer<typeof verdictFields> {
+  return { outcome, verified, reason, command, failing: redTests(tests), notes: [...notes], remedy: remedy ?? null };
 }
 
 /** Tells the client of progress, a line at a time, if it asked for that. */
