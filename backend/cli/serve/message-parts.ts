@@ -19,10 +19,11 @@ interface Held {
   readonly pictures?: Picture[];
 }
 
-/** Texts in the formats of all wires, and of documents that are text. */
-function textIn({ text, type, source, refusal }: Part): string | undefined {
+/** Texts in the formats of all wires, of documents that are text, and for a tool that Claude Code's search has found. */
+function textIn({ text, type, source, refusal, tool_name: found }: Part): string | undefined {
   if (typeof text === 'string') return text;
   if (typeof refusal === 'string') return refusal;
+  if (type === 'tool_reference' && typeof found === 'string') return `The tool ${found} can be called now.`;
   const { type: kind, data } = fieldsOf(source);
   return type === 'document' && kind === 'text' && typeof data === 'string' ? data : undefined;
 }

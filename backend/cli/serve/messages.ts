@@ -17,7 +17,8 @@ const messageSchema = z.object({
 });
 type Message = z.infer<typeof messageSchema>;
 
-const toolSchema = z.looseObject({ name: z.string().min(1).max(128), description: z.string().nullish(), type: z.string().nullish(), input_schema: z.record(z.string(), z.unknown()).nullish() });
+const toolSchema = z.looseObject({ name: z.string().min(1).max(128), description: z.string().nullish(), type: z.string().nullish(), input_schema: z.record(z.string(), z.unknown()).nullish(), defer_loading: z.boolean().nullish() });
+type Tool = z.infer<typeof toolSchema>;
 
 const choiceSchema = z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']), name: z.string().min(1).optional(), disable_parallel_tool_use: z.boolean().optional() })
   .refine(({ type, name }) => type !== 'tool' || name !== undefined, 'it lacks the name of the tool');
@@ -81,11 +82,18 @@ export function countedPrompt(body: unknown): Pick<Conversation, 'messages' | 't
 function promptOf({ messages: sent, system, tools }: z.infer<typeof promptSchema>): Pick<Conversation, 'messages' | 'tools'> {
   const newest = sent.findLastIndex(({ role }) => role !== 'system');
   const said = typeof system === 'string' ? system : (system ?? []).map(({ text }) => text).filter((text) => !BILLING.test(text)).join('\n\n');
-  return { messages: [...(said.trim() === '' ? [] : [{ role: 'system' as const, content: said }]), ...sent.flatMap((message, index) => spoken(message, { isNewest: index === newest }))], tools: (tools ?? []).map(toolOf) };
+  return { messages: [...(said.trim() === '' ? [] : [{ role: 'system' as const, content: said }]), ...sent.flatMap((message, index) => spoken(message, { isNewest: index === newest }))], tools: offered(tools ?? [], sent).map(toolOf) };
+}
+
+/** A tool whose loading is deferred is the model's once a result of the client's search names it. */
+function offered(tools: readonly Tool[], messages: readonly Message[]): Tool[] {
+  const results = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content.filter(isResult)));
+  const found = new Set(results.flatMap(({ content }) => (Array.isArray(content) ? content.map(({ tool_name: name }) => name) : [])));
+  return tools.filter(({ name, defer_loading: isDeferred }) => !isDeferred || found.has(name));
 }
 
 /** @throws EndpointError for a tool that Anthropic's servers define or run */
-function toolOf({ name, description, type, input_schema: parameters }: z.infer<typeof toolSchema>): OfferedTool {
+function toolOf({ name, description, type, input_schema: parameters }: Tool): OfferedTool {
   if (!parameters) throw invalid(`tools: "${name}" (${type ?? 'no type'}) has no input_schema. Tools that Anthropic's servers define or run are not here.`);
   return { name, description: description ?? '', parameters };
 }

@@ -111,6 +111,19 @@ describe('tools', () => {
     expect(place.workers.of('first').at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', content: '[The tool failed.]\nNo such file' });
   });
 
+  it('that are loaded later are the worker\'s once the client\'s search has found them', async () => {
+    const later = { ...READ, name: 'mcp__conductor__verify', defer_loading: true };
+    const tools = [{ ...READ, name: 'ToolSearch' }, later, { ...later, name: 'Placeholder' }];
+    place.script = ({ tools: known }) => (known.includes(later.name) ? 'Found.' : { text: '', calls: [{ name: 'ToolSearch', arguments: { path: 'verify' } }] });
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Verify it by a tool' }];
+    const asks = await client().messages.create({ model: 'first', max_tokens: 200, messages, tools });
+    expect(place.workers.of('first').at(-1)?.tools).toEqual(['ToolSearch']);
+    const id = asks.content.find((block) => block.type === 'tool_use')!.id;
+    messages.push({ role: 'assistant', content: asks.content }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: [{ type: 'tool_reference', tool_name: later.name }] }] });
+    expect(await client().messages.create({ model: 'first', max_tokens: 200, messages, tools })).toMatchObject({ content: [{ text: 'Found.' }] });
+    expect(place.workers.of('first').at(-1)).toMatchObject({ tools: ['ToolSearch', later.name], messages: [{}, {}, { role: 'tool', content: `The tool ${later.name} can be called now.` }] });
+  });
+
   it('are chosen as the client says', async () => {
     await client().messages.create(ask('Look', { model: 'first', tools: [READ], tool_choice: { type: 'any', disable_parallel_tool_use: true } }));
     expect(place.workers.of('first').at(-1)?.body).toMatchObject({ tool_choice: 'required', parallel_tool_calls: false });
