@@ -23,12 +23,17 @@ type Asked = Pick<Conversation, 'messages' | 'tools'>;
 export function isOwnBusiness({ messages, tools }: Asked): boolean {
   const words = personWords(messages);
   const hasBegun = messages.some(({ role }) => role === 'assistant');
-  const last = messages.at(-1);
-  if (hasBegun && (ASKS.test(words) || (last !== undefined && isReminder(last)))) return true;
+  if (hasBegun && (ASKS.test(words) || isReminded(messages))) return true;
   if (tools.length > 0) return false;
   const instructions = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n');
   const mayTell = [words, instructions].filter((text) => text.length <= MAX_INSTRUCTIONS).join('\n\n');
   return (instructions !== '' || messages.some(hasCalls)) && INSTRUCTS.test(mayTell);
+}
+
+/** Whether nothing but a reminder came after an answer, with or without an instruction beside it. */
+function isReminded(messages: readonly SpokenMessage[]): boolean {
+  const [answer, reminder] = messages.filter(({ role }) => role !== 'system').slice(-2);
+  return answer?.role === 'assistant' && reminder !== undefined && isReminder(reminder);
 }
 
 /** Whether the newest message holds a summary that was asked for so: the agent goes on by itself after it has shortened the conversation. */

@@ -4,11 +4,17 @@ import type { SpokenMessage } from '../protocol/conversation.ts';
 const ADDED = /<(system-reminder|environment_context|user_instructions)>[\s\S]*?<\/\1>/g;
 /** Tags in which agents put the person's words: Cline's `<user_input mode="act">`, `<userRequest>` of Copilot. */
 const WORDS = /<(user_input|user_query|userRequest)\b[^>]*>([\s\S]*?)<\/\1>/;
-/** How agents begin what they say in the person's place to keep a model at work, such as that it has to call a tool to end. */
-const REMINDS = /^\s*\[(?:SYSTEM|ERROR)\]/;
+/**
+ * How agents begin what they say in the person's place to keep a model at work: that it has to call a tool to end, or what a hook said, which
+ * Codex puts into a tag. OpenCode hands on what Conductor's own gate says.
+ */
+const REMINDS = /^\s*(?:\[(?:SYSTEM|ERROR)\]|<hook_prompt\b|The project's own tests judged the uncommitted change\b)/;
 
 /** Whether an agent says in the person's place what its model is to do next, though the person said nothing. */
-export const isReminder = ({ role, content }: SpokenMessage): boolean => role === 'user' && REMINDS.test(content);
+export const isReminder = ({ role, content }: SpokenMessage): boolean => role === 'user' && (REMINDS.test(content) || isAdded(content));
+
+/** Claude Code says so, too, what a hook said. */
+const isAdded = (content: string): boolean => content.trim() !== '' && content.replace(ADDED, '').trim() === '';
 
 /** What the person said last, without what the agent added. All of the message if that leaves nothing; '' if nobody said anything. */
 export function personWords(messages: readonly SpokenMessage[]): string {

@@ -240,6 +240,16 @@ describe('what an agent asks for itself', () => {
     expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second']);
   });
 
+  it.each([
+    ['Codex', [user('<hook_prompt hook_run_id="stop:0">The tests fail.</hook_prompt>')]],
+    ['Claude Code, beside an instruction', [user('<system-reminder>\nStop hook feedback: the tests fail.\n</system-reminder>'), { role: 'system', content: 'Stop hook blocking error' }]],
+  ] satisfies [string, SpokenMessage[]][])('is answered so where a hook keeps it from stopping, as %s says it', async (_client, hook) => {
+    const { converser } = started();
+    const spoken = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    await converser.turn(asked([user('Mend it'), spoke(spoken), ...hook], { tools: [READ] }), quietly);
+    expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second', 'second']);
+  });
+
   it('is answered by the cheapest worker where nobody has spoken', async () => {
     workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'first' ? { ...worker, price: { inputPerMillion: 9, outputPerMillion: 9 } } : worker)) };
     const { converser } = started();

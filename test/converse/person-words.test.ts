@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { decideStop } from '../../backend/cli/gate/stop-decision.ts';
 import { isReminder, personWords } from '../../backend/converse/person-words.ts';
 import type { SpokenMessage } from '../../backend/protocol/conversation.ts';
 
@@ -20,9 +21,18 @@ it.each([
   expect(personWords(messages)).toBe(words);
 });
 
+it('takes for a reminder what the gate says, which OpenCode hands on as a message', () => {
+  const tests = [{ id: 'sums', before: 'passed', after: 'failed' }] as const;
+  const decision = decideStop({ verified: false, score: 0, outcome: 'failed', reason: '1 test failed.', tests, notes: [], command: 'node --test', commit: null, sandboxed: true, durationMs: 1 }, { isContinued: false });
+  expect(decision.block && isReminder(user(decision.reason))).toBe(true);
+});
+
 it('takes for a reminder what an agent says in the place of the person, and nothing else', () => {
   expect(isReminder(user(REMINDER))).toBe(true);
   expect(isReminder(user('[ERROR] You did not use a tool in your previous response! Please retry with a tool use.'))).toBe(true);
+  expect(isReminder(user('<hook_prompt hook_run_id="stop:0">The tests fail.</hook_prompt>'))).toBe(true);
+  expect(isReminder(user('<system-reminder>\nA Stop hook has blocked: the tests fail.\n</system-reminder>\n'))).toBe(true);
+  expect(isReminder(user('<system-reminder>\nBe brief.\n</system-reminder>\nMend it'))).toBe(false);
   expect(isReminder(user('The log says [SYSTEM] halted. Why?'))).toBe(false);
   expect(isReminder({ role: 'tool', callId: 'c', content: '[ERROR] no such file' })).toBe(false);
 });
