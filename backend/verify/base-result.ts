@@ -3,6 +3,7 @@ import { BaseTests, onBase, runnerOf, type BaseTestsOptions, type BaseTestsParts
 import { placesOfTests } from './control/test-places.ts';
 import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
+import { NothingTestedError } from './judge/imported-elsewhere.ts';
 import { failingResults } from './judge/judge.ts';
 import { leftOutCount, withLeftOut, type LeavingOut } from './judge/left-out.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
@@ -67,7 +68,7 @@ function resultOf(before: BaseRun, places: ReadonlyMap<string, readonly Place[]>
 
 /** Why tests gave no result, if the tests or the machine are to blame. */
 export function faultIn(error: unknown): string | undefined {
-  if (error instanceof SandboxUnavailableError || error instanceof WorkspaceCopyError || error instanceof UnusableRunError) return error.message;
+  if ([SandboxUnavailableError, WorkspaceCopyError, UnusableRunError, NothingTestedError].some((kind) => error instanceof kind)) return (error as Error).message;
   return isMachineError(error) ? `The tests could not be run: ${error.message}` : undefined;
 }
 

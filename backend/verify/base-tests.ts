@@ -6,6 +6,7 @@ import type { SnapshotFiles, WorkspaceSnapshot } from './copies/copy-pool.ts';
 import { readFiles, snapshotOf, type HeldFiles } from './copies/held-files.ts';
 import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
 import { differing, settle } from './judge/flaky.ts';
+import { importedElsewhere, NothingTestedError, testsNoSource } from './judge/imported-elsewhere.ts';
 import { hasEvidence } from './judge/judge.ts';
 import type { LeavingOut } from './judge/left-out.ts';
 import { hasPackages, notInstalled, notStarted } from './judge/not-installed.ts';
@@ -168,19 +169,27 @@ export class BaseTests {
     });
   }
 
-  /** Throws `UnusableRunError`, which is not kept, if the project is not installed: it may be soon. */
+  /**
+   * Throws `UnusableRunError` if the project is not installed, and `NothingTestedError` if its tests import an installed copy of it. Neither is
+   * kept: it may be installed soon.
+   */
   #firstOf(baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
     return this.#parts.baseRuns.get(this.#keyOf(baseEdits, FIRST_RUN), this.#options.signal, async () => {
       const { base, installed = base } = this.#options;
       const packages = { hasPackages: hasPackages(installed) };
-      const lacking = (of: (files: SnapshotFiles) => string | undefined): Promise<string | undefined> => this.#parts.copies.onFiles(this.snapshot, (files) => Promise.resolve(of(files)));
+      const lacking = <Told>(of: (files: SnapshotFiles) => Told): Promise<Told> => this.#parts.copies.onFiles(this.snapshot, (files) => Promise.resolve(of(files)));
       const first = await this.#run(baseEdits, { timeoutMs }).catch(async (error: unknown) => {
         const why = error instanceof UnusableRunError ? await lacking((files) => notStarted(error.message, files, packages)) : undefined;
         throw why === undefined ? error : new UnusableRunError(why);
       });
       const why = await lacking((files) => notInstalled(first.report, files, packages));
       if (why !== undefined) throw new UnusableRunError(why);
-      return first;
+      const { imports } = first.report;
+      if (!imports) return first;
+      const elsewhere = await lacking((files) => importedElsewhere(imports, files));
+      const untested = testsNoSource(elsewhere, imports);
+      if (untested !== undefined) throw new NothingTestedError(untested);
+      return { ...first, elsewhere };
     });
   }
 
@@ -205,6 +214,7 @@ function bothOf(first: BaseRun, second: BaseRun): BaseRun {
     ...settle({ results: [] }, first, second),
     flaky: new Set([...first.flaky, ...second.flaky, ...differing(first.report, second.report)]),
     stayed: first.stayed === true || second.stayed === true,
+    ...(first.elsewhere && { elsewhere: first.elsewhere }),
     durationMs: Math.max(first.durationMs ?? 0, second.durationMs ?? 0),
   };
 }

@@ -11,6 +11,7 @@ import { declaredSkips } from './control/declared-skips.ts';
 import { writeTests } from './control/write-tests.ts';
 import { broken, checkNotes, failsOnBase, mended, runChecks, type CheckOutcome } from './checks.ts';
 import { controlFinding, lowered, passesAtMost, type Finding } from './judge/control-finding.ts';
+import { testsNoneOf } from './judge/imported-elsewhere.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { settle } from './judge/flaky.ts';
 import { tryTests, type TriedTests, type TryTestsOptions } from './try-tests.ts';
@@ -267,6 +268,8 @@ class Attempt {
       this.notes.push(`The tests could not be run before the change: ${error.message}`);
       before = NO_TESTS;
     }
+    const untested = testsNoneOf(before.elsewhere ?? [], patch.edits.map(({ path }) => path));
+    if (untested !== undefined) return without('infrastructure', untested);
     before = withLeftOut(before, this.#options);
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
     const runsGreen = bringsTests || this.#options.nothingFailed === 'run';

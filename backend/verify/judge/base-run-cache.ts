@@ -1,5 +1,6 @@
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { Coverage } from '../runners/coverage.ts';
+import type { Elsewhere } from './imported-elsewhere.ts';
 import type { JudgedRun } from './judge.ts';
 
 /** The test results of a workspace before any change: two runs, of which each test counts by its worse one. */
@@ -12,6 +13,8 @@ export interface BaseRun extends JudgedRun {
   readonly stayed?: boolean;
   /** Of the longer run. Absent if no test ran. */
   readonly durationMs?: number;
+  /** What the tests import of the project from where it is installed. */
+  readonly elsewhere?: readonly Elsewhere[];
   /** Of a run that was asked for it. */
   readonly coverage?: Coverage;
 }

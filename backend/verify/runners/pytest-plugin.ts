@@ -19,7 +19,7 @@ def hooks():
     from _pytest.assertion.rewrite import PYC_TAIL
     from conductor_coverage import keeps, open_coverage
     from conductor_report import let_go, open_report
-    from conductor_watch import COMPILED_END, COPY, function_of, place_of, walk_tests, watch, watch_constants, watch_files
+    from conductor_watch import COMPILED_END, COPY, function_of, imported, place_of, walk_tests, watch, watch_constants, watch_files
     line = open_report()
     coverage = open_coverage()
     look, tell = watch(line)
@@ -209,6 +209,7 @@ def hooks():
         look_at_hooks()
         if coverage:
             coverage.write()
+        line(type='imported', **imported())
         if phase is None:
             line(type='end')
 

@@ -7,7 +7,7 @@ import { pythonEnvironment } from './python-environment.ts';
 import { pythonCoverage, readPythonCoverage } from './python-coverage.ts';
 import { PYTEST_PLUGIN } from './pytest-plugin.ts';
 import { pythonLines } from './python-lines.ts';
-import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, importsIn, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
 import { pythonWatch } from './python-watch.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses } from './shell-words.ts';
@@ -114,7 +114,7 @@ export function parsePytestLines(text: string, copy: string): TestReport {
   for (const { path: names, outcomes, message, durationMs } of tests.values())
     collector.add({ kind: 'test', status: statusOf(outcomes), path: names, message, durationMs });
   checkWatch(watched, collector);
-  return { results: collector.results };
+  return { results: collector.results, ...importsIn(watched) };
 }
 
 function statusOf(outcomes: SeenTest['outcomes']): 'passed' | 'failed' | 'skipped' {

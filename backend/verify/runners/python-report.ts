@@ -62,11 +62,12 @@ function withoutSignatures(text: string, firstKey: Buffer): string {
   return [...runs.values()].flat().join('\n');
 }
 
-/** Events of the watch. They show that a report cannot be trusted. */
+/** Events of the watch. They show that a report cannot be trusted; the last one tells what was imported. */
 export const watchEvents = [
   z.object({ type: z.literal('start') }),
   z.object({ type: z.literal('planted'), what: z.string() }),
   z.object({ type: z.literal('replaced'), name: z.string(), file: z.string().nullable() }),
+  z.object({ type: z.literal('imported'), own: z.array(z.string()), elsewhere: z.array(z.tuple([z.string(), z.string()])) }),
 ] as const;
 export type WatchEvent = z.infer<(typeof watchEvents)[number]>;
 
@@ -80,4 +81,10 @@ export function checkWatch(events: readonly WatchEvent[], { results }: TestRepor
     if (file !== null && (testFiles.has(file) || protectedReason(file) !== undefined)) continue;
     throw new ReportError(`The code under test put something else in the place of what tests rely on, and left it: ${name}.`);
   }
+}
+
+/** What all test runs of a command imported. Undefined if none told. */
+export function importsIn(events: readonly WatchEvent[]): Pick<TestReport, 'imports'> {
+  const told = events.flatMap((event) => (event.type === 'imported' ? [event] : []));
+  return told.length === 0 ? {} : { imports: { own: new Set(told.flatMap(({ own }) => own)), elsewhere: new Map(told.flatMap(({ elsewhere }) => elsewhere)) } };
 }

@@ -181,6 +181,21 @@ def watch_constants(tell, modules):
     return look
 
 
+def imported():
+    """The files of the copy that are loaded, and the packages and modules that come from elsewhere, but for Python's own."""
+    own, elsewhere = [], []
+    for name, module in list(sys.modules.items()):
+        try:
+            file = os.path.realpath(module.__file__)
+        except Exception:
+            continue
+        if file.startswith(COPY + os.sep):
+            own.append(file[len(COPY) + 1:])
+        elif '.' not in name and ('site-packages' in file or 'dist-packages' in file or not file.startswith(STANDARD_LIBRARY)):
+            elsewhere.append([name, os.path.dirname(file) if os.path.basename(file).startswith('__init__.') else file])
+    return {'own': own, 'elsewhere': elsewhere}
+
+
 # As in 'protected-paths.ts', for data beside tests.
 TEST_FOLDERS = {
     'test', 'tests', '__tests__', 'spec', 'specs', 'e2e', 'fixture', 'fixtures', '__fixtures__', '__testfixtures__', 'testdata',

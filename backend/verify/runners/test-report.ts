@@ -11,6 +11,16 @@ export interface TestResult {
 
 export interface TestReport {
   readonly results: readonly TestResult[];
+  /** Of a runner that can tell. */
+  readonly imports?: Imports;
+}
+
+/** What the tests of a Python project imported. */
+export interface Imports {
+  /** Files of the copy. */
+  readonly own: ReadonlySet<string>;
+  /** Packages and modules from other places, by name, but for Python's own. */
+  readonly elsewhere: ReadonlyMap<string, string>;
 }
 
 /** The report of a runner is missing or cannot be read. */

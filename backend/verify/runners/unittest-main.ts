@@ -11,7 +11,7 @@ def prepare():
     import unittest
     from conductor_coverage import keeps, open_coverage
     from conductor_report import let_go, open_report
-    from conductor_watch import COMPILED_END, COPY, function_of, watch, watch_files
+    from conductor_watch import COMPILED_END, COPY, function_of, imported, watch, watch_files
     clock, frame = time.perf_counter, sys._getframe
 
     def file_of(module):
@@ -163,6 +163,7 @@ def prepare():
                     tell(kind.__name__ + '.' + name, now and now.__code__)
             if coverage:
                 coverage.write()
+            line(type='imported', **imported())
             line(type='end')
             return result
 

@@ -130,6 +130,26 @@ ${PACKAGE}`,
     expect(verdict.reason).toBe('1 test that failed before passed, and 0 tests that passed still did.');
   });
 
+  it.each(['python3 -m pytest', 'python3 -m unittest discover -s tests'])('judges no change of a package whose tests import an installed copy of it: %s', async (command) => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({});
+    execFileSync('python3', ['-m', 'venv', '--without-pip', '--system-site-packages', path.join(base, '.venv')]);
+    const packages = globSync(path.join(base, '.venv/lib/python3*/site-packages'))[0] ?? '';
+    writeFileSync(path.join(packages, 'lists.py'), FIXED);
+    const test = 'import unittest\nfrom lists import last\n\nclass TestLists(unittest.TestCase):\n    def test_last(self):\n        self.assertEqual(last([1, 3]), 4)\n';
+    const told = {
+      outcome: 'infrastructure',
+      reason: `The tests import lists from ${packages}, not from src/lists.py, so that they test no change of it. Install the project so that its sources are imported, for example with "pip install -e .".`,
+    };
+    const alone = await judge(scratch, { 'src/lists.py': PACKAGE, 'tests/test_lists.py': test }, { 'src/lists.py': FIXED }, command);
+    expect(alone).toMatchObject(told);
+
+    const beside = { 'src/lists.py': PACKAGE, 'other.py': 'two = 2\n', 'tests/test_lists.py': `import sys\nsys.path.append('.')\nimport other\n${test}` };
+    const ofIt = await judge(scratch, beside, { 'src/lists.py': FIXED }, command);
+    expect(ofIt).toMatchObject(told);
+    expect((await judge(scratch, beside, { 'other.py': 'two = 3\n' }, command)).reason).toBe('Of 1 test that failed before, 1 still did not pass.');
+  });
+
   it('does not mind what tests replace, for a while or for good', async () => {
     await using scratch = await makeScratch();
     const files = {
