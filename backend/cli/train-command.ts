@@ -4,7 +4,7 @@ import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { unpricedTokensFor } from '../protocol/budget-limits.ts';
 import { formatTokens, formatUsd, formatWhen } from '../protocol/figures.ts';
 import { loggedLines } from '../protocol/learning-words.ts';
-import { applyTrainingEvent, isTrainingOver, mostComparedPlans, rolloutsOf } from '../protocol/training-facts.ts';
+import { applyTrainingEvent, isTrainingOver, mostComparedPlans, mostPlans } from '../protocol/training-facts.ts';
 import { DEFAULT_ROUNDS } from '../protocol/run-request.ts';
 import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent, type TrainingLimits } from '../protocol/training.ts';
 import { checkOptions, positive, readArguments, whole } from './arguments.ts';
@@ -68,7 +68,7 @@ const start: Action = async (client, _trainingId, values, context) => {
   const simulated = workers.filter((worker) => worker.simulated).length;
   const whose = simulated === 0 ? 'your' : simulated === workers.length ? 'simulated' : 'your own and simulated';
   const cost =
-    `Training "${conductor}" runs up to ${rolloutsOf(config)} plans with ${whose} workers (${workers.map(({ id }) => id).join(', ')}), plus ` +
+    `Training "${conductor}" runs up to ${mostPlans(config)} plans with ${whose} workers (${workers.map(({ id }) => id).join(', ')}), plus ` +
     `up to ${mostComparedPlans(config)} for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
     (unpriced.length === 0 ? '' : ` Unpriced workers (${unpriced.join(', ')}) may use up to ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
   terminal.say(printable(cost));

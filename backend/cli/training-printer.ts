@@ -1,10 +1,11 @@
 import { raisedLimit } from '../protocol/budget-limits.ts';
 import { counted } from '../common/counted.ts';
+import { moreWords } from '../protocol/comparison-words.ts';
 import { flatMessage, flatStepsOf, isFlat } from '../protocol/flat-steps.ts';
 import { formatElapsed, formatMoney, formatUsd } from '../protocol/figures.ts';
 import { loggedLines, outcomeLines } from '../protocol/learning-words.ts';
 import { planMetric, workerShares } from '../protocol/plan-metrics.ts';
-import { isTrainingOver } from '../protocol/training-facts.ts';
+import { canGoOnComparing, isTrainingOver } from '../protocol/training-facts.ts';
 import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { printable, type Terminal } from './terminal.ts';
@@ -15,14 +16,15 @@ const interval = ({ mean, low, high }: Estimate): string => `${percent(mean)} ($
 /** The comparison of the Conductor before and after training, one line each. */
 export function comparisonLines({ comparison, simulated }: Training): string[] {
   if (!comparison) return [];
-  const { tasks, samples, before, after, difference, pValue } = comparison;
+  const { tasks, pairs, before, after, difference, says } = comparison;
   const line = (name: string, { verified, formatRate, costUsd }: typeof before): string =>
     `  ${name}  verified ${interval(verified)}, plans that parse ${percent(formatRate)}, ${formatUsd(costUsd)} a run`;
   return [
-    `On ${tasks} held-out tasks, ${samples} plans each, the same workers${simulated ? ' (simulated)' : ''}; intervals are of 95 %:`,
+    `${counted(pairs, 'pair')} of tries of ${counted(tasks, 'held-out task')}, the same workers${simulated ? ' (simulated)' : ''}; intervals are of 95 %, whenever one looks:`,
     line('before', before),
     line('after ', after),
-    `  difference ${interval(difference)}; by chance alone as large with p = ${pValue.toFixed(3)}`,
+    `  difference ${interval(difference)}`,
+    ...(says === 'not-known' ? [`  ${moreWords(comparison)}`] : []),
   ];
 }
 
@@ -39,6 +41,7 @@ export class TrainingPrinter {
   #step = 0;
   #message = '';
   #isLabelled = false;
+  #looks = 0;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -49,6 +52,7 @@ export class TrainingPrinter {
     const { metrics, message, state, step, config, progress, making, secondsPerStep, spentUsd } = training;
     this.#label(training);
     for (; this.#step < metrics.length; this.#step += 1) this.#sayStep(training, this.#step);
+    this.#sayLooks(training);
     if (message !== this.#message && (state === 'preparing' || state === 'waiting' || state === 'evaluating')) {
       if (state !== 'preparing' || !progress) this.#terminal.say(printable(message));
       this.#message = message;
@@ -69,6 +73,15 @@ export class TrainingPrinter {
       this.#terminal.say(this.#terminal.style('yellow', 'SIMULATED: the workers of this training are a simulation on this machine; its figures show nothing about real models.'));
     }
     this.#isLabelled = true;
+  }
+
+  /** What held-out tasks tell on the way is in the message. */
+  #sayLooks({ looks = [], state, message }: Training): void {
+    if (looks.length === this.#looks || state !== 'training') return;
+    const told = /On held-out tasks .*/.exec(message)?.[0];
+    if (told === undefined) return;
+    this.#looks = looks.length;
+    this.#terminal.say(`  ${printable(told)}`);
   }
 
   /** Of flat steps in a row, the first one is explained. */
@@ -95,7 +108,8 @@ export class TrainingPrinter {
     for (const line of comparisonLines(training)) this.#terminal.say(line);
     this.#terminal.say(printable(`${message} ${making ? `${making.tried} of ${making.of} candidates for tasks tried. ` : ''}${formatMoney({ usd: spentUsd, unpricedTokens })} spent.`));
     if (state === 'paused' || state === 'failed') this.#terminal.say(goesOnWith({ trainingId, stopped }));
-    if (state === 'completed' && comparison) this.#terminal.say(`To plan with the trained weights: conductor train adopt ${trainingId}`);
+    if (state === 'completed' && comparison?.says === 'better') this.#terminal.say(`To plan with the trained weights: conductor train adopt ${trainingId}`);
+    if (canGoOnComparing(training)) this.#terminal.say(`To try the held-out tasks as often again, within the budget: conductor train resume ${trainingId}`);
   }
 
   whole(training: Training, notes: TaskNotes): void {

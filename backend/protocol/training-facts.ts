@@ -11,14 +11,24 @@ interface Extent {
   readonly groupSize: number;
 }
 
-/** The number of plans run in all training steps, without the final comparison. */
+/** The number of plans run in so many steps, without those on held-out tasks. */
 export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Extent): number => steps * tasksPerStep * groupSize;
 
+/** The most plans of all steps, and of the looks at held-out tasks on the way. */
+export const mostPlans = (config: Extent & Pick<TrainingConfig, 'evaluation'>): number =>
+  rolloutsOf(config) + Math.floor(rolloutsOf(config) * config.evaluation.onTheWay) * plansOfTry(config);
+
 /** The most plans that the final comparison runs for each held-out task. */
-export const mostComparedPlans = ({ evaluation: { samples, rounds = 1, attempts } }: Pick<TrainingConfig, 'evaluation'>): number => 2 * samples * (attempts > 1 ? attempts : rounds);
+export const mostComparedPlans = (config: Pick<TrainingConfig, 'evaluation'>): number => 2 * config.evaluation.samples * plansOfTry(config);
+
+const plansOfTry = ({ evaluation: { rounds = 1, attempts } }: Pick<TrainingConfig, 'evaluation'>): number => (attempts > 1 ? attempts : rounds);
 
 /** @param state a `TrainingState`. */
 export const isTrainingOver = (state: string): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';
+
+/** Whether it has ended with all tries of held-out tasks made, and more of them could tell whether it is better. */
+export const canGoOnComparing = ({ state, comparison, looks = [] }: Pick<Training, 'state' | 'comparison' | 'looks'>): boolean =>
+  state === 'completed' && comparison?.says === 'not-known' && looks.length > 0;
 
 /** Whether a training belongs to a project: it is of that one, or learns from all. */
 export const isOfProject = ({ workspace }: Pick<Training, 'workspace'>, project: string): boolean => workspace === project || workspace === '';

@@ -150,8 +150,10 @@ export const trainingSettingsSchema = z.strictObject({
   /** The revision's share in the reward of the plan it revises; the paper's discount. */
   revisionWeight: share.default(0.25),
   evaluation: z.strictObject({
-    /** Tries of each held-out task by each of the two compared Conductors. */
-    samples: count.max(64).default(4),
+    /** The most tries of each held-out task by each of the two compared Conductors; fewer if fewer tell which is better. */
+    samples: count.max(64).default(8),
+    /** The most tries of held-out tasks on the way, as a share of the plans that are trained on. They tell when to stop; 0 for none. */
+    onTheWay: share.default(0.1),
     /** What a try of a task of the project may take, as when a question is asked: plans that revise each other (clients fill in theirs; 1 if absent), or independent ones. */
     rounds: count.max(5).optional(),
     attempts: count.max(5).default(1),
@@ -171,16 +173,35 @@ export type TrainingConfig = z.infer<typeof trainingConfigSchema>;
 const estimateSchema = z.object({ mean: z.number(), low: z.number(), high: z.number() });
 export type Estimate = z.infer<typeof estimateSchema>;
 
-/** Two Conductors on the same held-out tasks with the same pool. */
+/** A try of a held-out task: whether an answer was verified, its plans, how many of them are valid, and what they cost. */
+const heldOutTrySchema = z.object({ verified: z.boolean(), plans: z.number().int(), valid: z.number().int(), usd: z.number() });
+export type HeldOutTry = z.infer<typeof heldOutTrySchema>;
+
+/** One try of each of some held-out tasks by the Conductor before and by the trained one. Pairs with an unknown outcome are left out. */
+export const heldOutLookSchema = z.object({
+  /** How many steps the trained one had learned from. */
+  step: z.number().int(),
+  /** Whether it is of the comparison at the end, and not on the way. */
+  isFinal: z.boolean(),
+  pairs: z.array(z.object({ before: heldOutTrySchema, after: heldOutTrySchema })),
+});
+export type HeldOutLook = z.infer<typeof heldOutLookSchema>;
+
+/** Two Conductors on the same held-out tasks with the same pool. Each interval holds however often one looks. */
 export const comparisonSchema = z.object({
   tasks: z.number().int(),
-  samples: z.number().int(),
+  /** Tries by each. */
+  pairs: z.number().int().default(0),
+  /** Of these pairs. */
+  costUsd: z.number().default(0),
   before: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number() }),
   after: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number() }),
-  /** Difference by task: after minus before. */
+  /** After minus before. */
   difference: estimateSchema,
-  /** The p-value of the difference: a two-sided sign-flip test over tasks. */
-  pValue: z.number(),
+  /** `better`: the interval is above 0. `not-better`: it is below what makes a change worth it. A fixed number of tries, as in earlier versions, tells neither. */
+  says: z.enum(['better', 'not-better', 'not-known']).default('not-known'),
+  /** What would tell if it went on like this; absent where it is known, or nothing would soon. */
+  more: z.object({ pairs: z.number().int(), usd: z.number() }).optional(),
 });
 export type Comparison = z.infer<typeof comparisonSchema>;
 
@@ -270,6 +291,10 @@ export const trainingSchema = z.object({
   unpricedTokens: z.number().default(0),
   /** Active time, without pauses. */
   secondsPerStep: z.number().optional(),
+  /** On held-out tasks, oldest first: what the comparison is made of, and what tells on the way when to stop. */
+  looks: z.array(heldOutLookSchema).optional(),
+  /** The most tries of each held-out task in the comparison, where more than at the start are allowed. */
+  mostTries: z.number().int().optional(),
   comparison: comparisonSchema.optional(),
   /** Of a training that learns from outcomes: these, and what the newest say of what was learned. */
   outcomes: outcomesSchema.optional(),
@@ -302,7 +327,7 @@ export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
 /** The changed fields only. */
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({
-    config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true, outcomes: true, logged: true, learned: true,
+    config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, looks: true, mostTries: true, comparison: true, outcomes: true, logged: true, learned: true,
     adapterBefore: true, adopted: true, plannerBefore: true,
   }).partial().shape,
   /** Null if there is no progress to show. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { unpricedTokensFor } from '../../backend/protocol/budget-limits.ts';
 import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
-import { mostComparedPlans, rolloutsOf } from '../../backend/protocol/training-facts.ts';
+import { mostComparedPlans, mostPlans } from '../../backend/protocol/training-facts.ts';
 import type { TrainingCheck, TrainingConfig, TrainingSummary } from '../../backend/protocol/training.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { chooseFolder } from '../common/looking-at.ts';
@@ -158,7 +158,7 @@ async function editSettings(folder: string, config: TrainingConfig): Promise<voi
 
 function detailOf(config: TrainingConfig, { workers, terms, conductor, planner }: Cast, isFromFile: boolean): string {
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
-  const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
+  const rollouts = mostPlans(config).toLocaleString(vscode.env.language);
   const spends = vscode.l10n.t(
     'Your workers ({0}) carry out up to {1} plans, and {2} more for each held-out task. The budget is hard: at {3} the training pauses.',
     workers.map(({ id }) => id).join(', '), rollouts, mostComparedPlans(config), formatUsd(config.budget.usd),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Terminal } from '../../backend/cli/terminal.ts';
 import { TrainingPrinter } from '../../backend/cli/training-printer.ts';
-import { completedTraining, flatCompletedTraining, flatTraining } from '../webview/training-fixtures.ts';
+import { completedTraining, flatCompletedTraining, flatTraining, runningTraining, unknownTraining } from '../webview/training-fixtures.ts';
 
 function printer() {
   const said: string[] = [];
@@ -27,8 +27,21 @@ it('offers what was learned, and nothing where nothing was', () => {
     return said.join('\n');
   };
   expect(offered(completedTraining())).toContain('conductor train adopt');
+  expect(offered(unknownTraining())).toContain(`About 60 more pairs, for $1.21, would tell if it goes on like this.
+Whether it is better on held-out tasks is not known after 48 pairs of tries for $0.97, so it is not offered.`);
+  expect(offered(unknownTraining())).toContain('conductor train resume training-1');
+  expect(offered(unknownTraining())).not.toContain('conductor train adopt');
   expect(offered(flatCompletedTraining())).toMatch(/^Nothing was learned, so there is nothing to adopt\. 50 of 50 steps/);
   expect(offered(flatCompletedTraining())).not.toContain('conductor train adopt');
+});
+
+it('says what held-out tasks tell on the way, once for each look', () => {
+  const { said, training } = printer();
+  const looks = unknownTraining().looks!;
+  const message = 'Training. On held-out tasks after step 5: 8 pairs of tries for $0.12, verified +12 points (−50 to +70) more often than before.';
+  training.take({ ...runningTraining(), message, looks });
+  training.take({ ...runningTraining(), message, looks });
+  expect(said.filter((line) => line.includes('held-out'))).toEqual([`  ${message.replace('Training. ', '')}`]);
 });
 
 it('says at its beginning, once, that the workers of a training are simulated', () => {

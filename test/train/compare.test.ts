@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareConductors, signFlipTest } from '../../backend/train/trainings/compare.ts';
+import type { HeldOutTry } from '../../backend/protocol/training.ts';
+import { comparisonOf, lookAtHeldOut, signFlipTest, type LookParts } from '../../backend/train/trainings/compare.ts';
 import type { SampledCompletion, SampleRequest } from '../../backend/train/engines/engine.ts';
 import type { Gatherer } from '../../backend/train/grpo/grpo-trainer.ts';
 import { estimate } from '../../backend/train/statistics/statistics.ts';
@@ -7,6 +8,7 @@ import { estimate } from '../../backend/train/statistics/statistics.ts';
 const { signal } = new AbortController();
 const completion = (text: string): SampledCompletion => ({ text, promptTokens: [], tokens: [], logprobs: [], finishReason: 'stop' });
 const always = (text: string) => async ({ seeds }: SampleRequest): Promise<SampledCompletion[]> => seeds.map(() => completion(text));
+const options = { maxTokens: 10, temperature: 1, seed: 1 };
 
 const gatherer: Gatherer<number> = {
   prompt: (task) => ({ messages: [{ role: 'user', content: String(task) }] }),
@@ -17,24 +19,37 @@ const gatherer: Gatherer<number> = {
   }),
 };
 
-describe('two Conductors on the same tasks', () => {
-  it('are compared task by task, cost beside score, without what is not known', async () => {
-    const compared = await compareConductors(
-      { tasks: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], gatherer, before: always('bad'), after: always('good') },
-      { samples: 2, maxTokens: 10, temperature: 1, seed: 1 }, signal,
-    );
-    expect(compared).toMatchObject({ tasks: 10, samples: 2, before: { formatRate: 1, costUsd: 1 }, after: { verified: { mean: 1, low: 1, high: 1 }, costUsd: 2 } });
-    expect(compared.before.verified.mean).toBeCloseTo(1 / 9, 9);
-    expect(compared.difference.mean).toBeCloseTo(8 / 9, 9);
-    expect(compared.difference.low).toBeGreaterThan(0.5);
-    expect(compared.pValue).toBeLessThan(0.02);
+describe('a look at held-out tasks', () => {
+  it('is one try of each by each Conductor, without pairs that are not known', async () => {
+    const pairs = await lookAtHeldOut({ tasks: [0, 1, 2, 3], gatherer, before: always('bad'), after: always('good') }, 0, options, signal);
+    expect(pairs).toHaveLength(3);
+    expect(pairs.map(({ before }) => before.verified).sort()).toEqual([false, false, true]);
+    expect(pairs.every(({ after }) => after.verified && after.usd === 2)).toBe(true);
   });
 
-  it('that are the same differ by chance alone', async () => {
-    const compared = await compareConductors(
-      { tasks: [0, 1, 2], gatherer, before: always('garbage'), after: always('garbage') }, { samples: 3, maxTokens: 10, temperature: 1, seed: 1 }, signal,
-    );
-    expect(compared).toMatchObject({ before: { formatRate: 0 }, difference: { mean: 0, low: 0, high: 0 }, pValue: 1 });
+  it('is of eight tasks at most, others each time, by runs of their own', async () => {
+    const runs: string[] = [];
+    const counting: Gatherer<number> = {
+      ...gatherer,
+      outcomes: async (task, plans, at, aborted) => {
+        runs.push(...plans.map(({ sample }) => `${at.step}.${at.place}.${sample}`));
+        return await gatherer.outcomes(task, plans, at, aborted);
+      },
+    };
+    const parts: LookParts<number> = { tasks: Array.from({ length: 20 }, (_, index) => index + 10), gatherer: counting, before: always('bad'), after: always('bad') };
+    const tasksOf = async (index: number): Promise<string> => {
+      const from = runs.length;
+      expect(await lookAtHeldOut(parts, index, options, signal)).toHaveLength(8);
+      return [...new Set(runs.slice(from).map((run) => run.split('.')[1]))].sort().join();
+    };
+    expect(await tasksOf(0)).not.toBe(await tasksOf(1));
+    expect(new Set(runs).size).toBe(runs.length);
+    expect(runs).toHaveLength(32);
+  });
+
+  it('ends with the first failure, and lets no other plan begin', async () => {
+    const failing: Gatherer<number> = { ...gatherer, outcomes: () => Promise.reject(new Error('the budget is spent')) };
+    await expect(lookAtHeldOut({ tasks: [0, 1, 2], gatherer: failing, before: always('bad'), after: always('good') }, 0, options, signal)).rejects.toThrow('the budget is spent');
   });
 });
 
@@ -51,32 +66,59 @@ describe('two Conductors that may try again', () => {
     };
     return { ran, retrying };
   };
-  const options = { samples: 2, maxTokens: 10, temperature: 1, seed: 1 };
 
   it('revise what the tests refute, and pay for every round', async () => {
     const { ran, retrying } = playing((text, revises) => text === 'good' && revises === 2);
-    const compared = await compareConductors(
-      { tasks: [0], gatherer: retrying, before: always('bad'), after: always('good'), triesOf: () => ({ rounds: 4, attempts: 1 }) }, options, signal,
-    );
-    expect(compared).toMatchObject({ before: { verified: { mean: 0 }, costUsd: 4 }, after: { verified: { mean: 1 }, costUsd: 3 } });
-    expect(ran.filter((run) => run.startsWith('1.'))).toEqual(['1.0.0', '1.1.0', '1.0.1', '1.1.1', '1.0.2', '1.1.2']);
+    const parts = { tasks: [0], gatherer: retrying, before: always('bad'), after: always('good'), triesOf: () => ({ rounds: 4, attempts: 1 }) };
+    expect(await lookAtHeldOut(parts, 2, options, signal)).toEqual([{
+      before: { verified: false, plans: 4, valid: 4, usd: 4 }, after: { verified: true, plans: 3, valid: 3, usd: 3 },
+    }]);
+    expect(ran.filter((run) => run.startsWith('5.'))).toEqual(['5.10.0', '5.10.1', '5.10.2']);
   });
 
   it('try independent plans until one is verified, each as a run of its own', async () => {
     const written = new Map<number, number>();
     const third = async ({ seeds }: SampleRequest): Promise<SampledCompletion[]> => seeds.map((seed) => {
       written.set(seed, (written.get(seed) ?? 0) + 1);
-      return completion(written.size > 4 ? 'good' : 'garbage');
+      return completion(written.size > 2 ? 'good' : 'garbage');
     });
     const { ran, retrying } = playing((text) => text === 'good');
-    const compared = await compareConductors(
-      { tasks: [0], gatherer: retrying, before: always('bad'), after: third, triesOf: () => ({ rounds: 4, attempts: 3 }) }, options, signal,
-    );
-    expect(compared).toMatchObject({ before: { verified: { mean: 0 }, costUsd: 3, formatRate: 1 }, after: { verified: { mean: 1 }, costUsd: 1 } });
-    expect(compared.after.formatRate).toBeCloseTo(1 / 3, 9);
+    const parts = { tasks: [0], gatherer: retrying, before: always('bad'), after: third, triesOf: () => ({ rounds: 4, attempts: 3 }) };
+    expect(await lookAtHeldOut(parts, 0, options, signal)).toEqual([{
+      before: { verified: false, plans: 3, valid: 3, usd: 3 }, after: { verified: true, plans: 3, valid: 1, usd: 1 },
+    }]);
     expect(new Set(ran).size).toBe(ran.length);
     // No text is drawn twice.
     expect([...written.values()].every((count) => count === 1)).toBe(true);
+  });
+});
+
+describe('a comparison', () => {
+  const tried = (verified: boolean, usd: number): HeldOutTry => ({ verified, plans: 2, valid: 1, usd });
+  const looks = (pairs: number, before: (index: number) => boolean, after: (index: number) => boolean) =>
+    [{ step: 4, isFinal: true, pairs: Array.from({ length: pairs }, (_, index) => ({ before: tried(before(index), 1), after: tried(after(index), 2) })) }];
+
+  it('is better where that is shown, with both shares, the cost beside them and what all of it cost', () => {
+    const compared = comparisonOf(looks(20, () => false, (index) => index % 10 > 0), 5);
+    expect(compared).toMatchObject({
+      says: 'better', tasks: 5, pairs: 20, costUsd: 60, before: { verified: { mean: 0 }, formatRate: 0.5, costUsd: 1 }, after: { verified: { mean: 0.9 }, costUsd: 2 }, difference: { mean: 0.9 },
+    });
+    expect(compared.difference.low).toBeGreaterThan(0);
+    expect(compared.more).toBeUndefined();
+  });
+
+  it('is not known with few pairs, and says what more would cost', () => {
+    const { says, difference, more } = comparisonOf(looks(4, () => false, () => true), 4);
+    expect([says, difference.mean, difference.low < 0]).toEqual(['not-known', 1, true]);
+    expect(more!.usd).toBe(3 * more!.pairs);
+  });
+
+  it('is not better where no gain of 10 points is left', () => {
+    expect(comparisonOf(looks(40, (index) => index % 2 === 0, (index) => index % 8 === 0), 8)).toMatchObject({ says: 'not-better', difference: { mean: -0.375 } });
+  });
+
+  it('of nothing is not known, and costs nothing', () => {
+    expect(comparisonOf([], 4)).toMatchObject({ says: 'not-known', pairs: 0, costUsd: 0 });
   });
 });
 

@@ -31,8 +31,15 @@ const CONFIG = trainingConfigSchema.parse({
   adapter: { rank: 2, alpha: 4 }, evaluation: { samples: 2 },
 });
 
+/** What is said of held-out tasks, where it is not what they tell: a training of two steps makes nothing better. */
+const heldOut = vi.hoisted((): { side: 'above' | 'below' | 'as they tell' } => ({ side: 'as they tell' }));
+vi.mock('../../backend/train/statistics/betting.ts', async (original) => {
+  const real = await original<typeof import('../../backend/train/statistics/betting.ts')>();
+  return { ...real, isShown: (...args: Parameters<typeof real.isShown>) => (heldOut.side === 'as they tell' ? real.isShown(...args) : args[0].length > 0 && args[2] === heldOut.side) };
+});
+
 /** Of which something is learned, with `unequal`. */
-const LEARNS = { ...CONFIG, steps: 2, tasksPerStep: 1, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, evaluation: { samples: 1, attempts: 1 } };
+const LEARNS = { ...CONFIG, steps: 2, tasksPerStep: 1, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, evaluation: { ...CONFIG.evaluation, samples: 1 } };
 
 let folder: string;
 let opens: string;
@@ -62,6 +69,7 @@ beforeEach(async () => {
   found = [];
   keys = {};
   base = 'first';
+  heldOut.side = 'as they tell';
   workers = workersFileSchema.parse({
     version: 1,
     conductor: 'tiny',
@@ -81,7 +89,8 @@ afterEach(async () => {
 });
 
 /** conductor-mini plans, and one of two workers is right. */
-function unequal(): void {
+function unequal(side: typeof heldOut.side = 'above'): void {
+  heldOut.side = side;
   opens = MINI;
   script = unequalAnswer;
   workers = workersFileSchema.parse({
@@ -176,7 +185,7 @@ describe('a training', { timeout: 120_000 }, () => {
     const training = await over(manager, trainingId);
     expect(training).toMatchObject({
       state: 'completed', step: 2, adopted: false, simulated: true, conductor: 'tiny',
-      comparison: { samples: 1, before: { formatRate: 1 }, pValue: expect.any(Number) },
+      comparison: { pairs: 6, before: { formatRate: 1 }, says: 'better' }, message: expect.stringMatching(/^Better on held-out tasks, after 6 pairs of tries for \$0\.\d+\. Adopt it if you like\.$/),
     });
     expect(training.tasks.train + training.tasks.heldOut).toBe(8);
     expect(training.metrics).toHaveLength(2);
@@ -518,12 +527,63 @@ describe('a training', { timeout: 120_000 }, () => {
     if (state === 'paused') await manager.pause(trainingId);
     await manager.finish(trainingId);
     const training = await over(manager, trainingId);
-    expect(training).toMatchObject({ state: 'completed', comparison: { samples: 1 } });
+    expect(training).toMatchObject({ state: 'completed', comparison: { says: 'better' } });
     expect(training.step).toBeLessThan(40);
     await manager.adopt(trainingId);
     const adopted = workers.workers.find(({ id }) => id === 'tiny')?.adapter ?? '';
     expect(await readFile(path.join(adopted, 'adapter_model.safetensors'))).toEqual(await weights(trainingId, training.step));
     await expect(manager.finish(trainingId)).rejects.toThrow('is over');
+  });
+
+  it.each([
+    ['better', 'above', 'Better on held-out tasks, after 6 pairs of tries for $'],
+    ['not-better', 'below', 'Held-out tasks on the way show no gain of 10 points or more, so the training has ended and nothing is offered.'],
+  ] as const)('stops by itself where held-out tasks tell on the way that it is %s', async (says, side, message) => {
+    unequal(side);
+    const manager = await begin();
+    const messages = new Set<string>();
+    manager.listen((training) => messages.add(training.message));
+    const { trainingId } = await manager.start({ workspace, config: { ...LEARNS, steps: 40, evaluation: { ...LEARNS.evaluation, onTheWay: 1 } } });
+    const training = await over(manager, trainingId);
+    expect(training).toMatchObject({ state: 'completed', step: 3, comparison: { says }, message: expect.stringContaining(message) });
+    expect(training.looks!.map(({ step, isFinal }) => [step, isFinal])).toEqual(says === 'better' ? [[3, false], [3, true]] : [[3, false]]);
+    expect([...messages]).toContainEqual(expect.stringMatching(/^Training\..* On held-out tasks after step 3: 6 pairs of tries for \$\S+, verified [+−]\d+ points \([+−]\d+ to [+−]\d+\) more often than before\.$/));
+    if (says === 'better') await manager.adopt(trainingId);
+    else await expect(manager.adopt(trainingId)).rejects.toThrow('Only what held-out tasks show to be better can be adopted.');
+    await expect(manager.resume(trainingId)).rejects.toThrow('is over');
+  });
+
+  it('that is not known to be better is not offered, and gets as many tries again when it is resumed', async () => {
+    unequal('as they tell');
+    const first = await begin();
+    const { trainingId } = await first.start({ workspace, config: LEARNS });
+    const training = await over(first, trainingId);
+    expect(training).toMatchObject({ state: 'completed', step: 2, comparison: { says: 'not-known', pairs: 6 }, message: expect.stringMatching(/^Whether it is better .* is not known after 6 pairs .* not offered\.$/) });
+    await expect(first.adopt(trainingId)).rejects.toThrow('Only what held-out tasks show to be better');
+    await end();
+
+    const second = await begin();
+    await second.resume(trainingId);
+    const more = await over(second, trainingId);
+    expect(more).toMatchObject({ state: 'completed', step: 2, comparison: { says: 'not-known', pairs: 12 } });
+    expect(more.looks!.slice(0, 1)).toEqual(training.looks);
+    heldOut.side = 'above';
+    await second.resume(trainingId);
+    expect(await over(second, trainingId)).toMatchObject({ comparison: { says: 'better' } });
+    expect(await second.adopt(trainingId)).toMatchObject({ adopted: true });
+  });
+
+  it('that is killed while it compares goes on with the tries that are made', async () => {
+    unequal('as they tell');
+    const first = await begin();
+    const { trainingId } = await first.start({ workspace, config: { ...LEARNS, evaluation: { ...LEARNS.evaluation, samples: 4 } } });
+    await until(first, trainingId, ({ looks }) => looks?.length === 2);
+    const { looks } = first.get(trainingId);
+    await end();
+    const training = await over(await begin(), trainingId);
+    expect(training).toMatchObject({ state: 'completed', comparison: { pairs: 24 } });
+    expect(training.looks).toHaveLength(4);
+    expect(training.looks!.slice(0, 2)).toEqual(looks);
   });
 
   it('that is cancelled stays so, and cannot be adopted', async () => {

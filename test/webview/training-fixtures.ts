@@ -1,3 +1,4 @@
+import { comparisonVerdict } from '../../backend/protocol/comparison-words.ts';
 import type { LoggedComparison } from '../../backend/protocol/learning.ts';
 import { flatMessage, flatMetric, flatStepsOf } from '../../backend/protocol/flat-steps.ts';
 import {
@@ -73,11 +74,11 @@ export function training(change: Partial<Training> = {}): Training {
 }
 
 export const COMPARISON: Comparison = {
-  tasks: 12, samples: 4,
+  tasks: 12, pairs: 48, costUsd: 0.97,
   before: { verified: { mean: 0.417, low: 0.292, high: 0.563 }, formatRate: 0.71, costUsd: 0.0113 },
   after: { verified: { mean: 0.604, low: 0.458, high: 0.729 }, formatRate: 0.98, costUsd: 0.0089 },
   difference: { mean: 0.187, low: 0.063, high: 0.313 },
-  pValue: 0.018,
+  says: 'better',
 };
 
 /** Learns from the outcomes in the journal. */
@@ -178,8 +179,15 @@ export const failedTraining = (): Training => training({
 
 export const completedTraining = (): Training => training({
   step: 50, state: 'completed', simulated: true, comparison: COMPARISON,
-  message: 'Trained. Look at the comparison, and adopt what was trained if you like it.',
+  message: comparisonVerdict(COMPARISON),
 });
+
+/** All tries of held-out tasks are made, and do not tell. */
+export function unknownTraining(): Training {
+  const comparison: Comparison = { ...COMPARISON, says: 'not-known', difference: { mean: 0.08, low: -0.1, high: 0.26 }, more: { pairs: 60, usd: 1.21 } };
+  const once = { verified: true, plans: 1, valid: 1, usd: 0.01 };
+  return { ...completedTraining(), comparison, looks: [{ step: 50, isFinal: true, pairs: [{ before: once, after: once }] }], message: comparisonVerdict(comparison) };
+}
 
 /** A step in which every plan was verified, so there is no gradient. */
 const flatStep = { ...metricsOf(40), reward: 1, reward_std: 0, verified_rate: 1, format_rate: 1, examples: 0, grad_norm: 0, [flatMetric('solved')]: 4 };

@@ -7,7 +7,7 @@ import { stateWith } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 import {
   adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, flatCompletedTraining, flatTraining, overBudgetTraining, pausedTraining, preparingTraining, ROLLOUTS, runningTraining,
-  TASK_NOTES, training, TRAININGS, waitingTraining, WHOLE_ROLLOUT,
+  TASK_NOTES, training, TRAININGS, unknownTraining, waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 
 beforeEach(() => {
@@ -61,6 +61,7 @@ describe('a training', () => {
     ['failed', failedTraining(), ['Resume', 'Raise budget…', 'Compare now…', 'Train again', 'Remove…']],
     ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again', 'Remove…']],
     ['compared', completedTraining(), ['Adopt', 'Train again', 'Remove…']],
+    ['not known to be better', unknownTraining(), ['Try more', 'Train again', 'Remove…']],
     ['without a comparison', training({ state: 'completed', step: 50 }), ['Train again', 'Remove…']],
     ['over without having learned anything', flatCompletedTraining(), ['Train again', 'Remove…']],
     ['adopted', adoptedTraining(), ['Go back', 'Train again']],
@@ -84,6 +85,7 @@ describe('a training', () => {
     ['Resume…', overBudgetTraining(), 'resume'],
     ['Compare now…', runningTraining(), 'finish'],
     ['Adopt what was trained', completedTraining(), 'adopt'],
+    ['Try the held-out tasks as often again', unknownTraining(), 'resume'],
     ['Go back to the previous Conductor', adoptedTraining(), 'goBack'],
   ])('"%s" is asked of the extension', (button, shown, action) => {
     const panel = show(shown);
@@ -113,7 +115,7 @@ describe('a training', () => {
     panel.show(stateWith({ training: training({ step: 24 }) }));
     expect(said()).toBe('');
     panel.show(stateWith({ training: completedTraining() }));
-    expect(said()).toBe('Trained. Look at the comparison, and adopt what was trained if you like it.');
+    expect(said()).toBe('Trained. Better on held-out tasks, after 48 pairs of tries for $0.97. Adopt it if you like.');
     panel.show(stateWith({ training: { ...completedTraining(), adopted: true } }));
     expect(said()).toBe('Adopted.');
   });
@@ -133,18 +135,21 @@ describe('the comparison', () => {
       'Before41.7 % 29.2 to 56.3 %71.0 %$0.0113',
       'Trained60.4 % 45.8 to 72.9 %98.0 %$0.0089',
     ]);
-    expect(panel.text()).toContain('Tasks never trained on: 12. Plans for each: 4. The same simulated workers.');
-    expect(panel.text()).toContain('Difference +18.7 points, 95 % confidence interval +6.3 to +31.3, p = 0.018.');
-    expect(panel.text()).toContain('p = 0.018');
+    expect(panel.text()).toContain('Tasks never trained on: 12. Tries by each: 48, for $0.97 in all. The same simulated workers.');
+    expect(panel.text()).toContain('Difference +18.7 points, 95 % confidence interval +6.3 to +31.3, however often one looks.');
+    expect(panel.text()).not.toContain('more tries by each');
   });
 
-  it.each([
-    ['Better', { mean: 0.2, low: 0.01, high: 0.4 }],
-    ['No clear difference', { mean: 0.2, low: -0.01, high: 0.4 }],
-    ['Worse', { mean: -0.2, low: -0.4, high: -0.01 }],
-  ])('is called "%s" only where the whole interval says so', (words, difference) => {
-    const panel = show({ ...completedTraining(), comparison: { ...COMPARISON, difference } });
+  it.each([['Better', 'better'], ['Not better', 'not-better'], ['Not known', 'not-known']] as const)('is called "%s" where the test says so, whatever the shares', (words, says) => {
+    const panel = show({ ...completedTraining(), comparison: { ...COMPARISON, says } });
     expect(panel.root.querySelector('.comparison-verdict')?.textContent.trim()).toBe(words);
+    expect(buttons(panel).includes('Adopt')).toBe(says === 'better');
+  });
+
+  it('says what more would cost where it is not known', () => {
+    expect(show(unknownTraining()).text()).toContain('About 60 more tries by each, for $1.21, would tell if it goes on like this.');
+    const { more: _more, ...comparison } = unknownTraining().comparison!;
+    expect(show({ ...unknownTraining(), comparison }).text()).toContain('More tries would not tell soon if it goes on like this.');
   });
 });
 

@@ -3,13 +3,13 @@ import type { JSX } from 'preact';
 import { formatUsd } from '../../backend/protocol/figures.ts';
 import type { Comparison, Estimate } from '../../backend/protocol/training.ts';
 import { Icon } from '../controls.tsx';
-import type { Stage } from '../run-stage.ts';
 import { Difference } from './difference.tsx';
+import { verdictStage } from './training-stage.ts';
 
 /** The trained Conductor compared with the previous one, on held-out tasks. */
 export function ComparisonView({ comparison, simulated }: { readonly comparison: Comparison; readonly simulated: boolean }): JSX.Element {
-  const { tasks, samples, before, after, difference, pValue } = comparison;
-  const verdict = comparisonStage(comparison);
+  const { tasks, pairs, costUsd, before, after, difference } = comparison;
+  const verdict = verdictStage(comparison.says);
   return (
     <section class="comparison card" aria-labelledby="comparison-title">
       <div class="row">
@@ -18,8 +18,8 @@ export function ComparisonView({ comparison, simulated }: { readonly comparison:
       </div>
       <p class="quiet">
         {simulated
-          ? l10n.t('Tasks never trained on: {0}. Plans for each: {1}. The same simulated workers.', tasks, samples)
-          : l10n.t('Tasks never trained on: {0}. Plans for each: {1}. The same workers.', tasks, samples)}
+          ? l10n.t('Tasks never trained on: {0}. Tries by each: {1}, for {2} in all. The same simulated workers.', tasks, pairs, formatUsd(costUsd))
+          : l10n.t('Tasks never trained on: {0}. Tries by each: {1}, for {2} in all. The same workers.', tasks, pairs, formatUsd(costUsd))}
       </p>
       <table>
         <thead>
@@ -36,16 +36,22 @@ export function ComparisonView({ comparison, simulated }: { readonly comparison:
         </tbody>
       </table>
       <Intervals before={before.verified} after={after.verified} />
-      <Difference difference={difference} pValue={pValue} figure={points} inUnits={(figure) => l10n.t('{0} points', figure)} />
+      <Difference difference={difference} figure={points} inUnits={(figure) => l10n.t('{0} points', figure)} />
+      <More comparison={comparison} />
     </section>
   );
 }
 
-/** Better or worse only if the whole confidence interval is. */
-export function comparisonStage({ difference }: Comparison): Stage {
-  if (difference.low > 0) return { text: l10n.t('Better'), icon: 'pass-filled', tone: 'good' };
-  if (difference.high < 0) return { text: l10n.t('Worse'), icon: 'error', tone: 'bad' };
-  return { text: l10n.t('No clear difference'), icon: 'info', tone: 'caution' };
+/** What more would cost where it is not known. */
+function More({ comparison: { says, more } }: { readonly comparison: Comparison }): JSX.Element | null {
+  if (says !== 'not-known') return null;
+  return (
+    <p class="quiet">
+      {more
+        ? l10n.t('About {0} more tries by each, for {1}, would tell if it goes on like this.', more.pairs, formatUsd(more.usd))
+        : l10n.t('More tries would not tell soon if it goes on like this.')}
+    </p>
+  );
 }
 
 function Row({ name, verified, formatRate, costUsd }: Comparison['before'] & { readonly name: string }): JSX.Element {

@@ -3,13 +3,13 @@ import type { JSX } from 'preact';
 import { nats } from '../../backend/protocol/learning-words.ts';
 import type { LoggedComparison } from '../../backend/protocol/learning.ts';
 import { Icon } from '../controls.tsx';
-import type { Stage } from '../run-stage.ts';
 import { Difference } from './difference.tsx';
+import { verdictStage } from './training-stage.ts';
 
 /** What the newest plans, which were not learned from, say of what was learned. */
 export function LoggedView({ logged }: { readonly logged: LoggedComparison }): JSX.Element {
   const { verified, other, gain, formatRate, difference, pValue } = logged;
-  const verdict = loggedStage(logged);
+  const verdict = verdictStage(logged.says);
   return (
     <section class="comparison card" aria-labelledby="logged-title">
       <div class="row">
@@ -38,17 +38,6 @@ export function LoggedView({ logged }: { readonly logged: LoggedComparison }): J
       </p>
     </section>
   );
-}
-
-function loggedStage({ says }: LoggedComparison): Stage {
-  switch (says) {
-    case 'better':
-      return { text: l10n.t('Better'), icon: 'pass-filled', tone: 'good' };
-    case 'not-better':
-      return { text: l10n.t('Not better'), icon: 'error', tone: 'bad' };
-    case 'not-known':
-      return { text: l10n.t('Not known'), icon: 'info', tone: 'caution' };
-  }
 }
 
 function Row({ name, count, gain }: { readonly name: string; readonly count: number; readonly gain: number }): JSX.Element {

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { formatElapsed } from '../../backend/protocol/figures.ts';
-import type { Training, TrainingState } from '../../backend/protocol/training.ts';
+import type { Comparison, Training, TrainingState } from '../../backend/protocol/training.ts';
 import type { Stage } from '../run-stage.ts';
 
 /*
@@ -31,6 +31,18 @@ export function trainingStage({ state, adopted, learned = true, step, steps, lea
       return adopted
         ? { text: l10n.t('Adopted'), icon: 'pass-filled', tone: 'good' }
         : { text: l10n.t('Trained'), icon: 'mortar-board', tone: 'quiet' };
+  }
+}
+
+/** What tasks or plans that were not learned from say of what was trained. */
+export function verdictStage(says: Comparison['says']): Stage {
+  switch (says) {
+    case 'better':
+      return { text: l10n.t('Better'), icon: 'pass-filled', tone: 'good' };
+    case 'not-better':
+      return { text: l10n.t('Not better'), icon: 'error', tone: 'bad' };
+    case 'not-known':
+      return { text: l10n.t('Not known'), icon: 'info', tone: 'caution' };
   }
 }
 

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { unpricedTokensFor } from '../../backend/protocol/budget-limits.ts';
 import { formatMoney, formatTokens, formatWhen } from '../../backend/protocol/figures.ts';
-import { isTrainingOver } from '../../backend/protocol/training-facts.ts';
+import { canGoOnComparing, isTrainingOver } from '../../backend/protocol/training-facts.ts';
 import type { Training } from '../../backend/protocol/training.ts';
 import type { TrainingAction, ViewOf } from '../../backend/protocol/panel-messages.ts';
 import { useNow } from '../clock.tsx';
@@ -170,8 +170,7 @@ function canEndEarly({ state, step, config, tasks, finishing, learnsFrom }: Trai
 function Actions({ training }: { readonly training: Training }): JSX.Element {
   const host = useHost();
   const { trainingId, state, stopped, comparison, logged, adopted, learnsFrom } = training;
-  const isOffered = comparison !== undefined || logged?.says === 'better';
-  const isBetter = logged?.says === 'better' || (comparison !== undefined && comparison.difference.mean > 0);
+  const isOffered = comparison?.says === 'better' || logged?.says === 'better';
   const post = (action: TrainingAction) => (): void => host.post({ type: 'training', action, trainingId });
   const goesOn = state === 'paused' || state === 'failed';
   return (
@@ -183,8 +182,9 @@ function Actions({ training }: { readonly training: Training }): JSX.Element {
       {canEndEarly(training) && <Button onClick={post('finish')}>{l10n.t('Compare now…')}</Button>}
       {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label={l10n.t('Cancel this training')}>{l10n.t('Cancel')}</Button>}
       {state === 'completed' && isOffered && !adopted && (
-        <Button appearance={isBetter ? 'primary' : 'secondary'} onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
+        <Button appearance="primary" onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
       )}
+      {canGoOnComparing(training) && <Button onClick={post('resume')} label={l10n.t('Try the held-out tasks as often again')}>{l10n.t('Try more')}</Button>}
       {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the previous Conductor')}>{l10n.t('Go back')}</Button>}
       {isTrainingOver(state) && !learnsFrom && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}
       {isTrainingOver(state) && !adopted && <Button onClick={post('remove')} label={l10n.t('Remove this training')}>{l10n.t('Remove…')}</Button>}

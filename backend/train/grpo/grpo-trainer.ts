@@ -50,6 +50,8 @@ export interface GrpoTrainerParts<Task> {
   readonly store: CheckpointStore;
   readonly tasks: readonly Task[];
   readonly gatherer: Gatherer<Task>;
+  /** Asked before each step, with the number of those done: false ends the training. */
+  readonly goesOn?: ((done: number) => Promise<boolean>) | undefined;
   /** Called after each step, when its checkpoint is on disk. */
   readonly onStep?: ((step: number, metrics: StepMetrics) => void) | undefined;
   /** Called when another group of the step is judged; `groups` is their number. */
@@ -57,16 +59,17 @@ export interface GrpoTrainerParts<Task> {
 }
 
 /**
- * Trains from the checkpoint to the last step. Each step is on disk before the next starts; an interrupted step is repeated with the same
+ * Trains from the checkpoint to the last step, or until it is to go on no more. Each step is on disk before the next starts; an interrupted step is repeated with the same
  * tasks and seeds. @throws the signal's reason, and what the engine and the gatherer throw
  */
 export async function trainWithGrpo<Task>(
-  { engine, store, tasks, gatherer, onStep, onGroup }: GrpoTrainerParts<Task>, options: GrpoTrainerOptions,
+  { engine, store, tasks, gatherer, goesOn, onStep, onGroup }: GrpoTrainerParts<Task>, options: GrpoTrainerOptions,
   { from, signal }: { readonly from: TrainingCheckpoint | undefined; readonly signal: AbortSignal },
 ): Promise<readonly StepMetrics[]> {
   const metrics = [...(from?.metrics ?? [])];
   for (let step = from?.step ?? 0; step < options.steps; step += 1) {
     signal.throwIfAborted();
+    if (goesOn && !(await goesOn(step))) break;
     const groups = await gatherStep({ engine, tasks, gatherer, onGroup }, options, step, signal);
     const rate = learningRate(step, options.steps, options.learningRate);
     metrics.push({ ...await grpoStep(engine, groups, options, { learningRate: rate, signal }), ...gatherer.metrics?.(step) });

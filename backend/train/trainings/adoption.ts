@@ -29,7 +29,7 @@ export class Adoption {
     this.#options = options;
   }
 
-  /** Keeps the adapter that the Conductor had before. @throws TrainingRefusedError where there is no comparison */
+  /** Keeps the adapter that the Conductor had before. @throws TrainingRefusedError where it is not shown to be better */
   async adopt(trainingId: string): Promise<Training> {
     const { registry, baseOf } = this.#options;
     const training = registry.get(trainingId);
@@ -39,6 +39,9 @@ export class Adoption {
     }
     if (training.state !== 'completed' || (!training.comparison && !training.logged)) {
       throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
+    }
+    if (training.comparison && training.comparison.says !== 'better') {
+      throw new TrainingRefusedError('Only what held-out tasks show to be better can be adopted.');
     }
     if (await isOutdated(training, baseOf)) throw new TrainingRefusedError(`What was trained cannot be adopted: ${OUTDATED}`);
     const target = this.#folder(trainingId);

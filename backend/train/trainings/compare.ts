@@ -1,12 +1,14 @@
+import { SerialQueue } from '../../common/serial-queue.ts';
 import { seededUniforms } from '../../lm/checkpoint/seeded-uniforms.ts';
-import type { Comparison, Estimate } from '../../protocol/training.ts';
-import { draw } from '../statistics/draws.ts';
+import type { Comparison, HeldOutLook, HeldOutTry } from '../../protocol/training.ts';
 import type { Prompt, SampledCompletion, SampleRequest } from '../engines/engine.ts';
 import type { Gatherer, SampledPlan } from '../grpo/grpo-trainer.ts';
 import type { RolloutOutcome } from '../grpo/reward.ts';
-import { estimate, mean } from '../statistics/statistics.ts';
+import { DIFFERENCE, isShown, meanSoFar, moreToShow, SHARE } from '../statistics/betting.ts';
+import { draw, shuffled } from '../statistics/draws.ts';
+import { mean } from '../statistics/statistics.ts';
 
-export interface ComparedParts<Task> {
+export interface LookParts<Task> {
   readonly tasks: readonly Task[];
   readonly gatherer: Gatherer<Task>;
   /** Sample from the two Conductors. */
@@ -14,12 +16,10 @@ export interface ComparedParts<Task> {
   readonly after: (request: SampleRequest) => Promise<readonly SampledCompletion[]>;
   /** What a person's question would get; one plan by default. */
   readonly triesOf?: ((task: Task) => Tries) | undefined;
-  readonly onTask?: ((done: number, of: number) => void) | undefined;
+  readonly onPair?: (() => void) | undefined;
 }
 
-export interface ComparedOptions {
-  /** Tries per task and Conductor. */
-  readonly samples: number;
+export interface LookOptions {
   readonly maxTokens: number;
   readonly temperature: number;
   readonly seed: number;
@@ -33,103 +33,93 @@ export interface Tries {
   readonly attempts: number;
 }
 
-/** The steps under which the rollouts of the two Conductors are kept. */
-const PLACES = { before: 0, after: 1 } as const;
+/** The rollouts of the two Conductors are kept under two steps for each look. */
+const WHO = ['before', 'after'] as const;
+
+/** At most so many pairs are paid for before the next decision. */
+const TASKS_OF_LOOK = 8;
+export const pairsOfLook = (tasks: number): number => Math.min(TASKS_OF_LOOK, tasks);
+
+/** Attempts of a try have numbers of their own, and no two looks share the answers of workers. */
+const MOST_ATTEMPTS = 5;
 
 /** One try of a task: what became of it, and of each text that was sampled for it. */
 interface Try {
-  outcome: RolloutOutcome;
-  readonly all: RolloutOutcome[];
-  /** The plan that a further round revises. */
-  plan: SampledPlan;
+  readonly outcome: RolloutOutcome;
+  readonly all: readonly RolloutOutcome[];
 }
 
 /**
- * Runs plans of two Conductors on the same tasks with the same pool and seeds. Tries with an unknown outcome are left out.
+ * One try of each held-out task, or of some that are drawn, by each of two Conductors, with the same pool and seeds. A pair with an unknown
+ * outcome is left out. A look that was interrupted is repeated with the same plans, and what was paid for counts.
+ * @param index of the look among all of its training
  * @throws what the Conductors and the rollouts throw, the signal's reason
  */
-export async function compareConductors<Task>(
-  { tasks, gatherer, before, after, triesOf = () => ({ rounds: 1, attempts: 1 }), onTask }: ComparedParts<Task>, options: ComparedOptions, signal: AbortSignal,
-): Promise<Comparison> {
-  const { samples, maxTokens, temperature, seed } = options;
-  const judged: { before: readonly Try[]; after: readonly Try[] }[] = [];
-  for (const [place, task] of tasks.entries()) {
-    const triesBy = async (who: 'before' | 'after'): Promise<readonly Try[]> => {
-      const at = { step: PLACES[who], place };
-      const write = (prompt: Prompt, seeds: readonly number[]): Promise<readonly SampledCompletion[]> =>
-        (who === 'before' ? before : after)({ ...prompt, maxTokens, temperature, seeds, signal });
-      const outcomes = (plans: readonly SampledPlan[]): Promise<readonly RolloutOutcome[]> => gatherer.outcomes(task, plans, at, signal);
-      return await tryTask({ write, outcomes, first: gatherer.prompt(task, at), again: (plan) => gatherer.revisionPrompt?.(task, at, plan) }, triesOf(task), {
-        samples, seedOf: (...purpose) => draw(seed, 'evaluation', place, ...purpose),
-      });
-    };
-    judged.push({ before: await triesBy('before'), after: await triesBy('after') });
-    onTask?.(judged.length, tasks.length);
-  }
-  const overTasks = (values: readonly number[]): Estimate => estimate([values], { seed: draw(seed, 'bootstrap'), resamples: DRAWS });
-  const ofAll = (who: 'before' | 'after'): Comparison['before'] => {
-    const tries = judged.flatMap((task) => task[who]);
-    return {
-      verified: overTasks(judged.flatMap((task) => verifiedShare(task[who]) ?? [])),
-      formatRate: mean(tries.flatMap(({ all }) => all).map(({ kind }) => Number(kind !== 'unparseable'))),
-      costUsd: mean(tries.filter(({ outcome }) => outcome.kind === 'judged').map(({ all }) => all.reduce((sum, outcome) => sum + (outcome.kind === 'judged' ? outcome.costUsd : 0), 0))),
-    };
+export async function lookAtHeldOut<Task>(
+  { tasks, gatherer, before, after, triesOf = () => ({ rounds: 1, attempts: 1 }), onPair }: LookParts<Task>, index: number, options: LookOptions, signal: AbortSignal,
+): Promise<HeldOutLook['pairs']> {
+  const { maxTokens, temperature, seed } = options;
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  // The model writes one at a time; workers and tests go on meanwhile.
+  const writing = new SerialQueue();
+  const chosen = shuffled([...tasks.keys()], seed, 'held out', index).slice(0, pairsOfLook(tasks.length));
+  const tryBy = async (who: typeof WHO[number], place: number): Promise<Try> => {
+    const task = tasks[place] as Task;
+    const at = { step: WHO.length * index + WHO.indexOf(who), place };
+    return await tryTask({
+      first: gatherer.prompt(task, at),
+      again: (plan) => gatherer.revisionPrompt?.(task, at, plan),
+      write: async (prompt, ...purpose) => {
+        const seeds = [draw(seed, 'evaluation', place, index, ...purpose)];
+        const [completion] = await writing.run(() => (who === 'before' ? before : after)({ ...prompt, maxTokens, temperature, seeds, signal: either }), either);
+        return completion as SampledCompletion;
+      },
+      outcome: async (plan) => (await gatherer.outcomes(task, [plan], at, either))[0] as RolloutOutcome,
+    }, triesOf(task), index * MOST_ATTEMPTS);
   };
-  const differences = judged.flatMap((task) => {
-    const [old, now] = [verifiedShare(task.before), verifiedShare(task.after)];
-    return old === undefined || now === undefined ? [] : [now - old];
+  const pairs = await Promise.all(chosen.map(async (place) => {
+    try {
+      const pair = await Promise.all(WHO.map((who) => tryBy(who, place)));
+      onPair?.();
+      return pair;
+    } catch (error) {
+      // The first pair that cannot go on ends the others.
+      failed.abort(error);
+      return [];
+    }
+  }));
+  signal.throwIfAborted();
+  failed.signal.throwIfAborted();
+  return pairs.flatMap(([old, now]) => {
+    const [before, after] = [old && triedOf(old), now && triedOf(now)];
+    return before && after ? [{ before, after }] : [];
   });
-  return {
-    tasks: tasks.length, samples, before: ofAll('before'), after: ofAll('after'),
-    difference: overTasks(differences), pValue: signFlipTest(differences, seed),
-  };
 }
 
-/** Tries a task so many times. Tests end a try as they end a run of Solve: no further plan is written or carried out once one has passed. */
+/** Tries a task once. Tests end it as they end a run of Solve: no further plan is written or carried out once one has passed. */
 async function tryTask(
-  { write, outcomes, first, again }: {
-    readonly write: (prompt: Prompt, seeds: readonly number[]) => Promise<readonly SampledCompletion[]>;
-    readonly outcomes: (plans: readonly SampledPlan[]) => Promise<readonly RolloutOutcome[]>;
+  { first, again, write, outcome }: {
     readonly first: Prompt;
     readonly again: (plan: SampledPlan) => Prompt | undefined;
+    readonly write: (prompt: Prompt, ...purpose: readonly (string | number)[]) => Promise<SampledCompletion>;
+    readonly outcome: (plan: SampledPlan) => Promise<RolloutOutcome>;
   },
-  { rounds, attempts }: Tries,
-  { samples, seedOf }: { readonly samples: number; readonly seedOf: (...purpose: readonly (string | number)[]) => number },
-): Promise<readonly Try[]> {
-  const numbers = Array.from({ length: samples }, (_, sample) => sample);
-  const completions = await write(first, numbers.map((sample) => seedOf(sample)));
-  const plans = completions.map((completion, sample): SampledPlan => ({ sample, completion }));
-  const tries = (await outcomes(plans)).map((outcome, sample): Try => ({ outcome, all: [outcome], plan: plans[sample] as SampledPlan }));
-  const open = (): Try[] => tries.filter(({ outcome }) => !isDecided(outcome));
-  const goOn = async (going: readonly Try[], next: readonly SampledPlan[]): Promise<void> => {
-    for (const [index, outcome] of (await outcomes(next)).entries()) {
-      const one = going[index] as Try;
-      one.all.push(outcome);
-      one.plan = next[index] as SampledPlan;
-      if (rankOf(outcome) >= rankOf(one.outcome)) one.outcome = outcome;
-    }
-  };
-  // The run of each attempt has a number of its own.
-  for (let attempt = 1; attempt < attempts && open().length > 0; attempt += 1) {
-    const going = open();
-    const written = await write(first, going.map(({ plan: { sample } }) => seedOf(sample % samples, 'attempt', attempt)));
-    await goOn(going, written.map((completion, index) => ({ sample: ((going[index] as Try).plan.sample % samples) + attempt * samples, completion })));
+  { rounds, attempts }: Tries, sample: number,
+): Promise<Try> {
+  let plan: SampledPlan = { sample, completion: await write(first) };
+  const all = [await outcome(plan)];
+  const best = (): RolloutOutcome => all.reduce((one, other) => (rankOf(other) >= rankOf(one) ? other : one));
+  for (let attempt = 1; attempt < attempts && !isDecided(best()); attempt += 1) {
+    all.push(await outcome({ sample: sample + attempt, completion: await write(first, 'attempt', attempt) }));
   }
-  for (let round = 1; attempts === 1 && round < rounds; round += 1) {
-    const going: Try[] = [];
-    const next: SampledPlan[] = [];
-    for (const one of open()) {
-      const { plan } = one;
-      const prompt = one.all.at(-1)?.kind === 'judged' ? again(plan) : undefined;
-      if (!prompt) continue;
-      const [completion] = await write(prompt, [seedOf(plan.sample, 'round', round)]);
-      if (!completion) continue;
-      going.push(one);
-      next.push({ sample: plan.sample, completion, revises: [...plan.revises ?? [], plan.completion] });
-    }
-    await goOn(going, next);
+  for (let round = 1; attempts === 1 && round < rounds && !isDecided(best()); round += 1) {
+    const prompt = all.at(-1)?.kind === 'judged' ? again(plan) : undefined;
+    if (!prompt) break;
+    plan = { sample, completion: await write(prompt, 'round', round), revises: [...plan.revises ?? [], plan.completion] };
+    all.push(await outcome(plan));
   }
-  return tries;
+  return { outcome: best(), all };
 }
 
 /** Whether no other answer could be better, or the machine is at fault. */
@@ -137,9 +127,44 @@ const isDecided = (outcome: RolloutOutcome): boolean => outcome.kind === 'infras
 
 const rankOf = (outcome: RolloutOutcome): number => (outcome.kind !== 'judged' ? -1 : outcome.verified ? 3 : outcome.passes ? 2 : outcome.score);
 
-function verifiedShare(tries: readonly Try[]): number | undefined {
-  const known = tries.map(({ outcome }) => outcome).filter(({ kind }) => kind !== 'infrastructure');
-  return known.length === 0 ? undefined : mean(known.map((outcome) => Number(outcome.kind === 'judged' && outcome.verified)));
+function triedOf({ outcome, all }: Try): HeldOutTry | undefined {
+  if (outcome.kind === 'infrastructure') return undefined;
+  return {
+    verified: outcome.kind === 'judged' && outcome.verified,
+    plans: all.length,
+    valid: all.filter(({ kind }) => kind !== 'unparseable').length,
+    usd: all.reduce((sum, one) => sum + (one.kind === 'judged' ? one.costUsd : 0), 0),
+  };
+}
+
+/** A change for the better by less is not worth an adoption, nor plans to find it. */
+export const WORTH_IT = 0.1;
+
+/** What pairs of tries tell, and what more would cost where they do not. */
+export function comparisonOf(looks: readonly HeldOutLook[], tasks: number): Comparison {
+  const pairs = looks.flatMap((look) => look.pairs);
+  const differences = pairs.map(({ before, after }) => Number(after.verified) - Number(before.verified));
+  const costUsd = pairs.reduce((sum, { before, after }) => sum + before.usd + after.usd, 0);
+  const says = isShown(differences, 0, 'above', DIFFERENCE) ? 'better' : isShown(differences, WORTH_IT, 'below', DIFFERENCE) ? 'not-better' : 'not-known';
+  const more = says === 'not-known' && pairs.length > 0 ? fewest(moreToShow(differences, 0, 'above', DIFFERENCE), moreToShow(differences, WORTH_IT, 'below', DIFFERENCE)) : undefined;
+  const told = (who: typeof WHO[number]): Comparison['before'] => {
+    const tries = pairs.map((pair) => pair[who]);
+    const plans = tries.reduce((sum, one) => sum + one.plans, 0);
+    return {
+      verified: meanSoFar(tries.map(({ verified }) => Number(verified)), SHARE),
+      formatRate: plans === 0 ? 0 : tries.reduce((sum, { valid }) => sum + valid, 0) / plans,
+      costUsd: mean(tries.map(({ usd }) => usd)),
+    };
+  };
+  return {
+    tasks, pairs: pairs.length, costUsd, before: told('before'), after: told('after'), difference: meanSoFar(differences, DIFFERENCE), says,
+    ...(more !== undefined && { more: { pairs: more, usd: more * costUsd / pairs.length } }),
+  };
+}
+
+function fewest(...counts: readonly (number | undefined)[]): number | undefined {
+  const known = counts.filter((count) => count !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 const DRAWS = 2_000;

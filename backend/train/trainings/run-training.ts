@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { counted } from '../../common/counted.ts';
 import { profileOf } from '../../conductor/prompt-profile.ts';
+import { comparisonVerdict, NO_BETTER_ON_THE_WAY, onTheWay } from '../../protocol/comparison-words.ts';
 import { flatMessage, flatStepsOf, type FlatSteps, type TaughtSteps } from '../../protocol/flat-steps.ts';
 import type { Training, TrainingChange, TrainingConfig } from '../../protocol/training.ts';
 import { AnswerCache } from '../../workers/answer-cache.ts';
@@ -14,8 +15,8 @@ import { type RolloutProgress, RolloutRunner } from '../rollouts/rollout-runner.
 import { rolloutLine } from '../rollouts/rollout-views.ts';
 import { tellingPlans } from '../rollouts/telling-plans.ts';
 import type { Task } from '../tasks/task.ts';
-import { compareConductors } from './compare.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
+import { HeldOutLooks, isLookDue, type Seen } from './held-out-looks.ts';
 import { requireSandbox } from './judge.ts';
 import { policyLossOf } from './policy-loss.ts';
 import { TrainingError } from './training-error.ts';
@@ -27,7 +28,7 @@ import { poolWith } from './worker-settings.ts';
 export const EVALUATION = '.evaluation';
 
 /**
- * Runs one training, from its tasks to the comparison with the Conductor before. Goes on where an earlier process stopped: with the same
+ * Runs one training, from its tasks to what held-out tasks tell of it beside the Conductor before. Goes on where an earlier process stopped: with the same
  * tasks, the same draws, and the answers that workers gave already.
  * @throws TrainingError, what its parts throw, the signal's reason
  */
@@ -47,14 +48,15 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       ...(from && { from: { version: store.versionName(from.step), engineState: from.engineState } }),
     });
     try {
-      await trainAndCompare({ ...parts, tasks, engine, store, from, answers: new AnswerCache(answers) }, options);
+      const isKnown = await trainAndCompare({ ...parts, tasks, engine, store, from, answers: new AnswerCache(answers) }, options);
+      // More tries may tell later; they need the files.
+      if (isKnown) await folder.forgetFiles();
     } finally {
       await close();
     }
   } finally {
     answers.close();
   }
-  await folder.forgetFiles();
 }
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
@@ -74,13 +76,16 @@ interface OpenedParts extends TrainingRunParts {
   readonly answers: AnswerCache;
 }
 
-async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions): Promise<void> {
+/** @returns whether there is nothing more to find out */
+async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions): Promise<boolean> {
   const { tasks: found, engine, store, from, now } = parts;
-  const { training: { config, finishing = false }, cast: { conductor, pool }, signal, change, report } = options;
+  const { training: { config, finishing = false, mostTries = config.evaluation.samples }, cast: { conductor, pool }, signal, change, report } = options;
   const { step: done = 0, metrics = [] } = from ?? {};
   const steps = [...metrics];
   let tooLong = 0;
-  const training = (): Working => ({ state: 'training', message: trainingMessage({ metrics: steps, pool }, tooLong) });
+  let isComparing = false;
+  let seen = (): Seen | undefined => undefined;
+  const training = (): Working => ({ state: 'training', message: trainingMessage({ metrics: steps, pool }, { tooLong, seen: seen() }) });
   const rollouts = runnerFor('rollout', parts, options, training, (progress) =>
     report({ rollouts: { step: progress.at.step + 1, list: [rolloutLine(progress, config.reward)] }, ...spent() }));
   const spent = (): Pick<Training, 'spentUsd' | 'spentTokens' | 'unpricedTokens'> => {
@@ -90,7 +95,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   const shared = { profile: profileOf(conductor), seed: config.seed };
   const gatherer = tellingPlans(new RolloutGatherer({ ...shared, pool: poolWith(pool, config.workers), rollouts, poolSizes: config.poolSizes }));
   // With the whole pool on offer; no prompt of the training is longer.
-  const wholePool = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.evaluation.workers), rollouts: runnerFor('evaluation', parts, options, () => COMPARING) });
+  const wholePool = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.evaluation.workers), rollouts: runnerFor('evaluation', parts, options, () => (isComparing ? COMPARING : training())) });
 
   const room = Math.min(config.maxTokens, ROOM_FOR_A_PLAN);
   const readable = async (tasks: readonly Task[]): Promise<Task[]> => {
@@ -105,6 +110,16 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   if (heldOut.length === 0 && config.tasks.heldOut > 0) throw nothingHeldOut();
   await change({ tasks: { train: train.length, heldOut: heldOut.length }, making: null });
   tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
+  const looks: HeldOutLooks<Task> = new HeldOutLooks({
+    tasks: heldOut, gatherer: wholePool,
+    before: (request) => engine.sample({ ...request, version: 'initial' }),
+    after: (request) => engine.sample(request),
+    triesOf: (task) => ('base' in task ? { ...config.evaluation, rounds: config.evaluation.rounds ?? 1 } : ONE_PLAN),
+  }, {
+    looks: options.training.looks ?? [], maxTokens: config.maxTokens, temperature: config.temperature, seed: config.seed, signal,
+    save: (taken) => change({ looks: [...taken], ...(isComparing && { comparison: looks.comparison() }), ...spent() }),
+  });
+  seen = () => looks.seen(steps.length);
   await change({ ...training(), step: done, progress: null, metrics: { after: 0, told: steps.slice() }, ...spent() });
 
   if (!finishing) {
@@ -112,6 +127,13 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     const durations: number[] = [];
     await trainWithGrpo({
       engine, store, tasks: train, gatherer,
+      goesOn: async (step) => {
+        if (!isLookDue(step, heldOut.length, config)) return true;
+        await looks.onTheWay(step);
+        report(training());
+        began = now();
+        return (seen()?.comparison.says ?? 'not-known') === 'not-known';
+      },
       onGroup: (_step, groups) => report({ progress: { done: groups, of: config.tasksPerStep }, ...spent() }),
       onStep: (step, measured) => {
         durations.push((now() - began) / 1_000);
@@ -123,23 +145,26 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     }, trainerOptions(config), { from, signal });
   }
   const flat = flatStepsOf({ metrics: steps, pool });
-  if (flat && flat.flat === flat.of) return await change({ state: 'completed', learned: false, message: nothingLearned(flat), progress: null });
-  if (heldOut.length > 0) {
-    await change({ ...COMPARING, progress: { done: 0, of: heldOut.length } });
-    const comparison = await compareConductors(
-      {
-        tasks: heldOut, gatherer: wholePool,
-        before: (request) => engine.sample({ ...request, version: 'initial' }),
-        after: (request) => engine.sample(request),
-        triesOf: (task) => ('base' in task ? { ...config.evaluation, rounds: config.evaluation.rounds ?? 1 } : ONE_PLAN),
-        onTask: (compared, of) => report({ progress: { done: compared, of }, ...spent() }),
-      },
-      { samples: config.evaluation.samples, maxTokens: config.maxTokens, temperature: config.temperature, seed: config.seed },
-      signal,
-    );
-    await change({ comparison, progress: null, ...spent() });
+  if (flat && flat.flat === flat.of) {
+    await change({ state: 'completed', learned: false, message: nothingLearned(flat), progress: null });
+    return true;
   }
-  await change({ state: 'completed', message: heldOut.length > 0 ? COMPARED : NOT_COMPARED, progress: null });
+  if (heldOut.length === 0) {
+    await change({ state: 'completed', message: NOT_COMPARED, progress: null });
+    return true;
+  }
+  const last = seen();
+  if (!finishing && last?.comparison.says === 'not-better') {
+    await change({ state: 'completed', comparison: last.comparison, message: NO_BETTER_ON_THE_WAY, progress: null });
+    return true;
+  }
+  isComparing = true;
+  const of = mostTries * heldOut.length;
+  let pairs = looks.tried();
+  await change({ ...COMPARING, progress: { done: pairs, of } });
+  const comparison = await looks.untilKnown(steps.length, mostTries, () => report({ progress: { done: Math.min(pairs += 1, of), of }, ...spent() }));
+  await change({ state: 'completed', comparison, message: comparisonVerdict(comparison), progress: null });
+  return comparison.says !== 'not-known';
 }
 
 function runnerFor(
@@ -168,16 +193,16 @@ type Working = Required<Pick<TrainingChange, 'state' | 'message'>>;
 
 const COMPARING = { state: 'evaluating', message: 'Comparing on held-out tasks.' } as const;
 
-function trainingMessage(training: TaughtSteps, tooLong: number): string {
+function trainingMessage(training: TaughtSteps, { tooLong, seen }: { readonly tooLong: number; readonly seen: Seen | undefined }): string {
   const flat = flatStepsOf(training);
   return [
     'Training.',
     ...(tooLong > 0 ? [`${counted(tooLong, 'task')} too long for the Conductor to read: left out.`] : []),
     ...(flat ? [flatMessage(flat)] : []),
+    ...(seen ? [onTheWay(seen.comparison, seen)] : []),
   ].join(' ');
 }
 
-const COMPARED = 'Trained. Look at the comparison, and adopt what was trained if you like it.';
 const nothingLearned = (flat: FlatSteps): string => `Nothing was learned, so there is nothing to adopt. ${flatMessage(flat)}`;
 const NOT_COMPARED = 'Trained, but there was no held-out task to compare on: it cannot be adopted.';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { SerialQueue } from '../../common/serial-queue.ts';
 import { profileOf } from '../../conductor/prompt-profile.ts';
-import { isTrainingOver } from '../../protocol/training-facts.ts';
+import { canGoOnComparing, isTrainingOver } from '../../protocol/training-facts.ts';
 import type { OutcomesCheck } from '../../protocol/learning.ts';
 import { trainingConfigSchema, type TaskNotes, type Training, type TrainingCheck, type TrainingConfig, type TrainingLimits, type WholeRollout } from '../../protocol/training.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
@@ -181,14 +181,18 @@ export class TrainingManager {
     });
   }
 
-  /** `budget`: new limits; they also apply to a training that is under way. @throws TrainingRefusedError */
+  /**
+   * `budget`: new limits; they also apply to a training that is under way. Where all tries of held-out tasks did not tell whether it is better,
+   * it gets as many again. @throws TrainingRefusedError
+   */
   resume(trainingId: string, budget: TrainingLimits = {}): Promise<void> {
     return this.#commands.run(async () => {
-      const { state, config } = this.get(trainingId);
-      if (state === 'completed' || state === 'cancelled') throw isOver(trainingId);
+      const { state, config, mostTries = config.evaluation.samples, ...rest } = this.get(trainingId);
+      const mayTell = canGoOnComparing({ state, ...rest });
+      if ((state === 'completed' && !mayTell) || state === 'cancelled') throw isOver(trainingId);
       const isActive = this.#driver.isActive(trainingId);
       if (!isActive) this.#driver.refuseSecond();
-      const training = await this.#registry.change(trainingId, { config: { ...config, budget: { ...config.budget, ...budget } } });
+      const training = await this.#registry.change(trainingId, { config: { ...config, budget: { ...config.budget, ...budget } }, ...(mayTell && { mostTries: mostTries + config.evaluation.samples }) });
       if (!isActive) this.#driver.drive(training, { patient: false });
     });
   }
@@ -196,12 +200,12 @@ export class TrainingManager {
   /** Ends it after the steps that are done: what it has learned so far is compared, and can be adopted. @throws TrainingRefusedError */
   finish(trainingId: string): Promise<void> {
     return this.#commands.run(async () => {
-      const { state, step, tasks, comparison, learnsFrom } = this.get(trainingId);
+      const { state, step, tasks, learnsFrom } = this.get(trainingId);
       if (learnsFrom === 'outcomes') throw new TrainingRefusedError('It learns from the journal, which takes little time: let it run to its end.');
       if (isTrainingOver(state) && state !== 'failed') throw isOver(trainingId);
       if (step === 0) throw new TrainingRefusedError('No step is done yet, so there is nothing to compare.');
       if (tasks.heldOut === 0) throw new TrainingRefusedError('No task is held out to compare on.');
-      if (state === 'evaluating' || comparison) return;
+      if (state === 'evaluating') return;
       // It is not paused in between, so clients keep following it.
       if (this.#driver.isActive(trainingId)) await this.#driver.stop(trainingId, new Interrupted());
       else this.#driver.refuseSecond();
@@ -210,7 +214,7 @@ export class TrainingManager {
     });
   }
 
-  /** Has the Conductor plan with what was trained; the adapter that it had before is kept. @throws TrainingRefusedError without a comparison */
+  /** Has the Conductor plan with what was trained; the adapter that it had before is kept. @throws TrainingRefusedError where it is not shown to be better */
   adopt(trainingId: string): Promise<Training> {
     return this.#commands.run(() => this.#adoption.adopt(trainingId));
   }

@@ -12,7 +12,7 @@ export type TrainingListener = (training: Training, event?: TrainingEvent) => vo
 export type RemovalListener = (trainingId: string) => void;
 
 /** Changes to these are saved; the others can be worked out again. */
-const SAVED = ['state', 'step', 'finishing', 'comparison', 'outcomes', 'logged', 'adopted', 'adapterBefore', 'config'] as const;
+const SAVED = ['state', 'step', 'finishing', 'looks', 'mostTries', 'comparison', 'outcomes', 'logged', 'adopted', 'adapterBefore', 'config'] as const;
 
 /** The trainings that this process knows, each in a folder of its own under `root` (absolute). */
 export class TrainingRegistry {
