@@ -47,6 +47,15 @@ BASE_GRADIENTS = {
         "model.layers.0.self_attn.qkv_proj.weight": None,
         "model.layers.1.mlp.gate_up_proj.weight": None,
     },
+    "gemma3-tiny": {
+        "model.embed_tokens.weight": 64,
+        "model.layers.0.input_layernorm.weight": None,
+        "model.layers.0.self_attn.q_proj.weight": None,
+        "model.layers.1.self_attn.k_norm.weight": None,
+        "model.layers.1.post_attention_layernorm.weight": None,
+        "model.layers.2.post_feedforward_layernorm.weight": None,
+        "model.layers.2.mlp.gate_proj.weight": None,
+    },
 }
 
 

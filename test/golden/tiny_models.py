@@ -5,7 +5,7 @@ import json
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import (
-    AutoModelForCausalLM, GenerationConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Phi3Config,
+    AutoModelForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, GenerationConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Phi3Config,
     Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 
 ALL_PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -22,13 +22,21 @@ def randomise(model, seed, embedding_scale):
         for name, weight in model.named_parameters():
             noise = torch.randn(weight.shape, generator=generator)
             if name.endswith("norm.weight"):
-                weight.copy_(1 + 0.2 * noise)
+                weight.copy_(norm_mean(model, name) + 0.2 * noise)
             elif name.endswith(".bias"):
                 weight.copy_(0.5 * noise)
             elif "embed_tokens" in name or "lm_head" in name:
                 weight.copy_(embedding_scale * noise)
             else:
                 weight.copy_(noise * 1.5 / weight.shape[1] ** 0.5)
+
+
+def norm_mean(model, name):
+    """Gemma's norms multiply by 1 + weight. Those of what layers add let it outweigh the scaled embeddings, and the last one
+    spreads the logits of small embeddings."""
+    if model.config.model_type != "gemma3_text":
+        return 1
+    return 8 if "post_" in name else 3 if name == "model.norm.weight" else 0
 
 
 def make_models(folder, stop_ids):
@@ -92,6 +100,18 @@ def make_models(folder, stop_ids):
     randomise(model, 6, 0.3)
     model.to(torch.bfloat16).save_pretrained(folder / "phi3-tiny")
 
+    # The window is shorter than prompts and completions are, so that tokens leave it in each. PyTorch leaves the gradient of the
+    # embedding of padding out, so that its token is none of those whose gradients are kept.
+    model = Gemma3ForCausalLM(Gemma3TextConfig(
+        vocab_size=512, rms_norm_eps=1e-5, hidden_size=64, intermediate_size=128, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=1, head_dim=32, query_pre_attn_scalar=24, max_position_embeddings=1024, sliding_window=12,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"], bos_token_id=1, pad_token_id=500,
+        eos_token_id=stop_ids["gemma3-tiny"], rope_parameters={
+            "full_attention": {"rope_type": "linear", "rope_theta": 100000.0, "factor": 4.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 5000.0}}, **common))
+    randomise(model, 7, 0.1)
+    model.to(torch.bfloat16).save_pretrained(folder / "gemma3-tiny")
+
 
 def write_old_config(folder):
     """The form that transformers wrote before version 5, without a file of generation settings."""
@@ -137,8 +157,10 @@ def make_adapters(models, folder):
     make_adapter(models / "qwen3-tiny", folder, "qwen3-tiny-all", 13, dtype=torch.bfloat16, r=4, lora_alpha=8,
                  target_modules=ALL_PROJECTIONS)
     make_adapter(models / "llama-tiny", folder, "llama-tiny-all", 14, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
+    make_adapter(models / "gemma3-tiny", folder, "gemma3-tiny-all", 15, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
     return {"qwen2-tiny": ["qwen2-tiny-all", "qwen2-tiny-attention"], "qwen2-tiny-untied": [], "qwen3-tiny": ["qwen3-tiny-all"],
-            "llama-tiny": ["llama-tiny-all"], "mistral-tiny": [], "phi3-tiny": []}
+            "llama-tiny": ["llama-tiny-all"], "mistral-tiny": [], "phi3-tiny": [],
+            "gemma3-tiny": ["gemma3-tiny-all"]}
 
 
 # ---- as the figures are computed ----

@@ -12,6 +12,18 @@ export interface Architecture {
   readonly fusedProjections?: boolean | undefined;
   /** `sliding_window` counts: texts may be as long as the window, within which every token sees all before it. */
   readonly hasWindow?: boolean | undefined;
+  /** What gates go through, by its name in config.json; `silu` by default. */
+  readonly activation?: 'gelu_pytorch_tanh' | undefined;
+  /** Norms multiply by 1 + weight. */
+  readonly normsAddOne?: boolean | undefined;
+  /** What attention and the MLP give goes through a norm of its own before it is added. */
+  readonly normsOfOutputs?: boolean | undefined;
+  /** Embeddings are multiplied by √hidden_size. */
+  readonly scalesEmbeddings?: boolean | undefined;
+  /** In some layers tokens see the last `sliding_window` tokens alone. Texts may be longer, because other layers see all. */
+  readonly hasSlidingLayers?: boolean | undefined;
+  /** Without `tie_word_embeddings` in config.json, the output layer is the embedding table. */
+  readonly tiedByDefault?: boolean | undefined;
   /** The head size if config.json has no `head_dim`. By default `hidden_size` divided by the number of heads. */
   readonly defaultHeadSize?: number | undefined;
   /** Fields of config.json that change what the model computes and are refused if they are set. */
@@ -34,6 +46,11 @@ const ROWS = {
   phi3: {
     families: ['Phi-3', 'Phi-4'], causalModel: 'Phi3ForCausalLM', attentionBias: false, queryKeyNorm: false, fusedProjections: true, hasWindow: true,
     refusedFields: ['attention_bias'],
+  },
+  gemma3_text: {
+    families: ['Gemma 3'], causalModel: 'Gemma3ForCausalLM', attentionBias: false, queryKeyNorm: true, activation: 'gelu_pytorch_tanh',
+    normsAddOne: true, normsOfOutputs: true, scalesEmbeddings: true, hasSlidingLayers: true, tiedByDefault: true,
+    refusedFields: ['attention_bias', 'attn_logit_softcapping', 'final_logit_softcapping', 'use_bidirectional_attention'],
   },
 } as const satisfies Readonly<Record<string, Architecture>>;
 

@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { type ArchitectureName, ARCHITECTURES, isArchitecture } from './architectures.ts';
 import { CONFIG, type Fields, isFields, isSet, malformed, size, unsupported } from './config-fields.ts';
 import { quoted, UnsupportedModelError } from './errors.ts';
-import { ropeParameters } from './rope-parameters.ts';
+import { ropeOfLayers, ropeParameters } from './rope-parameters.ts';
 import type { RopeScaling } from './rope-scaling.ts';
+import { type SlidingLayers, slidingLayers } from './sliding-layers.ts';
 
 /** The geometry of a dense decoder: everything that the graph needs in addition to the weights. */
 export interface DecoderConfig {
@@ -18,6 +19,10 @@ export interface DecoderConfig {
   readonly rmsNormEpsilon: number;
   readonly ropeTheta: number;
   readonly ropeScaling?: RopeScaling | undefined;
+  /** Layers in which tokens see only the last ones; all others rotate by `ropeTheta`. */
+  readonly sliding?: SlidingLayers | undefined;
+  /** The factor of the scores of attention; 1/√headSize by default. */
+  readonly scoreFactor?: number | undefined;
   readonly maximumPositions: number;
   /** The output layer is the embedding table, transposed. */
   readonly tiedEmbeddings: boolean;
@@ -65,7 +70,8 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
   const architecture = architectureOf(configJson);
   const { attentionBias, queryKeyNorm } = ARCHITECTURES[architecture];
   refuseVariants(configJson, architecture);
-  const rope = ropeParameters(configJson);
+  const { hasSlidingLayers, tiedByDefault = false } = ARCHITECTURES[architecture];
+  const rope = hasSlidingLayers ? ropeOfLayers(configJson, 'full_attention') : ropeParameters(configJson);
   const found = validated(sizes, configJson, CONFIG);
 
   const attentionHeads = found.num_attention_heads;
@@ -88,8 +94,12 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
     rmsNormEpsilon: found.rms_norm_eps,
     ropeTheta,
     ...(rope.scaling && { ropeScaling: rope.scaling }),
+    ...(hasSlidingLayers && {
+      sliding: slidingLayers(configJson, validated(z.looseObject({ sliding_window: size }), configJson, CONFIG).sliding_window, found.num_hidden_layers),
+      scoreFactor: 1 / Math.sqrt(validated(queryScalars, configJson, CONFIG).query_pre_attn_scalar),
+    }),
     maximumPositions: Math.min(found.max_position_embeddings, windowOf(configJson, architecture)),
-    tiedEmbeddings: found.tie_word_embeddings ?? false,
+    tiedEmbeddings: found.tie_word_embeddings ?? tiedByDefault,
     attentionBias,
     queryKeyNorm,
     stopTokenIds: stopTokenIds(configJson, generationConfigJson),
@@ -114,9 +124,13 @@ const NEVER_SET = [
 
 function refuseVariants(config: Fields, architecture: ArchitectureName): void {
   for (const field of [...NEVER_SET, ...ARCHITECTURES[architecture].refusedFields]) if (isSet(config[field])) throw unsupported(field, config[field]);
-  if (isSet(config.hidden_act) && config.hidden_act !== 'silu') throw unsupported('hidden_act', config.hidden_act);
+  const { activation = 'silu', hasSlidingLayers } = ARCHITECTURES[architecture];
+  for (const field of ['hidden_act', 'hidden_activation']) {
+    if (isSet(config[field]) && config[field] !== activation) throw unsupported(field, config[field]);
+  }
   if (config.is_causal === false) throw unsupported('is_causal', config.is_causal);
   const layerTypes = config.layer_types;
+  if (hasSlidingLayers) return;
   if (isSet(layerTypes)) {
     const allFull = Array.isArray(layerTypes) && layerTypes.every((type) => type === 'full_attention');
     if (!allFull) throw unsupported('layer_types', layerTypes);
@@ -127,6 +141,7 @@ function refuseVariants(config: Fields, architecture: ArchitectureName): void {
 }
 
 const windows = z.looseObject({ sliding_window: size.nullish() });
+const queryScalars = z.looseObject({ query_pre_attn_scalar: z.number().positive().max(2 ** 24) });
 
 function windowOf(config: Fields, architecture: ArchitectureName): number {
   return (ARCHITECTURES[architecture].hasWindow ? validated(windows, config, CONFIG).sliding_window : undefined) ?? Infinity;

@@ -1,3 +1,4 @@
+import { ARCHITECTURES } from './architectures.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 
 export interface ExpectedTensor {
@@ -25,6 +26,7 @@ export function linearShapes(config: DecoderConfig) {
 export function expectedTensors(config: DecoderConfig): ExpectedTensor[] {
   const { hiddenSize: hidden, headSize, vocabularySize } = config;
   const linear = linearShapes(config);
+  const { normsOfOutputs } = ARCHITECTURES[config.architecture];
   const tensors: ExpectedTensor[] = [{ name: 'model.embed_tokens.weight', shape: [vocabularySize, hidden] }];
   for (let layer = 0; layer < config.layers; layer += 1) {
     const add = (name: string, shape: readonly number[]) => tensors.push({ name: `model.layers.${layer}.${name}`, shape });
@@ -39,7 +41,9 @@ export function expectedTensors(config: DecoderConfig): ExpectedTensor[] {
     }
     add('self_attn.o_proj.weight', linear['self_attn.o_proj']);
     add('post_attention_layernorm.weight', [hidden]);
+    if (normsOfOutputs) add('pre_feedforward_layernorm.weight', [hidden]);
     for (const path of ['mlp.gate_proj', 'mlp.up_proj', 'mlp.down_proj'] as const) add(`${path}.weight`, linear[path]);
+    if (normsOfOutputs) add('post_feedforward_layernorm.weight', [hidden]);
   }
   tensors.push({ name: 'model.norm.weight', shape: [hidden] });
   if (!config.tiedEmbeddings) tensors.push({ name: 'lm_head.weight', shape: [vocabularySize, hidden] });

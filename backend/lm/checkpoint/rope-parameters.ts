@@ -27,6 +27,21 @@ export function ropeParameters(config: Fields): RopeParameters {
   return found;
 }
 
+/**
+ * How the layers of a kind rotate, in a model of two kinds. transformers 4 has a base of its own for sliding ones, and `rope_scaling` for the others.
+ * @throws UnsupportedModelError
+ */
+export function ropeOfLayers(config: Fields, kind: 'full_attention' | 'sliding_attention'): RopeParameters {
+  const all = config.rope_parameters;
+  if (isSet(all) && !isFields(all)) throw unsupported('rope_parameters', all);
+  const rope_parameters = isFields(all) ? all[kind] : undefined;
+  if (kind === 'full_attention') return ropeParameters({ ...config, rope_parameters });
+  const { theta, scaling } = ropeParameters({ rope_parameters });
+  const local = config.rope_local_base_freq;
+  if (isSet(local) && (typeof local !== 'number' || local <= 0)) throw unsupported('rope_local_base_freq', local);
+  return { theta: theta ?? (isSet(local) ? local as number : undefined), scaling };
+}
+
 const factor = z.number().min(1).max(1024);
 const turns = z.number().positive().max(1024);
 const ROPE_TYPES = {

@@ -71,7 +71,7 @@ function attend(
 ): Tensor {
   const { attentionHeads, headSize } = decoder.config;
   const { prompts, promptLength, promptTokens, completionTokens, tokens, total } = sizes;
-  const part = (cut: (x: Tensor) => Tensor): Projected => ({ query: cut(projected.query), key: cut(projected.key), value: cut(projected.value) });
+  const part = (cut: (x: Tensor) => Tensor): Projected => ({ ...projected, query: cut(projected.query), key: cut(projected.key), value: cut(projected.value) });
   const ofPrompts = part((x) => slice(g, x, 0, 0, promptTokens));
   const ofCompletions = part((x) => sliceRest(g, x, 0, g.size(promptTokens), completionTokens));
   const { output, cache } = attention(g, decoder, ofPrompts, { batch: prompts, length: promptLength, total });

@@ -20,7 +20,7 @@ import {
 } from './gradient-run.ts';
 import { DecoderWeights } from './weights.ts';
 
-/** The graph contains sines and cosines of every position: 8 MB for a head size of 64, and 16 MB for 128. */
+/** The graph contains sines and cosines of every position: 8 MB for a head size of 64, and 16 MB for 128, twice that with sliding layers. */
 const LONGEST_CONTEXT = 32_768;
 
 export interface DecoderOptions {

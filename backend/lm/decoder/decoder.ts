@@ -1,16 +1,18 @@
 import type { Projection } from '../adapter/projections.ts';
+import { type Architecture, ARCHITECTURES } from '../checkpoint/architectures.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
-import { rotaryFrequencies, rotaryMagnitude } from '../checkpoint/rope-scaling.ts';
+import { type RopeScaling, rotaryFrequencies, rotaryMagnitude } from '../checkpoint/rope-scaling.ts';
 import type { ComputeType } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
-import { add, multiply, silu } from '../graph/ops/arithmetic.ts';
+import { add, gelu, multiply, silu } from '../graph/ops/arithmetic.ts';
 import { rmsNorm } from '../graph/ops/neural.ts';
 import { reshape } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
 import type { DecoderWeights, ProductForm } from './weights.ts';
 
 /*
- * The layers of the dense Llama, Mistral, Phi-3, Qwen2 and Qwen3 models (arXiv 2407.21783, 2310.06825, 2404.14219, 2407.10671, 2505.09388).
+ * The layers of the dense Gemma 3, Llama, Mistral, Phi-3, Qwen2 and Qwen3 models (arXiv 2503.19786, 2407.21783, 2310.06825, 2404.14219, 2407.10671,
+ * 2505.09388).
  * Activations are [tokens, features], with the rows of the batch one after another; only attention knows where a row begins.
  */
 
@@ -19,6 +21,14 @@ export interface Projected {
   readonly query: Tensor;
   readonly key: Tensor;
   readonly value: Tensor;
+  readonly sight: Sight;
+}
+
+/** What the tokens of a layer see: how far back, and by which rotation. */
+export interface Sight {
+  readonly rotation: RotaryTable;
+  /** How many tokens, itself included; all by default. */
+  readonly window?: number | undefined;
 }
 
 /** The attention of a pass, over its own tokens and earlier ones. Returns [tokens, heads, headSize]. */
@@ -57,12 +67,28 @@ export class Decoder {
     return this.weights.logits(g, this.#norm(g, hidden, 'model.norm.weight'), form);
   }
 
+  get #architecture(): Architecture {
+    return ARCHITECTURES[this.config.architecture];
+  }
+
   /** One layer: x[tokens, hiddenSize] to [tokens, hiddenSize]. */
   layer(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
-    const path = `model.layers.${layer}`;
-    const attended = this.#attention(g, this.#norm(g, x, `${path}.input_layernorm.weight`), layer, pass);
-    const residual = add(g, x, attended);
-    return add(g, residual, this.#mlp(g, this.#norm(g, residual, `${path}.post_attention_layernorm.weight`), layer, pass));
+    const norm = (of: Tensor, place: string): Tensor => this.#norm(g, of, `model.layers.${layer}.${place}_layernorm.weight`);
+    const attended = this.#attention(g, norm(x, 'input'), layer, pass);
+    if (!this.#architecture.normsOfOutputs) {
+      const residual = add(g, x, attended);
+      return add(g, residual, this.#mlp(g, norm(residual, 'post_attention'), layer, pass));
+    }
+    const residual = add(g, x, norm(attended, 'post_attention'));
+    return add(g, residual, norm(this.#mlp(g, norm(residual, 'pre_feedforward'), layer, pass), 'post_feedforward'));
+  }
+
+  sight(layer: number): Sight {
+    const { sliding } = this.config;
+    if (!sliding?.layers[layer]) return { rotation: this.rotation };
+    // No text is longer than the tables, so a window as long hides nothing.
+    const longest = this.rotation.cosine.shape[0] as number;
+    return { rotation: this.rotation.ofSliding!, window: sliding.window < longest ? sliding.window : undefined };
   }
 
   #attention(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
@@ -76,6 +102,7 @@ export class Decoder {
         query: this.#headNorm(g, heads('q_proj', attentionHeads), layer, 'q_norm'),
         key: this.#headNorm(g, heads('k_proj', keyValueHeads), layer, 'k_norm'),
         value: heads('v_proj', keyValueHeads),
+        sight: this.sight(layer),
       },
       layer,
     );
@@ -83,7 +110,8 @@ export class Decoder {
   }
 
   #mlp(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
-    const gate = silu(g, this.#project(g, x, layer, 'gate_proj', pass));
+    const activate = this.#architecture.activation === 'gelu_pytorch_tanh' ? gelu : silu;
+    const gate = activate(g, this.#project(g, x, layer, 'gate_proj', pass));
     const up = this.#project(g, x, layer, 'up_proj', pass);
     return this.#project(g, multiply(g, gate, up), layer, 'down_proj', pass);
   }
@@ -94,7 +122,7 @@ export class Decoder {
   }
 
   #norm(g: Graph, x: Tensor, weight: string): Tensor {
-    return rmsNorm(g, x, this.weights.tensor(weight), this.config.rmsNormEpsilon);
+    return rmsNorm(g, x, this.weights.norm(g, weight), this.config.rmsNormEpsilon);
   }
 
   /** Does nothing in architectures without query and key norms. */
@@ -104,17 +132,27 @@ export class Decoder {
 }
 
 /** Cosine and sine of position · frequency, times the magnitude: [positions, headSize / 2] each. */
-export interface RotaryTables {
+export interface RotaryTable {
   readonly cosine: Tensor;
   readonly sine: Tensor;
 }
 
-export function rotaryTables(root: Graph, { headSize, ropeTheta, ropeScaling }: DecoderConfig, positions: number, compute: ComputeType): RotaryTables {
-  const half = headSize / 2;
+export interface RotaryTables extends RotaryTable {
+  /** Of sliding layers, where a model has them. */
+  readonly ofSliding?: RotaryTable | undefined;
+}
+
+export function rotaryTables(root: Graph, config: DecoderConfig, positions: number, compute: ComputeType): RotaryTables {
+  const { headSize, ropeTheta, ropeScaling, sliding } = config;
+  const table = (theta: number, scaling?: RopeScaling): RotaryTable => rotaryTable(root, rotaryFrequencies(headSize, theta, scaling), rotaryMagnitude(scaling), positions, compute);
+  return { ...table(ropeTheta, ropeScaling), ofSliding: sliding && table(sliding.ropeTheta) };
+}
+
+function rotaryTable(root: Graph, frequencies: Float32Array, magnitude: number, positions: number, compute: ComputeType): RotaryTable {
+  const half = frequencies.length;
   const cosine = new Float32Array(positions * half);
   const sine = new Float32Array(positions * half);
-  const magnitude = rotaryMagnitude(ropeScaling);
-  for (const [pair, frequency] of rotaryFrequencies(headSize, ropeTheta, ropeScaling).entries()) {
+  for (const [pair, frequency] of frequencies.entries()) {
     for (let position = 0; position < positions; position += 1) {
       const angle = Math.fround(position * frequency);
       cosine[position * half + pair] = magnitude * Math.cos(angle);

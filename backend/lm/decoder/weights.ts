@@ -1,13 +1,15 @@
 import { type Projection, PROJECTION_PATHS, projectionSize } from '../adapter/projections.ts';
+import { type Architecture, ARCHITECTURES } from '../checkpoint/architectures.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts';
 import { type ComputeType, type Device, type DeviceFacts, DEVICES } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
-import { add, cast } from '../graph/ops/arithmetic.ts';
+import { add, cast, multiply } from '../graph/ops/arithmetic.ts';
 import { gather } from '../graph/ops/indexing.ts';
 import { gemm, linear, linearQuantized, linearStored } from '../graph/ops/linear.ts';
 import type { Shape } from '../graph/tensor-type.ts';
 import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
+import type { Sight } from './decoder.ts';
 
 /**
  * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). Reproducible sampling needs a row's result to be
@@ -52,12 +54,16 @@ export class DecoderWeights {
     return DEVICES[this.#options.device];
   }
 
+  get #architecture(): Architecture {
+    return ARCHITECTURES[this.#checkpoint.config.architecture];
+  }
+
   get compute(): ComputeType {
     return this.#options.compute;
   }
 
-  get hasFusedAttention(): boolean {
-    return this.#device.hasFusedAttention(this.compute);
+  hasFusedAttention({ window }: Sight): boolean {
+    return this.#device.hasFusedAttention(this.compute) && (window === undefined || this.#device.fusesWindows);
   }
 
   /** A tensor of the checkpoint in the compute type. */
@@ -65,10 +71,20 @@ export class DecoderWeights {
     return this.#trained(name) ?? this.#loaded(this.#root, name);
   }
 
+  /** The weight of a norm, or in some architectures 1 + that. */
+  norm(g: Graph, name: string): Tensor {
+    if (!this.#architecture.normsAddOne) return this.tensor(name);
+    const trained = this.#trained(name);
+    const onePlus = (graph: Graph, weight: Tensor): Tensor => add(graph, weight, graph.scalar(weight.element, 1));
+    return trained ? onePlus(g, trained) : this.#root.once(`1 + ${name}`, () => onePlus(this.#root, this.#loaded(this.#root, name)));
+  }
+
   /** The embeddings of ids[tokens]: [tokens, hiddenSize]. Only these rows are converted to the compute type. */
   embed(g: Graph, ids: Tensor): Tensor {
     const name = 'model.embed_tokens.weight';
-    return cast(g, gather(g, this.#trained(name) ?? this.#stored(this.#root, name), ids), this.compute);
+    const rows = cast(g, gather(g, this.#trained(name) ?? this.#stored(this.#root, name), ids), this.compute);
+    if (!this.#architecture.scalesEmbeddings) return rows;
+    return multiply(g, rows, g.scalar(this.compute, Math.sqrt(this.#checkpoint.config.hiddenSize)));
   }
 
   /** x[tokens, in] times the weight `name`[out, in], plus a bias[out]: [tokens, out]. */

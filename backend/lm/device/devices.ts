@@ -15,6 +15,8 @@ export interface DeviceFacts {
   readonly compute: (weights: WeightType) => ComputeType;
   /** Whether onnxruntime's fused attention has a kernel for a type. */
   readonly hasFusedAttention: (compute: ComputeType) => boolean;
+  /** Whether that kernel was seen to be right where tokens see a window. */
+  readonly fusesWindows: boolean;
   /** onnxruntime copies weights into the layout of its kernels. Those kernels round a single row differently from rows of a batch. */
   readonly repacksWeights: boolean;
   /** Quantized weights are widened to 16 bits before they are multiplied, one at a time. */
@@ -51,6 +53,7 @@ const ROWS = {
     hasLoop: true,
     compute: () => 'float32',
     hasFusedAttention: () => true,
+    fusesWindows: true,
     repacksWeights: true,
     widensQuantized: false,
     memory: {
@@ -69,6 +72,7 @@ const ROWS = {
     hasLoop: true,
     compute: (weights) => (weights === '8-bit' || weights === '4-bit' ? 'float16' : weights),
     hasFusedAttention: (compute) => compute !== 'float32',
+    fusesWindows: false,
     repacksWeights: false,
     widensQuantized: true,
     memory: {

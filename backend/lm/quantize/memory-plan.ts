@@ -134,7 +134,7 @@ function workspaceOf(load: MemoryLoad): number {
   const attention = 2 * hiddenSize + (3 * attentionHeads + 3 * keyValueHeads) * headSize;
   const activations = rows * promptTokens * Math.max(mlp, attention) * computeBytes(load);
   // Fused attention keeps no scores. Plain attention keeps scores and probabilities of [rows, heads, prompt, prompt] each.
-  const isFused = DEVICES[device].hasFusedAttention(computeType(load));
+  const isFused = DEVICES[device].hasFusedAttention(computeType(load)) && (!config.sliding || DEVICES[device].fusesWindows);
   const scores = isFused ? 0 : 2 * rows * attentionHeads * promptTokens ** 2 * computeBytes(load);
   const logits = LOGIT_COPIES * rows * vocabularySize * 4;
   return activations + scores + logits + widenedWeights(load) + DEVICES[device].memory.contextBytes;

@@ -39,6 +39,16 @@ const PHI3_MINI = {
   attention_bias: false, vocab_size: 32064,
 };
 
+/** Those of gemma-3-1b-it. */
+const GEMMA3_ONE_BILLION = {
+  architectures: ['Gemma3ForCausalLM'], attention_bias: false, attention_dropout: 0, attn_logit_softcapping: null, bos_token_id: 2,
+  cache_implementation: 'hybrid', eos_token_id: [1, 106], final_logit_softcapping: null, head_dim: 256, hidden_activation: 'gelu_pytorch_tanh',
+  hidden_size: 1152, initializer_range: 0.02, intermediate_size: 6912, max_position_embeddings: 32768, model_type: 'gemma3_text',
+  num_attention_heads: 4, num_hidden_layers: 26, num_key_value_heads: 1, pad_token_id: 0, query_pre_attn_scalar: 256, rms_norm_eps: 1e-6,
+  rope_local_base_freq: 10000, rope_scaling: null, rope_theta: 1000000, sliding_window: 512, sliding_window_pattern: 6, torch_dtype: 'bfloat16',
+  use_cache: true, vocab_size: 262144,
+};
+
 /** The error's field, and that its sentence names file and field. */
 function refusedField(config: unknown, generationConfig?: unknown): string {
   try {
@@ -79,7 +89,7 @@ test('takes what a config leaves out as transformers does', () => {
 });
 
 test.each([
-  ['another architecture', { model_type: 'gemma3_text' }, 'model_type'],
+  ['another architecture', { model_type: 'gemma2' }, 'model_type'],
   ['no architecture', { model_type: undefined }, 'model_type'],
   ['a mixture of experts', { model_type: 'qwen3_moe' }, 'model_type'],
   ['experts', { num_experts: 8 }, 'num_experts'],
@@ -121,6 +131,17 @@ test.each([
   ['a window that is none', { ...MISTRAL_NEMO, sliding_window: -1 }, 'sliding_window'],
   ['a Phi of whose heads a part is rotated', { ...PHI3_MINI, partial_rotary_factor: 0.75 }, 'partial_rotary_factor'],
   ['the rotation of a Phi for long texts', { ...PHI3_MINI, rope_scaling: { type: 'longrope', short_factor: [1], long_factor: [1] } }, 'rope_scaling.type'],
+  ['a Gemma with another activation', { ...GEMMA3_ONE_BILLION, hidden_activation: 'gelu' }, 'hidden_activation'],
+  ['a Gemma that bounds its scores', { ...GEMMA3_ONE_BILLION, attn_logit_softcapping: 50 }, 'attn_logit_softcapping'],
+  ['a Gemma that sees in both directions', { ...GEMMA3_ONE_BILLION, use_bidirectional_attention: true }, 'use_bidirectional_attention'],
+  ['a Gemma without a window', { ...GEMMA3_ONE_BILLION, sliding_window: null }, 'sliding_window'],
+  ['a Gemma that does not say which layers slide', { ...GEMMA3_ONE_BILLION, sliding_window_pattern: undefined }, 'sliding_window_pattern'],
+  ['a Gemma with a kind for some layers', { ...GEMMA3_ONE_BILLION, layer_types: ['full_attention'] }, 'layer_types'],
+  ['a Gemma with unknown layers', { ...GEMMA3_ONE_BILLION, layer_types: new Array(26).fill('chunked_attention') }, 'layer_types'],
+  ['a Gemma without a rotation of sliding layers', { ...GEMMA3_ONE_BILLION, rope_local_base_freq: undefined }, 'rope_local_base_freq'],
+  ['a Gemma whose sliding layers stretch their rotation',
+    { ...GEMMA3_ONE_BILLION, rope_parameters: { sliding_attention: { rope_type: 'linear', factor: 2, rope_theta: 1e4 } } }, 'rope_parameters.sliding_attention'],
+  ['a Gemma without a scale of scores', { ...GEMMA3_ONE_BILLION, query_pre_attn_scalar: undefined }, 'query_pre_attn_scalar'],
   ['a Phi with biases', { ...PHI3_MINI, attention_bias: true }, 'attention_bias'],
 ])('refuses %s', (_what, config, field) => {
   expect(refusedField(config)).toBe(field);
@@ -142,6 +163,25 @@ test('reads no more of a text than the window of an older Mistral or a Phi-3 sho
   expect(parseDecoderConfig(PHI3_MINI)).toMatchObject({ architecture: 'phi3', headSize: 96, maximumPositions: 2047 });
   expect(parseDecoderConfig({ ...PHI3_MINI, sliding_window: 262144 }).maximumPositions).toBe(4096);
   expect(parseDecoderConfig(MISTRAL_NEMO).maximumPositions).toBe(1024000);
+});
+
+test('reads a Gemma 3, of whose layers each sixth sees all tokens', () => {
+  const config = parseDecoderConfig(GEMMA3_ONE_BILLION);
+  expect(config).toMatchObject({
+    architecture: 'gemma3_text', headSize: 256, ropeTheta: 1e6, maximumPositions: 32768, tiedEmbeddings: true, queryKeyNorm: true, scoreFactor: 1 / 16,
+    sliding: { window: 512, ropeTheta: 10000 }, stopTokenIds: [1, 106],
+  });
+  expect(config.sliding?.layers.flatMap((slides, layer) => (slides ? [] : [layer]))).toEqual([5, 11, 17, 23]);
+});
+
+test('reads a Gemma 3 in the form of transformers 5', () => {
+  const { rope_theta: _theta, rope_local_base_freq: _local, sliding_window_pattern: _pattern, ...rest } = GEMMA3_ONE_BILLION;
+  const full_attention = { rope_type: 'linear', factor: 8, rope_theta: 1e6 };
+  const sliding_attention = { rope_type: 'default', rope_theta: 5000 };
+  const layer_types = Array.from({ length: 26 }, (_, layer) => (layer === 1 ? 'full_attention' : 'sliding_attention'));
+  const config = parseDecoderConfig({ ...rest, layer_types, rope_parameters: { full_attention, sliding_attention } });
+  expect(config).toMatchObject({ ropeTheta: 1e6, ropeScaling: { type: 'linear', factor: 8 }, sliding: { ropeTheta: 5000 } });
+  expect(config.sliding?.layers.indexOf(false)).toBe(1);
 });
 
 test('takes what YaRN leaves out as transformers does', () => {

@@ -106,6 +106,7 @@ const TOLERANCE = 5e-5;
 
 const adaptersOf: readonly (readonly [GoldenModel, string])[] = [
   ['qwen2-tiny', 'qwen2-tiny-all'], ['qwen2-tiny', 'qwen2-tiny-attention'], ['qwen3-tiny', 'qwen3-tiny-all'],
+  ['gemma3-tiny', 'gemma3-tiny-all'],
 ];
 
 describe('gradients through the whole decoder', () => {
@@ -151,6 +152,7 @@ describe('attention made of plain operations', () => {
     ['of Qwen2.5-0.5B', 'qwen2-tiny', { attentionHeads: 14, keyValueHeads: 2, headSize: 64 }],
     ['of Qwen3-0.6B', 'qwen3-tiny', { attentionHeads: 16, keyValueHeads: 8, headSize: 128 }],
     ['without groups', 'qwen2-tiny', { attentionHeads: 4, keyValueHeads: 4, headSize: 16 }],
+    ['of gemma3-tiny, with a window and another scale', 'gemma3-tiny', {}],
   ] as const;
 
   it.each(geometries)('is that of the fused kernel in the geometry %s, and so is its cache', async (_name, model, changes) => {
@@ -163,7 +165,7 @@ describe('attention made of plain operations', () => {
     const side = (name: string, heads: number): Tensor => g.input(name, 'float32', ['batch', 'length', heads, headSize]);
     const given = { query: side('query', attentionHeads), key: side('key', keyValueHeads), value: side('value', keyValueHeads) };
     const tokens = (x: Tensor): Tensor => reshape(g, x, ['tokens', x.shape[2]!, headSize]);
-    const projected = { query: tokens(given.query), key: tokens(given.key), value: tokens(given.value) };
+    const projected = { query: tokens(given.query), key: tokens(given.key), value: tokens(given.value), sight: decoder.sight(0) };
     const rows = { batch: 'batch', length: 'length', total: g.input('total', 'int32', []) };
     const [plain, fused] = [causalAttention(g, decoder, projected, rows), fusedCausalAttention(g, decoder, projected, rows)];
     const outputs = {

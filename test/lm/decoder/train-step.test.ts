@@ -45,7 +45,7 @@ async function quantizedWeights(checkpoint: Checkpoint): Promise<QuantizedWeight
 const TOLERANCE = 5e-5;
 
 describe('a training pass', () => {
-  const adapters = [['qwen2-tiny', 'qwen2-tiny-all'], ['qwen2-tiny', 'qwen2-tiny-attention'], ['qwen3-tiny', 'qwen3-tiny-all']] as const;
+  const adapters = [['qwen2-tiny', 'qwen2-tiny-all'], ['qwen2-tiny', 'qwen2-tiny-attention'], ['qwen3-tiny', 'qwen3-tiny-all'], ['gemma3-tiny', 'gemma3-tiny-all']] as const;
   it.each(adapters.flatMap(([model, name]) => [false, true].map((keepProjections) => ({ model, name, keepProjections }))))(
     '$model: gives the gradients of the adapter $name that PyTorch gives, and the log-probabilities of scoring, projections kept: $keepProjections',
     async ({ model, name, keepProjections }) => {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Graph, Op, Tensor } from '../../../backend/lm/graph/graph.ts';
 import {
-  add, and, cast, divide, equal, exponential, less, lessOrEqual, logarithm, maximum, minimum, multiply, negate, not, or, sigmoid, silu,
+  add, and, cast, divide, equal, exponential, gelu, less, lessOrEqual, logarithm, maximum, minimum, multiply, negate, not, or, sigmoid, silu,
   squareRoot, subtract, where,
 } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { barrier } from '../../../backend/lm/graph/ops/barrier.ts';
@@ -127,6 +127,11 @@ const CHECKS: readonly Check[] = [
       // The second use of sigmoid(x) keeps onnxruntime from its fused kernel, which has no float64.
       return [silu(draft.g, x), sigmoid(draft.g, x)];
     },
+  },
+  {
+    op: sigmoid.op,
+    of: 'the gate gelu',
+    build: (draft) => [gelu(draft.g, draft.variable(draft.sizes(2)))],
   },
   {
     op: where.op,

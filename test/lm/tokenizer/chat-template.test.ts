@@ -35,6 +35,37 @@ test('strip goes for any of its characters', () => {
   expect(render('{{ \'xy-\u{1F916}-yx\'.strip(\'yx-\') }}')).toBe('\u{1F916}');
 });
 
+/** In the form of Gemma 3's: what the system says is the beginning of the user's first turn, and the assistant is "model". */
+const GEMMA = `{{ bos_token }}
+{%- if messages[0]['role'] == 'system' -%}
+    {%- if messages[0]['content'] is string -%}{%- set start = messages[0]['content'] + '\n\n' -%}
+    {%- else -%}{%- set start = messages[0]['content'][0]['text'] + '\n\n' -%}{%- endif -%}
+    {%- set turns = messages[1:] -%}
+{%- else -%}
+    {%- set start = '' -%}{%- set turns = messages -%}
+{%- endif -%}
+{%- for turn in turns -%}
+    {%- if (turn['role'] == 'user') != (loop.index0 % 2 == 0) -%}{{ raise_exception('Roles must alternate') }}{%- endif -%}
+    {%- set role = 'model' if turn['role'] == 'assistant' else turn['role'] -%}
+    {{ '<start_of_turn>' + role + '\n' + (start if loop.first else '') }}
+    {%- if turn['content'] is string -%}
+        {{ turn['content'] | trim }}
+    {%- elif turn['content'] is iterable -%}
+        {%- for item in turn['content'] -%}{%- if item['type'] == 'text' -%}{{ item['text'] | trim }}{%- endif -%}{%- endfor -%}
+    {%- endif -%}
+    {{ '<end_of_turn>\n' }}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{ '<start_of_turn>model\n' }}{%- endif -%}
+`;
+
+test('a template of Gemma begins the first turn of the user with what the system says', () => {
+  const turns = [{ role: 'system', content: 'Plan.' }, { role: 'user', content: ' Why? ' }, { role: 'assistant', content: 'So.' }, { role: 'user', content: 'And?' }];
+  expect(render(GEMMA, { messages: turns, bos_token: '<bos>', add_generation_prompt: true })).toBe(
+    '<bos><start_of_turn>user\nPlan.\n\nWhy?<end_of_turn>\n<start_of_turn>model\nSo.<end_of_turn>\n' +
+    '<start_of_turn>user\nAnd?<end_of_turn>\n<start_of_turn>model\n',
+  );
+});
+
 test('the template\'s own refusal is passed on, short and on one line', () => {
   const error = errorOf('{{ raise_exception(\'Roles must\\nalternate\' ~ messages[0].content) }}');
   expect(error).toMatchObject({ kind: 'chat-template', file: 'm/chat_template.jinja' });

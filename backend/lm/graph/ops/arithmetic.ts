@@ -72,6 +72,14 @@ export const sigmoid = unary('sigmoid', 'Sigmoid', ({ g, outputs: [y], upstream 
 /** x·σ(x) (Elfwing et al., arXiv 1702.03118), the activation of the decoders' gates. */
 export const silu = (g: Graph, x: Tensor): Tensor => multiply(g, x, sigmoid(g, x));
 
+/** The tanh approximation of GELU, x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks and Gimpel, arXiv 1606.08415), as x·σ(2·√(2/π)·…). */
+export function gelu(g: Graph, x: Tensor): Tensor {
+  const scalar = (value: number): Tensor => g.scalar(x.element, value);
+  const factor = 2 * Math.sqrt(2 / Math.PI);
+  const slope = add(g, multiply(g, multiply(g, x, x), scalar(0.044715 * factor)), scalar(factor));
+  return multiply(g, x, sigmoid(g, multiply(g, x, slope)));
+}
+
 const WHERE: Op<void> = {
   name: 'where',
   types: ([condition, a, b]) => {

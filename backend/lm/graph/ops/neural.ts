@@ -95,6 +95,10 @@ interface GroupedAttention {
   readonly keyValueHeads: number;
   readonly batch: Dimension;
   readonly length: Dimension;
+  /** How many tokens a token sees, itself included; all by default. */
+  readonly window?: number | undefined;
+  /** The factor of the scores; 1/√size by default. */
+  readonly scale?: number | undefined;
 }
 
 const GROUPED_QUERY_ATTENTION: Op<GroupedAttention> = {
@@ -105,10 +109,14 @@ const GROUPED_QUERY_ATTENTION: Op<GroupedAttention> = {
     const cache = { element: key!.element, shape: [batch, keyValueHeads, length, size] };
     return [query!, cache, cache];
   },
-  onnx: ({ heads, keyValueHeads }) => ({
+  onnx: ({ heads, keyValueHeads, window, scale }) => ({
     type: 'GroupQueryAttention',
     domain: 'com.microsoft',
-    attributes: { num_heads: { int: heads }, kv_num_heads: { int: keyValueHeads }, do_rotary: { int: 1 } },
+    attributes: {
+      num_heads: { int: heads }, kv_num_heads: { int: keyValueHeads }, do_rotary: { int: 1 },
+      ...(window !== undefined && { local_window_size: { int: window } }),
+      ...(scale !== undefined && { scale: { float: scale } }),
+    },
   }),
 };
 
