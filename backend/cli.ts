@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   runs: async () => (await import('./cli/runs-command.ts')).runsCommand,
   worker: async () => (await import('./cli/worker-command.ts')).workerCommand,
   records: async () => (await import('./cli/records-command.ts')).recordsCommand,
+  'left-out': async () => (await import('./cli/left-out-command.ts')).leftOutCommand,
   backend: async () => (await import('./cli/backend-command.ts')).backendCommand,
   demo: async () => (await import('./cli/demo-command.ts')).demoCommand,
   simulate: async () => (await import('./cli/simulate-command.ts')).simulateCommand,

@@ -1,9 +1,11 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { undecidedRound } from '../backend/protocol/run-facts.ts';
 import type { FailedBefore } from '../backend/protocol/run-request.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { Button } from './controls.tsx';
+import { useHost } from './host.ts';
 import { Notice } from './notice.tsx';
 import { useDecision } from './use-decision.ts';
 
@@ -25,7 +27,7 @@ export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JS
         </>
       )}
     >
-      {l10n.t('Must the answer mend that? If not, the same answer is judged without it, and nothing is paid.')}
+      {l10n.t('Must the answer mend that? If not, the same answer is judged without it, and nothing is paid. Later questions leave it out as well, while it fails.')}
       <p class="note tone-bad" role="alert" dir="auto">{problem}</p>
     </Notice>
   );
@@ -35,4 +37,21 @@ function titleOf(count: number): string {
   return count === 1
     ? l10n.t('The answer breaks no test. 1 test that failed before still fails.')
     : l10n.t('The answer breaks no test. {0} tests that failed before still fail.', count);
+}
+
+/** The tests that a person left out earlier, and how that is taken back. */
+export function LeftOutBefore({ run: { runId, leftOut } }: { readonly run: RunSnapshot }): JSX.Element | null {
+  const host = useHost();
+  const [said, setSaid] = useState('');
+  if (!leftOut) return null;
+  const takeBack = (): void => {
+    host.ask<'takeBackLeftOut'>({ type: 'takeBackLeftOut', runId })
+      .then(() => setSaid(l10n.t('They count in your next questions.')), (error: unknown) => setSaid(error instanceof Error ? error.message : String(error)));
+  };
+  return (
+    <p class="quiet" role="status">
+      {leftOut.length === 1 ? l10n.t('1 test is left out while it fails, as you said before.') : l10n.t('{0} tests are left out while they fail, as you said before.', leftOut.length)}{' '}
+      {said || <button type="button" class="link" onClick={takeBack}>{l10n.t('Take back')}</button>}
+    </p>
+  );
 }

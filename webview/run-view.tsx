@@ -14,7 +14,7 @@ import { BaseView } from './base-view.tsx';
 import { ContextView } from './context-view.tsx';
 import { Button, Icon } from './controls.tsx';
 import { BuildsOn, EarlierView } from './earlier-view.tsx';
-import { FailedBeforeQuestion } from './failed-before.tsx';
+import { FailedBeforeQuestion, LeftOutBefore } from './failed-before.tsx';
 import { fillSentence } from './fill-sentence.ts';
 import { FollowUp } from './follow-up.tsx';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
@@ -73,6 +73,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
         {run.context
           ? <ContextView context={run.context} id={run.runId} />
           : goesOn && <p class="quiet"><Icon name="loading" tone="busy" /> {l10n.t('Gathering context…')}</p>}
+        <LeftOutBefore run={run} />
         {run.base && <BaseView base={run.base} id={run.runId} />}
         <Origin run={run} />
         <BuildsOn run={run} />

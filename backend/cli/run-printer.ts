@@ -48,6 +48,7 @@ export class RunPrinter {
       this.#line('Again', retried ? `step ${retried.step + 1} of round ${retried.round + 1} of run ${run.parentId}; the rest is kept` : `after run ${run.parentId}`);
     }
     if (run.earlier) this.#earlier(run.earlier);
+    if (run.leftOut) this.#line('Left out', `${counted(run.leftOut.length, 'test')} while they fail, as you said before; "conductor left-out take-back" has them count again`);
     if (run.pool.length === 0) return;
     this.#line('Conductor', `${nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated)}${this.#whyPlans(run)}`);
     run.pool.forEach((worker, ordinal) => {

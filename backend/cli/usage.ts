@@ -116,6 +116,11 @@ conductor records forget [-w DIR] [-y, --yes]
                          forget what tests said of workers, in a project or in all; the runs stay
 conductor records on     choose workers by their records, and tell a prompted Conductor of them; this is the default
 conductor records off    use them for nothing; they are still kept and shown`,
+  'left-out': `conductor left-out [list] [-w DIR] [--json]
+                         list the tests that you left out of verdicts of this project while they fail
+conductor left-out take-back [TEST]... [-w DIR]
+                         have them count again, or all
+  -w, --workspace DIR    the project; default: the current folder`,
   backend: `conductor backend [status] [--json]
                          show the state of the backend process
 conductor backend stop   stop it; unfinished runs resume when it starts again`,
@@ -308,6 +313,7 @@ const OVERVIEW: Readonly<Record<keyof typeof COMMANDS, string>> = {
   install: 'keeps Claude Code, Codex, Copilot, Cursor, OpenCode or a Git push at work while your tests fail',
   uninstall: 'takes back what install wrote',
   records: 'shows what your tests said of each model, and what a verified answer cost',
+  'left-out': 'lists the tests that you left out of verdicts while they fail, and takes that back',
   model: 'downloads and chooses models that run on this machine',
   serve: 'is a model for programs that speak the protocols of OpenAI or Anthropic',
   mcp: 'serves agents and editors by the Model Context Protocol',

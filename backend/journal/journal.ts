@@ -9,6 +9,7 @@ import { LeaseLostError, RunIdentityError, UnreadableRunError } from './errors.t
 import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
 import { JournalFile, type OnDisk } from './journal-file.ts';
 import { JudgedStepsTable } from './judged-steps-table.ts';
+import { LeftOutTable } from './left-out-table.ts';
 import { Leases } from './leases.ts';
 import { localRecordOf, type TriedRow } from './local-tries.ts';
 import { paidStepsIn, type PaidRow, type PaidStep } from './paid-steps.ts';
@@ -76,6 +77,7 @@ export class Journal {
   /** By run: what is once written of a run stays as it is. */
   #firstPlans: ReadonlyMap<string, FirstPlan | 'not counted'> = new Map();
   readonly #judged: JudgedStepsTable;
+  readonly #leftOut: LeftOutTable;
   readonly #statements;
 
   private constructor(file: JournalFile, { now = Date.now, isAlive = isProcessAlive }: JournalOptions) {
@@ -84,6 +86,7 @@ export class Journal {
     this.leases = new Leases(file, { now, isAlive });
     this.budget = new Budget(file, now);
     this.#judged = new JudgedStepsTable((sql) => file.prepare(sql));
+    this.#leftOut = new LeftOutTable((sql) => file.prepare(sql));
     file.defineFunction('has_part', (text, part) => Number(String(text).toLowerCase().includes(String(part).toLowerCase())));
     this.#statements = {
       insertRun: file.prepare(
@@ -242,6 +245,7 @@ export class Journal {
         const at = this.#now();
         row = rowAfter(row, event, at);
         seq += 1;
+        this.#leftOut.apply(runId, event);
         return this.#insertEvent(runId, seq, at, event);
       });
       this.#statements.updateRun.run(row.state, row.outcome, row.updated_at, row.usd, row.unpriced_tokens, runId);
@@ -311,6 +315,16 @@ export class Journal {
    */
   forgetJudgedSteps(project: string | undefined): number {
     return this.#file.transaction(() => this.#judged.forget(project));
+  }
+
+  /** The tests of a project that a person left out of verdicts while they fail. */
+  leftOutTests(project: string): string[] {
+    return this.#file.reading(() => this.#leftOut.list(project));
+  }
+
+  /** Has left-out tests of a project count again. @param tests undefined: all. @returns how many do */
+  takeBackLeftOut(project: string, tests?: readonly string[]): number {
+    return this.#file.transaction(() => this.#leftOut.remove(project, tests));
   }
 
   /** The steps that were finished in the latest runs about a workspace, or without one. @param limit of runs */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fillJudgedSteps } from './judged-steps-table.ts';
 
 /** Stands in `PRAGMA user_version`. A change to the tables raises it and adds a migration. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** Stands in `PRAGMA application_id`, so that another program's database is never taken for a journal: "Cndr" in ASCII. */
 export const APPLICATION_ID = 0x43_6e_64_72;
@@ -13,6 +13,7 @@ export const APPLICATION_ID = 0x43_6e_64_72;
  * `run_blobs` says which runs have a long text, which goes when the last of them is removed.
  * `judged_steps` holds what the tests said of each step of a run that is over, written in the transaction that ends it: all runs are read for each
  * question, and their events would take seconds.
+ * `left_out_tests` holds the tests that a person left out of verdicts.
  */
 const JUDGED_STEPS = `
   CREATE TABLE judged_steps (
@@ -44,6 +45,14 @@ const RUN_BLOBS = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX run_blobs_by_run ON run_blobs(run_id);
   CREATE INDEX runs_by_parent ON runs(parent) WHERE parent IS NOT NULL;
+`;
+
+const LEFT_OUT_TESTS = `
+  CREATE TABLE left_out_tests (
+    project TEXT NOT NULL,
+    test TEXT NOT NULL,
+    PRIMARY KEY (project, test)
+  ) STRICT, WITHOUT ROWID;
 `;
 
 const TABLES = `
@@ -100,6 +109,7 @@ const TABLES = `
   CREATE TABLE spending (scope TEXT PRIMARY KEY, usd REAL NOT NULL, tokens INTEGER NOT NULL) STRICT;
   ${RUN_BLOBS}
   ${JUDGED_STEPS}
+  ${LEFT_OUT_TESTS}
 `;
 
 /** By the version that they start from. */
@@ -112,6 +122,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   `,
   2: 'ALTER TABLE runs ADD COLUMN thread TEXT;',
   3: JUDGED_STEPS,
+  4: LEFT_OUT_TESTS,
 };
 
 export type FileKind = { kind: 'empty' } | { kind: 'foreign' } | { kind: 'journal'; version: number };

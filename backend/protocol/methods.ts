@@ -262,6 +262,12 @@ export const clientRequests = {
   'records/forget': { params: z.object({ workspace: z.string().max(4_096).optional() }), result: z.object({ steps: z.number().int().nonnegative() }) },
   /** Whether workers are chosen by records, and Conductors told of them. */
   'records/use': { params: z.object({ used: z.boolean() }), result: nothing },
+  /** The tests of a project that a person left out of verdicts while they fail. */
+  'leftOut/get': { params: z.object({ workspace: z.string().min(1).max(4_096) }), result: z.object({ tests: z.array(z.string()) }) },
+  /** Has left-out tests count again in later questions, or all of them. Returns how many do. */
+  'leftOut/takeBack': {
+    params: z.object({ workspace: z.string().min(1).max(4_096), tests: runRequestSchema.shape.tests }), result: z.object({ tests: z.number().int().nonnegative() }),
+  },
   /** Detects the ways to run a workspace's tests, the likeliest first. Runs nothing. */
   'tests/find': {
     params: z.object({ workspace: z.string().min(1).max(4_096) }),

@@ -250,6 +250,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('replan'), ask, runId, round: position, attemptId: z.string().max(64), wish: z.string().max(4_000).optional() }),
   /** Says of tests that failed before whether they must pass, where the answer of a round fails for them alone. */
   z.strictObject({ type: z.literal('decideFailedBefore'), ask, runId, round: position, failedBefore: failedBeforeSchema }),
+  /** Has the tests of the project count again in later questions that a person left out earlier. */
+  z.strictObject({ type: z.literal('takeBackLeftOut'), ask, runId }),
   /** Past runs whose question holds the text, newest first, also those that the state does not list; without a text, all. */
   z.strictObject({ type: z.literal('findRuns'), ask, search: z.string().max(200) }),
   /** Removes a run for good, once the person has said so again; the reply is whether it is gone. */
@@ -274,4 +276,5 @@ export interface PageReplies {
   readonly approvePlan: true;
   readonly replan: true;
   readonly decideFailedBefore: true;
+  readonly takeBackLeftOut: true;
 }

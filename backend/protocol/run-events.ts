@@ -200,6 +200,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     records: z.array(workerRecordSchema).optional(),
     /** Nobody is chosen by records in this run. */
     recordsOff: z.literal(true).optional(),
+    /** Tests that a person left out in earlier runs of the project: while they fail, they are left out here as well. */
+    leftOut: z.array(z.string()).optional(),
   }),
   z.object({
     type: z.literal('run.resumed'),
@@ -371,8 +373,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('verify.completed'), round, verdict: verdictSchema }),
   /** The answer fails only for these tests, which failed before: a person says whether they must pass, before anything more is paid. */
   z.object({ type: z.literal('verdict.held'), round, tests: z.array(z.string()) }),
-  /** The person said so. Where they are left out, the same answer is judged again. */
-  z.object({ type: z.literal('verdict.decided'), round, tests: z.array(z.string()), failedBefore: failedBeforeSchema }),
+  /** The person said so, in the run `keptFrom` where it is kept from another one. Where they are left out, the same answer is judged again. */
+  z.object({ type: z.literal('verdict.decided'), round, tests: z.array(z.string()), failedBefore: failedBeforeSchema, keptFrom: z.string().optional() }),
   /** The run stopped with its current result and can be resumed. */
   z.object({
     type: z.literal('run.stopped'),

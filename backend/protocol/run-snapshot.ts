@@ -233,6 +233,8 @@ export interface RunSnapshot {
   readonly records?: readonly WorkerRecord[];
   /** Nobody is chosen by records. */
   readonly recordsOff?: true;
+  /** Tests that a person left out in earlier runs of the project. */
+  readonly leftOut?: readonly string[];
   readonly state: RunState;
   readonly acceptedAt: number;
   readonly updatedAt: number;
@@ -293,7 +295,7 @@ export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
 }
 
 function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
-  const { kind, parentId, retried, taskId, seed, countsAs, request, earlier, conversation, asks, pool, policy, budget, records, recordsOff } = event;
+  const { kind, parentId, retried, taskId, seed, countsAs, request, earlier, conversation, asks, pool, policy, budget, records, recordsOff, leftOut } = event;
   return {
     runId, seq, kind, request, pool, policy, budget,
     ...(parentId !== undefined && { parentId }),
@@ -303,6 +305,7 @@ function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'
     ...(asks && { asks }),
     ...(records && { records }),
     ...(recordsOff && { recordsOff }),
+    ...(leftOut && { leftOut }),
     ...(taskId !== undefined && { taskId }),
     ...(seed !== undefined && { seed }),
     ...(countsAs && { countsAs }),

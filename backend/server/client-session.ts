@@ -13,6 +13,7 @@ import { contextHandlers } from './handlers/context-handlers.ts';
 import { converseHandlers } from './handlers/converse-handlers.ts';
 import { evaluationHandlers, type EvaluationService } from './handlers/evaluation-handlers.ts';
 import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
+import { leftOutHandlers } from './handlers/left-out-handlers.ts';
 import { recordsHandlers, type JudgedSteps } from './handlers/records-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
 import { ClientSimulation, type SimulationService } from './handlers/simulation-handlers.ts';
@@ -147,6 +148,7 @@ export class ClientSession {
       ...evaluationHandlers(evaluations, (told) => connection.notify('evaluation/preparing', told)),
       ...workersHandlers(pool),
       ...recordsHandlers(judged, pool),
+      ...leftOutHandlers(runs),
       ...simulation.handlers(),
       ...converseHandlers(conversations, (text) => connection.notify('converse/text', text)),
       ...suggestHandlers(suggestions, (text) => connection.notify('suggest/text', text)),

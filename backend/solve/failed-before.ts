@@ -1,7 +1,7 @@
 import { onlyFailedBefore } from '../protocol/failed-before.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
 import { undecidedRound } from '../protocol/run-facts.ts';
-import type { FailedBefore } from '../protocol/run-request.ts';
+import type { FailedBefore, RunRequest } from '../protocol/run-request.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { LeavingOut } from '../verify/judge/left-out.ts';
 import { RunRefusedError } from './errors.ts';
@@ -15,9 +15,9 @@ import { RunRefusedError } from './errors.ts';
 export type VerdictDecision = RunEventOf<'verdict.decided'>;
 
 /** Which tests judge the answers of a run, and which are left out. */
-export function judgedBy(run: Pick<RunSnapshot, 'request' | 'rounds'>): LeavingOut {
+export function judgedBy(run: Pick<RunSnapshot, 'request' | 'rounds' | 'leftOut'>): LeavingOut {
   const { tests, failedBefore } = run.request;
-  const named = leftOutIn(run);
+  const named = [...(run.leftOut ?? []), ...leftOutIn(run)];
   const leaveOut = failedBefore === 'leave-out' ? 'failed before' : named.length > 0 ? named : undefined;
   return { ...(tests && { targets: tests }), ...(leaveOut && { leaveOut }) };
 }
@@ -41,6 +41,9 @@ export function saidOf(run: Pick<RunSnapshot, 'rounds'>, tests: readonly string[
   const leftOut = new Set(leftOutIn(run));
   return tests.every((id) => leftOut.has(id)) ? 'leave-out' : undefined;
 }
+
+/** Whether what a person said in earlier runs holds for a question, which says nothing else. */
+export const followsEarlier = ({ tests, failedBefore }: Pick<RunRequest, 'tests' | 'failedBefore'>): boolean => !tests && (failedBefore ?? 'ask') === 'ask';
 
 /** What a person said of the tests that the run waits with. @throws RunRefusedError */
 export function verdictDecision(run: RunSnapshot, { round, failedBefore }: { readonly round: number; readonly failedBefore: FailedBefore }): VerdictDecision[] {

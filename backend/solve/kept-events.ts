@@ -54,7 +54,7 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
         return isAnother(event.round) ? [event] : [];
       // What a person said of tests holds for any answer.
       case 'verdict.decided':
-        return isPlanKept(event.round) ? [event] : [];
+        return isPlanKept(event.round) ? [{ ...event, keptFrom: event.keptFrom ?? runId }] : [];
       default:
         return [];
     }

@@ -25,7 +25,7 @@ import { castRun, type Casting } from './cast-run.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
-import { verdictDecision } from './failed-before.ts';
+import { followsEarlier, verdictDecision } from './failed-before.ts';
 import { readEarlier } from './follow-up/read-earlier.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import type { Cast, CastSources } from './run-pool.ts';
@@ -186,7 +186,7 @@ export class RunManager implements RunService {
     const stored = journal.transactionSoon(() => {
       const accepted = journal.accept(runId, {
         type: 'run.accepted', kind: 'solve', ...this.#toldRecords(request, cast, kind), ...from, request, asks: { kind, wants, ...(wantsTests && { tests: true }) }, pool: [...cast.pool], policy: cast.policy,
-        budget: cast.budget, ...(cast.recordsOff && { recordsOff: true }),
+        budget: cast.budget, ...(cast.recordsOff && { recordsOff: true }), ...(!from.conversation && this.#leftOut(request)),
       });
       const rest: RunEvent[] = refusal ? [{ type: 'run.failed', failure: this.#active.failureOf(refusal) }] : [...kept];
       if (!refusal) journal.leases.acquire(runId, holder, LEASE_TTL_MS);
@@ -207,6 +207,19 @@ export class RunManager implements RunService {
     if (recordsOff || workspace === undefined || !planner || planner.adapter !== undefined || !profileOf(planner).isInstructed) return {};
     const records = workerRecords(recordBook(this.#options.journal), { project: workspace, kind }, pool);
     return records.length > 0 ? { records } : {};
+  }
+
+  #leftOut(request: RunRequest): { leftOut?: string[] } {
+    const leftOut = request.workspace !== undefined && followsEarlier(request) ? this.leftOutTests(request.workspace) : [];
+    return leftOut.length > 0 ? { leftOut } : {};
+  }
+
+  leftOutTests(workspace: string): string[] {
+    return this.#options.journal.leftOutTests(workspace);
+  }
+
+  takeBackLeftOut(workspace: string, tests?: readonly string[]): number {
+    return this.#options.journal.takeBackLeftOut(workspace, tests);
   }
 
   estimatePlan(runId: string, round: number, plan: RawPlan): WorkEstimate {

@@ -113,6 +113,10 @@ export interface RunService {
   replan(runId: string, decision: PlanRefusal): void;
   /** Says of tests that failed before whether they must pass, where a run waits for that; if not, the same answer is judged again. @throws RunRefusedError */
   decideFailedBefore(runId: string, decision: FailedBeforeDecision): void;
+  /** The tests of a project that a person left out of verdicts while they fail. */
+  leftOutTests(workspace: string): readonly string[];
+  /** Has left-out tests count again, in later questions. @param tests undefined: all. @returns how many do */
+  takeBackLeftOut(workspace: string, tests?: readonly string[]): number;
   /** Deletes a run that is over. Its cost still counts for its day. */
   remove(runId: string): Promise<void>;
   /** With the text that is streaming at the moment. */

@@ -6,7 +6,7 @@ import type { RunList } from '../runs/run-list.ts';
 export interface PageQuestionOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   readonly list: Pick<RunList, 'find'>;
-  readonly runCommands: Pick<RunCommands, 'remove' | 'approvePlan' | 'replan' | 'decideFailedBefore'>;
+  readonly runCommands: Pick<RunCommands, 'remove' | 'approvePlan' | 'replan' | 'decideFailedBefore' | 'takeBackLeftOut'>;
 }
 
 /** Answers the page's queries for details that are loaded on demand. @throws an error with a sentence that the page shows */
@@ -37,6 +37,9 @@ export async function replyTo(
       await runCommands.decideFailedBefore(decision);
       return true;
     }
+    case 'takeBackLeftOut':
+      await runCommands.takeBackLeftOut(question.runId);
+      return true;
     case 'findRuns':
       return list.find(question.search);
     case 'removeRun':

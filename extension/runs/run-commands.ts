@@ -73,6 +73,12 @@ export class RunCommands {
     await this.#options.connection.request('run/decideFailedBefore', decision);
   }
 
+  /** Has the tests of the run's project count again in later questions that a person left out. */
+  async takeBackLeftOut(runId: string): Promise<void> {
+    const { request: { workspace } } = await this.#snapshot(runId);
+    if (workspace !== undefined) await this.#options.connection.request('leftOut/takeBack', { workspace });
+  }
+
   /**
    * Repeats one step in a new run that reuses the others, and opens it. Rounds and steps count from 0. Without a location, asks the user
    * for it.

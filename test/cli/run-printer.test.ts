@@ -112,6 +112,11 @@ it('tells that a person is to say what becomes of tests that failed before, and 
   expect(toldOf({ ...decided, failedBefore: 'must-pass' })).toEqual(['Decided 2 tests that failed before: must pass']);
 });
 
+it('tells of tests that a person left out before, and how that is taken back', () => {
+  expect(lines((printer) => printer.begin({ ...verifiedRun(), leftOut: ['a', 'b'] })).join('\n')).toMatch(/Left out +2 tests while they fail, as you said before; "conductor left-out take-back" has them count again/);
+  expect(lines((printer) => printer.begin(verifiedRun())).join('\n')).not.toContain('Left out');
+});
+
 it('keeps the red ones in sight among hundreds', () => {
   const tests = [
     ...Array.from({ length: 500 }, (_, index) => ({ id: `a > ${index}`, before: 'failed', after: 'passed' } as const)),

@@ -6,9 +6,9 @@ const optionsIn = (text: string): string[] => [...new Set(text.match(/--[a-z][a-
 
 it('names the options that docs/command-line.md has, command by command', async () => {
   const document = await readFile(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
-  const tables = new Map([...document.matchAll(/^\| `conductor (\w+)\b.*\n\|---\|---\|\n(?:\|.*\n)+/gm)].map(([table, command = '']) => [command, table]));
+  const tables = new Map([...document.matchAll(/^\| `conductor ([\w-]+).*\n\|---\|---\|\n(?:\|.*\n)+/gm)].map(([table, command = '']) => [command, table]));
   expect([...tables.keys()]).toEqual([
-    'solve', 'runs', 'serve', 'eval', 'train', 'learn', 'worker', 'records', 'verify', 'hook', 'install', 'mcp', 'acp', 'model', 'generate', 'logprobs', 'grad',
+    'solve', 'runs', 'serve', 'eval', 'train', 'learn', 'worker', 'left-out', 'records', 'verify', 'hook', 'install', 'mcp', 'acp', 'model', 'generate', 'logprobs', 'grad',
   ]);
   for (const [command, table] of tables) {
     const whole = table.includes('as with `logprobs`') ? table + tables.get('logprobs') : table;

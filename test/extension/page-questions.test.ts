@@ -18,6 +18,7 @@ function asking(backend: FakeBackend, folders: readonly string[]) {
       remove: (runId?: string) => Promise.resolve(runId === 'r1'),
       approvePlan: async (decision: object) => void decided.push(decision),
       replan: () => Promise.reject(new Error('Another plan waits by now.')),
+      takeBackLeftOut: async (runId: string) => void decided.push({ runId }),
       decideFailedBefore: async (decision: object) => void decided.push(decision),
     },
     decided,
@@ -54,7 +55,8 @@ describe('what the page asks', () => {
     const asked = asking(new FakeBackend(), []);
     const decision = { runId: 'r1', round: 0, failedBefore: 'leave-out' as const };
     expect(await replyTo({ type: 'decideFailedBefore', ask: 1, ...decision }, asked)).toBe(true);
-    expect(asked.decided).toEqual([decision]);
+    expect(await replyTo({ type: 'takeBackLeftOut', ask: 2, runId: 'r1' }, asked)).toBe(true);
+    expect(asked.decided).toEqual([decision, { runId: 'r1' }]);
   });
 
   it('is, for a run to be removed, left to the command, which asks the person', async () => {

@@ -41,12 +41,12 @@ export interface DrivenRun {
 
 /** @param replies one for each call; a function is called when the call is made */
 export async function drivenRun(
-  replies: readonly (string | ((signal: AbortSignal, messages: readonly string[]) => string | Promise<string>))[], { kind = 'solve', pool = [worker], planner = worker, asks, ...request }: Partial<RunRequestInput> & { kind?: RunKind; pool?: WorkerConfig[]; planner?: WorkerConfig; asks?: Asks } = {},
+  replies: readonly (string | ((signal: AbortSignal, messages: readonly string[]) => string | Promise<string>))[], { kind = 'solve', pool = [worker], planner = worker, asks, leftOut, ...request }: Partial<RunRequestInput> & { kind?: RunKind; pool?: WorkerConfig[]; planner?: WorkerConfig; asks?: Asks; leftOut?: string[] } = {},
 ): Promise<DrivenRun> {
   const journal = Journal.open(path.join(await temporaryFolder(), 'journal.sqlite'));
   onTestFinished(() => journal.close());
   journal.accept('r', {
-    type: 'run.accepted', kind, request: runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', rounds: 1, ...request }), pool, ...(asks && { asks }),
+    type: 'run.accepted', kind, request: runRequestSchema.parse({ question: 'The constant a is wrong, please mend it.', rounds: 1, ...request }), pool, ...(asks && { asks }), ...(leftOut && { leftOut }),
     policy: { kind: 'endpoint', worker: planner, model: 'm', promptVersion: '1' }, budget: budgetSchema.parse({}),
   });
   const asked: string[][] = [];

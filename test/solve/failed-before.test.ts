@@ -13,6 +13,7 @@ describe('which tests judge', () => {
     ['those that failed before', {}, { targets: undefined, leaveOut: undefined }],
     ['those that failed before, where they must pass', { failedBefore: 'must-pass' }, { targets: undefined, leaveOut: undefined }],
     ['those of the names', { tests: ['a > b'] }, { targets: ['a > b'], leaveOut: undefined }],
+    ['those that failed before, but for those that were left out in earlier runs', { leftOut: ['a > b'] }, { leaveOut: ['a > b'] }],
     ['none that failed before, where these are left out', { failedBefore: 'leave-out' }, { leaveOut: 'failed before' }],
   ])('is %s, before the answer and with it', async (_which, asked, expected) => {
     const told: object[] = [];

@@ -45,3 +45,14 @@ it('is announced', () => {
   const run = undecidedRun();
   expect(announcementOf({ ...run, state: 'running', seq: run.seq - 1 }, run)).toContain('The verdict waits for you.');
 });
+
+it('tells of tests that were left out before, and takes that back', async () => {
+  const panel = renderPanel(stateWith({ run: { ...undecidedRun(), leftOut: ['a', 'b'] } }));
+  expect(panel.text()).toContain('2 tests are left out while they fail, as you said before.');
+  panel.click('Take back');
+  expect(panel.posted).toEqual([{ type: 'takeBackLeftOut', ask: 1, runId: 'run-1' }]);
+  expect(pageMessageSchema.safeParse(panel.posted[0]).success).toBe(true);
+  await panel.reply(true);
+  expect(panel.text()).toContain('They count in your next questions.');
+  expect(renderPanel(stateWith({ run: undecidedRun() })).text()).not.toContain('as you said before');
+});

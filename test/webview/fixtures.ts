@@ -826,6 +826,7 @@ export const REPLIES: PageReplies = {
   approvePlan: true,
   replan: true,
   decideFailedBefore: true,
+  takeBackLeftOut: true,
 };
 
 export function simulatedRun(): RunSnapshot {
@@ -1024,6 +1025,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'tried': () => stateWith({ run: triedRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'undecided': () => stateWith({ run: undecidedRun() }),
+  'left-out-before': () => stateWith({ run: { ...undecidedRun(), leftOut: redIds(STILL_RED) } }),
   'held': () => stateWith({ run: heldRun() }),
   'held-again': () => stateWith({ run: heldAgainRun() }),
   'cancelled': () => stateWith({ run: cancelledRun() }),

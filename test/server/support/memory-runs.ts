@@ -100,6 +100,20 @@ export class MemoryRuns implements RunService {
     this.decisions.push([runId, decision]);
   }
 
+  /** By project. */
+  readonly leftOut = new Map<string, string[]>();
+
+  leftOutTests(workspace: string): string[] {
+    return this.leftOut.get(workspace) ?? [];
+  }
+
+  takeBackLeftOut(workspace: string, tests = this.leftOutTests(workspace)): number {
+    const before = this.leftOutTests(workspace);
+    const left = before.filter((test) => !tests.includes(test));
+    this.leftOut.set(workspace, left);
+    return before.length - left.length;
+  }
+
   cancel(runId: string): void {
     this.events(runId, 0);
     this.emit(runId, { type: 'run.cancelled' });
