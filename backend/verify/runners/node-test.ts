@@ -8,6 +8,7 @@ import { javascriptWatch } from './javascript-watch.ts';
 import { nodeTestReporter } from './node-test-reporter.ts';
 import { expandScripts, testScripts } from './package-scripts.ts';
 import { checkWatch, signedReport } from './python-report.ts';
+import type { ProjectFolder } from './project-folder.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands } from './shell-words.ts';
 import { watchTestFiles } from './test-files.ts';
@@ -28,12 +29,12 @@ export const nodeTest: TestRunner<'node-test'> = {
       const command = `npm ${script === 'test' ? 'test' : `run ${script}`}`;
       const expanded = await expandScripts(command, folder.folder);
       // A script that is a single program is used directly: `npm test` takes a third of a second more and adds nothing.
-      if (isNodeTest(expanded)) commands.push(simpleCommands(expanded).length === 1 ? expanded : command);
+      if (await startsTests(expanded, folder)) commands.push(simpleCommands(expanded).length === 1 ? expanded : command);
     }
     if (commands.length > 0) return commands;
     const test = found?.scripts.test;
     if (test !== undefined && !/no test specified/.test(test)) return [];
-    return (await folder.hasFile(TEST_FILE, { text: /['"]node:test['"]/, manifests: ['package.json'] })) ? ['node --test'] : [];
+    return (await folder.hasFile(TEST_FILE, { text: NODE_TEST, manifests: ['package.json'] })) ? ['node --test'] : [];
   },
 
   understands: (command) => programUses(command, ['node']).length > 0,
@@ -62,8 +63,28 @@ export const nodeTest: TestRunner<'node-test'> = {
   },
 };
 
-const isNodeTest = (command: string): boolean =>
-  programUses(command, ['node']).some((use) => use.arguments.some(({ text }) => text === '--test'));
+const NODE_TEST = /['"]node:test['"]/;
+
+/** Whether a command has Node run tests: by `--test`, or by a file that has or loads some, which run when it is started. */
+async function startsTests(command: string, folder: ProjectFolder): Promise<boolean> {
+  const words = programUses(command, ['node']).flatMap((use) => use.arguments.map(({ text }) => text));
+  if (words.includes('--test')) return true;
+  for (const word of words.filter((text) => !text.startsWith('-'))) if (await hasTests(word, folder)) return true;
+  return false;
+}
+
+/** Whether a file that Node is started with has tests, or a file that it imports. */
+async function hasTests(started: string, folder: ProjectFolder): Promise<boolean> {
+  const file = path.posix.normalize(started);
+  for (const name of [file, `${file}.js`, `${file}/index.js`]) {
+    const text = await folder.text(name);
+    if (text === undefined) continue;
+    const imported = [...text.matchAll(/^import\s*['"](\.\.?\/[^'"]+)['"]/gm)].map(([, relative = '']) => path.posix.join(path.posix.dirname(name), relative));
+    const loaded = await Promise.all(imported.map((other) => folder.text(other)));
+    return [text, ...loaded].some((source) => NODE_TEST.test(source ?? ''));
+  }
+  return false;
+}
 
 const eventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start') }),
