@@ -141,6 +141,7 @@ describe('conductor install', () => {
     ['claude', '.claude/settings.json', '{\n  "hooks": {\n    "Stop": [\n      { "hooks": [{ "type": "command", "command": "/old/node /old/cli.mjs hook stop --timeout 280", "timeout": 300 }] }\n    ]\n  }\n}\n'],
     ['claude', '.mcp.json', '{ "mcpServers": { "conductor": { "command": "/old/node", "args": ["/old/cli.mjs", "mcp"] } } }'],
     ['codex', '.codex/config.toml', 'a = 1\n\n[mcp_servers.conductor]\ncommand = "/old/node"\nargs = ["/old/cli.mjs","mcp"]\ntool_timeout_sec = 1200\n'],
+    ['codex', '.codex/config.toml', '[mcp_servers.conductor]\ncommand = "/old/node"\nargs = ["/old/cli.mjs","mcp"]\nenv_vars = ["CONDUCTOR_HOME", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY"]\ntool_timeout_sec = 1200\n'],
   ])('writes anew for %s, in %s, what starts a program that is another one by now, and takes it back', async (name, file, text) => {
     await mkdir(path.dirname(path.join(project, file)), { recursive: true });
     await writeFile(path.join(project, file), text);
@@ -164,6 +165,17 @@ describe('conductor install', () => {
     await writeFile(file, beside);
     await uninstall('claude');
     expect(await readFile(file, 'utf8')).toBe(beside);
+  });
+
+  it('has Codex hand on the variables that it would keep from the server, and leaves alone those that a person names', async () => {
+    const file = path.join(project, '.codex', 'config.toml');
+    await install('codex');
+    const installed = await readFile(file, 'utf8');
+    expect(installed).toMatch(/^env_vars = \["CONDUCTOR_HOME", "OPENAI_API_KEY", /m);
+    const own = installed.replace('"CONDUCTOR_HOME"', '"MY_KEY", "CONDUCTOR_HOME"');
+    await writeFile(file, own);
+    await install('codex');
+    expect(await readFile(file, 'utf8')).toBe(own);
   });
 
   it('reads a table of a person however it is spaced, so that there are not two', async () => {

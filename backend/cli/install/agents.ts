@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { escapeRegExp } from '../../common/escape-regexp.ts';
 import { shellQuote } from '../../verify/sandbox/shell-quote.ts';
 import { openCodePlugin } from './opencode-plugin.ts';
 
@@ -73,6 +74,9 @@ const server = ([command, ...args]: Program): { command: string; args: string[] 
 /** The form of Claude Code's hooks, which Codex has, too. */
 const claudeHook = (program: Program): object => ({ hooks: [{ type: 'command', command: gate(program), timeout: WAIT_SECONDS }] });
 
+/** Codex starts servers of MCP without the variables that they are not said to need, such as those with keys. One that is not set does no harm. */
+const CODEX_PASSES = 'env_vars = ["CONDUCTOR_HOME", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY"]';
+
 const mcpAt = (file: string, program: Program, more: object = {}): JsonPlacement => ({ kind: 'json', file, path: ['mcpServers', 'conductor'], value: { ...more, ...server(program) } });
 
 /** The folder of an agent: of the project, or the person's, which a variable may name. */
@@ -101,8 +105,8 @@ export const AGENTS: readonly AgentSetup[] = [
         { kind: 'json', file: path.join(folder, 'hooks.json'), path: ['hooks', 'Stop', -1], value: claudeHook(program) },
         {
           kind: 'text', file: path.join(folder, 'config.toml'), header: /^\s*\[\s*mcp_servers\s*\.\s*(["']?)conductor\1\s*\]\s*(?:#.*)?$/m,
-          written: /\[mcp_servers\.conductor\]\r?\ncommand = ".*"\r?\nargs = \[.*"mcp"\]\r?\ntool_timeout_sec = 1200\r?\n/,
-          text: `[mcp_servers.conductor]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\ntool_timeout_sec = 1200\n`,
+          written: new RegExp(String.raw`\[mcp_servers\.conductor\]\r?\ncommand = ".*"\r?\nargs = \[.*"mcp"\]\r?\n(?:${escapeRegExp(CODEX_PASSES)}\r?\n)?tool_timeout_sec = 1200\r?\n`),
+          text: `[mcp_servers.conductor]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n${CODEX_PASSES}\ntool_timeout_sec = 1200\n`,
         },
       ];
     },
