@@ -120,6 +120,11 @@ function checkJudges(values: { readonly 'no-tests'?: boolean | undefined; readon
   const { test, 'failed-before': failedBefore } = values;
   if (values['no-tests'] && (test ?? failedBefore) !== undefined) throw new UsageError('--no-tests excludes --test and --failed-before.');
   checkTestIds(test);
+  checkFailedBefore(failedBefore);
+}
+
+/** @throws UsageError */
+export function checkFailedBefore(failedBefore: string | undefined): void {
   if (failedBefore !== undefined && !failedBeforeSchema.safeParse(failedBefore).success)
     throw new UsageError('--failed-before takes leave-out or must-pass: what becomes of tests that failed before.');
 }

@@ -4,6 +4,7 @@ import type { VerifiedChange } from '../protocol/verified-change.ts';
 import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
 import { takeTests, type ChangeWithOwnTests } from '../verify/git/tests-of-change.ts';
 import { uncommittedChange } from '../verify/git/uncommitted-change.ts';
+import type { LeavingOut } from '../verify/judge/left-out.ts';
 import { PatchNotApplicableError } from '../verify/patch/apply-patch.ts';
 import type { ReadChange } from '../verify/patch/change-draft.ts';
 import { parseDiffFile } from '../verify/patch/diff-file.ts';
@@ -19,7 +20,7 @@ import { UsageError } from './usage-error.ts';
  * The verdict on a change that is not Conductor's: the uncommitted changes, or a diff, on top of the last commit.
  */
 
-export interface JudgeOptions extends Pick<CommandContext, 'openVerification'> {
+export interface JudgeOptions extends Pick<CommandContext, 'openVerification'>, Pick<LeavingOut, 'leaveOut'> {
   /** A real path, in a Git repository. */
   readonly workspace: string;
   /** Judged instead of the uncommitted changes. */
@@ -60,7 +61,7 @@ export async function judgeChange(options: JudgeOptions): Promise<VerifyResult> 
 }
 
 async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
-  const { workspace, diff, targets, timeoutMs, sandboxed, signal, onProgress } = options;
+  const { workspace, diff, targets, leaveOut, timeoutMs, sandboxed, signal, onProgress } = options;
   onProgress('reading the last commit');
   const head = await readHead(workspace, signal, options.base);
   const verification = await options.openVerification();
@@ -81,6 +82,7 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
         nothingFailed: 'run',
         ...test,
         ...(targets && { targets }),
+        ...(leaveOut && { leaveOut }),
         ...(change.ownTests && { ownTests: change.ownTests }),
         ...(timeoutMs !== undefined && { timeoutMs }),
         sandboxed,

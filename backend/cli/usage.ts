@@ -145,6 +145,8 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --reports GLOB     the JUnit files that your command writes
       --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
       --test ID          a test that must pass, instead of those that failed before; repeatable
+      --failed-before leave-out|must-pass
+                         what becomes of tests that failed before: left out of the verdict, or to be mended, which is the default
       --timeout SECONDS  limit for one run of the tests; default 300
       --no-sandbox       run the tests without a sandbox, with your permissions, files and network
       --require-verified exit with 1 if the tests pass, but it is not shown that they would notice a wrong change

@@ -6,7 +6,7 @@ import { prefixOf } from '../verify/git/git-head.ts';
 import { MAX_DIFF_BYTES } from '../verify/patch/diff-file.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
-import { checkImage, checkTestIds, readArguments, whole } from './arguments.ts';
+import { checkFailedBefore, checkImage, checkTestIds, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { folderAt } from './folder-at.ts';
@@ -31,6 +31,7 @@ const OPTIONS = {
   reports: { type: 'string' },
   image: { type: 'string' },
   test: { type: 'string', multiple: true },
+  'failed-before': { type: 'string' },
   timeout: { type: 'string' },
   'no-sandbox': { type: 'boolean' },
   'require-verified': { type: 'boolean' },
@@ -61,7 +62,7 @@ export const verifyCommand: Command = async (args, context) => {
   };
   const sandboxed = values['no-sandbox'] !== true;
   const judged = async (): Promise<VerifyResult> => judgeChange({
-    ...values, workspace, targets: values.test, tests: values.tests === 'head' ? 'head' : 'base', sandboxed, openVerification: context.openVerification, signal: context.interrupted,
+    ...values, workspace, targets: values.test, ...(values['failed-before'] === 'leave-out' && { leaveOut: 'failed before' }), tests: values.tests === 'head' ? 'head' : 'base', sandboxed, openVerification: context.openVerification, signal: context.interrupted,
     diff: values.patch === undefined ? undefined : await readDiff(values.patch, context),
     timeoutMs: values.timeout === undefined ? undefined : 1_000 * whole(values.timeout, '--timeout', { from: 1, to: 86_400 }),
     onProgress: (stage) => progress.tell({ label: stage.charAt(0).toUpperCase() + stage.slice(1) }),
@@ -74,7 +75,7 @@ export const verifyCommand: Command = async (args, context) => {
   await write(result);
   if (values.json) terminal.result(jsonText(result, 2));
   else for (const line of verdictLines(allPrintable(result), terminal.resultStyle)) terminal.result(line);
-  const hint = values.json ? undefined : verifyHint(result, values);
+  const hint = values.json ? undefined : verifyHint(result, { ...values, failedBefore: values['failed-before'] });
   if (hint !== undefined) terminal.say(printable(hint));
   return values['require-verified'] && result.outcome === 'passes' ? EXIT.failed : EXIT_OF[result.outcome];
 };
@@ -108,6 +109,7 @@ function checkValues(values: Values): void {
   if (reports !== undefined && command === undefined)
     throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');
   checkTestIds(test);
+  checkFailedBefore(values['failed-before']);
   checkImage(values.image);
   if (values.image !== undefined && values['no-sandbox']) throw new UsageError('--image and --no-sandbox exclude each other.');
   if (runner !== undefined && !TEST_RUNNERS.some((name) => name === runner))

@@ -1,3 +1,4 @@
+import { onlyFailedBefore } from '../protocol/failed-before.ts';
 import { type ChangeKind, changeKind } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
 import { TESTS_STAY } from '../verify/files/protected-paths.ts';
@@ -10,6 +11,7 @@ interface Chosen {
   readonly patch?: string | undefined;
   readonly tests?: string | undefined;
   readonly test?: readonly string[] | undefined;
+  readonly failedBefore?: string | undefined;
 }
 
 const MOST_NAMED = 3;
@@ -20,8 +22,9 @@ export function verifyHint({ outcome, reason, notes, tests: changes }: Pick<Veri
   if (reason === NO_CHANGE && chosen.base === undefined) return 'To judge commits, name where they began: --base main';
   const hasOwnTests = chosen.tests === undefined && outcome !== 'verified' && notes.some((note) => note.endsWith(`was left as it is: ${TESTS_STAY}`));
   if (hasOwnTests && chosen.patch === undefined) return 'To judge with the tests of the change itself: --tests head';
-  const mended = outcome === 'failed' && chosen.test === undefined ? mendedHint(changes) : undefined;
-  return mended && `To judge by the tests that the change mends, name them: ${mended}`;
+  if (chosen.test !== undefined || chosen.failedBefore !== undefined || onlyFailedBefore({ outcome, tests: [...changes] }).length === 0) return undefined;
+  const mended = mendedHint(changes);
+  return mended ? `To judge by the tests that the change mends, name them: ${mended}` : 'To judge without the tests that failed before: --failed-before leave-out';
 }
 
 /** The options that name the tests which a change mends, where all that is red was so before; undefined if there are none. */

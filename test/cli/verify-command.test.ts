@@ -331,6 +331,15 @@ process.exit(passes ? 0 : 1);
     expect((await verify(repository, ['--test', 'test/add.test.js > adds'])).result.outcome).toBe('verified');
   });
 
+  it('passes at most where the tests that failed before are left out, and says how many these are', async () => {
+    const repository = project({ ...PROJECT, 'src/more.js': 'export const more = 1;\n' });
+    repository.write({ 'src/more.js': 'export const more = 2;\n' });
+    expect((await verify(repository, ['--failed-before', 'must-pass'])).result.outcome).toBe('failed');
+    const { code, result } = await verify(repository, ['--failed-before', 'leave-out']);
+    expect(code).toBe(0);
+    expect(result).toMatchObject({ outcome: 'passes', reason: expect.stringContaining('1 test failed before and was left out.') as string });
+  });
+
   it('learns nothing where the tests of the last commit do not end in time, and ends with 4', async () => {
     const repository = project({
       ...PROJECT,
@@ -459,6 +468,7 @@ describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS },
     ['a runner that is none', ['--runner', 'karma'], /There is no runner "karma"; there are vitest, /],
     ['reports of no command', ['--reports', '*.xml'], /--reports goes with --command/],
     ['an empty command', ['--command', ' '], /--command takes a command/],
+    ['tests that failed before', ['--failed-before', 'mine'], /--failed-before takes leave-out or must-pass/],
     ['tests of nobody', ['--tests', 'mine'], /--tests takes base or head/],
     ['a time that is none', ['--timeout', '0'], /--timeout takes a whole number from 1/],
     ['a diff that is not there', ['--patch', 'gone.diff'], /gone\.diff could not be read \(ENOENT\)/],
