@@ -7,6 +7,7 @@ import { applyTrainingEvent, isTrainingOver } from '../../backend/protocol/train
 import { trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
 import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import type * as Betting from '../../backend/train/statistics/betting.ts';
 import { checkAdapterBase } from '../../backend/train/trainings/adapter-base.ts';
 import { CheckpointStore } from '../../backend/train/grpo/checkpoint-store.ts';
 import { TrainingFolder } from '../../backend/train/trainings/training-folder.ts';
@@ -34,7 +35,7 @@ const CONFIG = trainingConfigSchema.parse({
 /** What is said of held-out tasks, where it is not what they tell: a training of two steps makes nothing better. */
 const heldOut = vi.hoisted((): { side: 'above' | 'below' | 'as they tell' } => ({ side: 'as they tell' }));
 vi.mock('../../backend/train/statistics/betting.ts', async (original) => {
-  const real = await original<typeof import('../../backend/train/statistics/betting.ts')>();
+  const real = await original<typeof Betting>();
   return { ...real, isShown: (...args: Parameters<typeof real.isShown>) => (heldOut.side === 'as they tell' ? real.isShown(...args) : args[0].length > 0 && args[2] === heldOut.side) };
 });
 
