@@ -18,6 +18,7 @@ export const TRAINING_PRESETS = {
     maskTruncated: false,
     reward: { judgedBy: 'verified', costWeight: 0 },
     workers: { '*': { maxOutputTokens: 4_096 } },
+    sharedSteps: false,
     rounds: 1,
   },
 } as const;

@@ -143,6 +143,8 @@ export const trainingSettingsSchema = z.strictObject({
   workers: workerSettingsSchema.optional(),
   /** Pool sizes, used in turn: for each task that many workers are drawn from the pool. Absent: all workers. */
   poolSizes: z.array(count.max(32)).min(1).max(32).optional(),
+  /** Whether a paid worker answers a step once for all plans of a group that share it: less is paid, and outcomes of a group depend on each other. */
+  sharedSteps: z.boolean().default(true),
   /** With 2, half of a group's plans revise the other half after those have run (the paper's recursion). */
   rounds: z.union([z.literal(1), z.literal(2)]).default(1),
   /** Features that are taken from each plan before it is carried out, to measure what they are worth: also in the comparison, not after an adoption. */

@@ -177,6 +177,40 @@ describe('a rollout', () => {
     expect(made.spent.usd).toBe(spent);
   });
 
+  it('shares a step with the plans of its group, if it is to, and pays for it once however many wait for it', async () => {
+    script = ({ model }) => `${model} says right ${server.requests.length}`;
+    const made = await rollouts({ sharedAnswers: 2 });
+    const plans = [plan([0, 'Think.'], [1, 'Answer.']), plan([0, 'Think.'], [1, 'Answer.']), plan([0, 'Think.'], [1, 'Answer at last.'])];
+    const outcomes = await made.run(task, workers(), group(plans), AT, NEVER);
+    expect([server.of('one').length, server.of('two').length]).toEqual([1, 2]);
+    // 100 tokens in, 20 out, by each of two workers: each plan counts what its steps cost, and the training what was paid.
+    const cost = (100 * 10 + 20 * 100) / 1_000_000;
+    expect(outcomes.map((outcome) => (outcome.kind === 'judged' ? outcome.costUsd : 0))).toEqual([0, 0, 0].map(() => expect.closeTo(2 * cost, 9)));
+    expect(made.spent.usd).toBeCloseTo(3 * cost, 9);
+
+    // A later group has an answer of its own, until there are two.
+    await made.run(task, workers(), group(plans.slice(0, 1)), { ...AT, step: 4 }, NEVER);
+    expect(server.of('one')).toHaveLength(2);
+    await made.run(task, workers(), group(plans.slice(0, 1)), { ...AT, step: 5 }, NEVER);
+    expect(server.of('one')).toHaveLength(2);
+  });
+
+  it('shares no step of a worker that costs nothing: another draw tells more', async () => {
+    const free = workers().map((worker) => ({ ...worker, price: { inputPerMillion: 0, outputPerMillion: 0 } }));
+    const made = await rollouts({ sharedAnswers: 2 });
+    await made.run(task, free, group([plan([0, 'Answer.']), plan([0, 'Answer.'])]), AT, NEVER);
+    expect(server.of('one')).toHaveLength(2);
+  });
+
+  it('asks for a shared step itself where the plan that asked first is refused', async () => {
+    let asked = 0;
+    script = () => ((asked += 1) === 1 ? { status: 400 } : 'right');
+    const made = await rollouts({ sharedAnswers: 2 });
+    const outcomes = await made.run(task, workers(), group([plan([0, 'Answer.']), plan([0, 'Answer.']), plan([0, 'Answer.'])]), AT, NEVER);
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['infrastructure', 'judged', 'judged']);
+    expect(asked).toBe(2);
+  });
+
   it('waits for a worker that is out of order, tells why, and becomes no reward meanwhile', async () => {
     let isDown = true;
     script = () => (isDown ? { status: 503 } : 'right');

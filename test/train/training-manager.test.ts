@@ -396,6 +396,16 @@ describe('a training', { timeout: 120_000 }, () => {
     await expect(manager.start({ workspace, config: { ...config, workers: { nobody: {} } } })).rejects.toThrow('name the worker "nobody", which takes no part in it; those are right, wrong.');
   });
 
+  it.each([true, false])('has a step that plans of a group share paid for once, if it is to share steps: %s', async (sharedSteps) => {
+    unequal();
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: { ...LEARNS, sharedSteps, steps: 1, groupSize: 12 } });
+    await until(manager, trainingId, ({ state }) => state === 'evaluating');
+    const asked = server.requests.map(({ model, body }) => JSON.stringify([model, body['messages']]));
+    expect(new Set(asked).size === asked.length).toBe(sharedSteps);
+    await over(manager, trainingId);
+  });
+
   it('tells each change once, small, and the changes together are the training', async () => {
     const manager = await begin();
     let followed: Training | undefined;

@@ -23,12 +23,13 @@ import { handsOf } from '../../solve/step-prompt.ts';
 import { ONE_CALL } from '../../solve/step-work.ts';
 import { workWithHands, type HandsParts } from '../../solve/work-with-hands.ts';
 import { Slots } from '../../common/slots.ts';
-import type { AnswerCache } from '../../workers/answer-cache.ts';
+import { answerKey, type AnswerCache } from '../../workers/answer-cache.ts';
 import { requestFor, type WorkerCaller } from '../../workers/call-worker.ts';
 import type { ClientModel } from '../../workers/adapters/client-model.ts';
 import { localUsage } from '../../workers/adapters/local-adapter.ts';
 import type { KeySource } from '../../workers/key-source.ts';
 import type { AttemptSpent } from '../../workers/limits/ledger.ts';
+import { isFree } from '../../workers/limits/is-free.ts';
 import type { ModelReply } from '../../workers/model.ts';
 import { costOf, type Prices } from '../../workers/limits/prices.ts';
 import type { GroupPlace, SampledPlan } from '../grpo/grpo-trainer.ts';
@@ -46,6 +47,12 @@ export interface RolloutRunnerOptions {
   readonly hands?: Omit<HandsParts, 'checker'> | undefined;
   /** The training's answers so far: none is paid for twice. */
   readonly answers: AnswerCache;
+  /**
+   * Has a paid worker answer a step once for all plans of a group that share it, and at most so many times in a training. Absent: once for
+   * each sample. Outcomes of a group then depend on each other where answers vary: what differs between its plans is compared under the same
+   * answers, and a lucky answer counts in each plan that has the step.
+   */
+  readonly sharedAnswers?: number | undefined;
   /** Name of the training or evaluation; part of each run's id. */
   readonly name: string;
   /** Answers and budget are shared within this scope. */
@@ -88,6 +95,8 @@ export class RolloutRunner {
   readonly #options: RolloutRunnerOptions;
   readonly #slots: Slots;
   readonly #scope: BudgetScope;
+  /** Answers under way, by their keys in the cache. */
+  readonly #asked = new Map<string, Promise<ModelReply>>();
 
   constructor(options: RolloutRunnerOptions) {
     this.#options = options;
@@ -237,7 +246,7 @@ export class RolloutRunner {
     return new RunDriver({
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now, training: this.#scope }),
-      call: this.#call(rollout.plan),
+      call: this.#call(rollout),
       gatherContext: async () => contextOf(task),
       checker,
       ...('base' in task && { taskBase: { installed: task.installed, baseEdits: task.baseEdits } }),
@@ -253,9 +262,9 @@ export class RolloutRunner {
     });
   }
 
-  /** Calls workers as Solve does. An answer to the same messages for the same sample is never paid for twice. */
-  #call({ sample: sampleIndex, completion, revises }: SampledPlan): RunCall {
-    const { caller, prices, keys, clientModel, answers, scope } = this.#options;
+  /** Calls workers as Solve does. An answer to the same messages for the same sample, or for the same group, is never paid for twice. */
+  #call({ at, plan: { sample, completion, revises } }: Pick<RolloutRequest, 'at' | 'plan'>): RunCall {
+    const { caller, prices, keys, clientModel, answers, scope, sharedAnswers } = this.#options;
     const plans = [...revises ?? [], completion];
     const unpaid = (worker: WorkerConfig, { usage }: ModelReply): AttemptSpent => ({ usage, cost: costOf(worker, usage, prices), durationMs: 0 });
     return async (worker, request, { ledger, attempts, signal }) => {
@@ -274,17 +283,32 @@ export class RolloutRunner {
       // What an agent did is in its copy, and not in its reply.
       if (request.place) return await ask();
       // As it is sent: the comparison may ask a worker with other settings than the training.
+      const sampleIndex = sharedAnswers === undefined || isFree(worker) ? sample : at.step % sharedAnswers;
       const question = { worker, request: requestFor(worker, request), sampleIndex, scope };
+      const key = answerKey(question);
+      // The plan that asks first pays; if its call fails, the next one asks.
+      for (let other = this.#asked.get(key); other; other = this.#asked.get(key)) await settled(other, signal);
       const known = answers.get(question);
       if (known) {
         attempts.remembered(known, unpaid(worker, known));
         return known;
       }
-      const reply = await ask();
-      answers.set(question, reply);
-      return reply;
+      const asked = ask().then((reply) => {
+        answers.set(question, reply);
+        return reply;
+      }).finally(() => this.#asked.delete(key));
+      this.#asked.set(key, asked);
+      return await asked;
     };
   }
+}
+
+/** Resolves when it has ended, however. @throws the signal's reason, at once */
+async function settled(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+  await Promise.race([promise.then(() => {}, () => {}), aborted.promise]);
+  signal.throwIfAborted();
 }
 
 interface RolloutRequest {

@@ -61,8 +61,8 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
-  const { budget: _budget, parallel: _parallel, engine: _engine, updates, evaluation: { samples }, ...learned } = config;
-  // Trainings of an earlier version have one update a batch and no such setting. They go on. What the comparison does is not learned from.
+  const { budget: _budget, parallel: _parallel, engine: _engine, sharedSteps: _shared, updates, evaluation: { samples }, ...learned } = config;
+  // Trainings of an earlier version have one update a batch, and no such setting nor that of shared steps. They go on. What the comparison does is not learned from.
   const digested = { ...learned, evaluation: { samples } };
   const text = JSON.stringify([updates === 1 ? digested : { ...digested, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
   return createHash('sha256').update(text).digest('hex');
@@ -178,6 +178,8 @@ function runnerFor(
     budget: () => ({ ...cast.budget, ...limits() }),
     planner: cast.conductor,
     parallel: config.parallel,
+    // Never in a comparison: its pairs have to be independent of each other.
+    ...(kind === 'rollout' && config.sharedSteps && { sharedAnswers: config.groupSize }),
     ablations: config.ablations,
     onWaiting: (reason) => report(reason === undefined ? working() : { state: 'waiting', message: reason }),
   });
