@@ -8,7 +8,7 @@ const spoken: SpokenMessage[] = [user('Mend the sum'), { role: 'assistant', cont
 const READ = { name: 'read', description: '', parameters: {} };
 
 describe('what agents ask for themselves', () => {
-  // Their own words, shortened: Claude Code 2.1.332, Codex 0.171.0, OpenCode 1.18.33, Continue 1.5.47.
+  // Their own words, shortened: Claude Code 2.1.332, Codex 0.171.0, OpenCode 1.18.33, Continue 1.5.47, Qwen Code 0.24.4.
   it.each([
     ['Claude Code\'s summary', [...spoken, user('CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the conversation so far, paying close attention to the user\'s explicit requests.')], [READ]],
     ['Continue\'s summary', [...spoken, user('Please provide a concise summary of our conversation so far, capturing the key context, decisions made, and current state.')], [READ]],
@@ -16,6 +16,8 @@ describe('what agents ask for themselves', () => {
     ['OpenCode\'s summary', [system('You are a context summarization agent. You are given a conversation between a user and an agent.'), user('[Tool result]: 1')], []],
     ['OpenCode\'s title', [system('You are a title generator. You output ONLY a thread title.'), user('Generate a title for this conversation:\n'), user('"Mend the sum"')], []],
     ['Claude Code\'s title', [system('You are a Claude agent.'), system('Generate a concise, sentence-case title (3-7 words) that captures the main topic or goal of this coding session.'), user('<session>\nMend the sum\n</session>')], []],
+    ['what Qwen Code would remember', [system('You are now acting as the managed memory extraction subagent for an AI coding assistant.'), ...spoken.slice(0, 1), user('Scan the recent conversation.')], [READ]],
+    ['Qwen Code\'s care of its memories', [system('You are performing a managed memory dream — a reflective pass over durable memory files.'), user('Consolidate.')], [READ]],
   ])('%s is one', (_name, messages, tools) => {
     expect(isOwnBusiness({ messages, tools })).toBe(true);
   });
@@ -34,6 +36,8 @@ describe('what agents ask for themselves', () => {
 it('knows the message with which an agent goes on from a summary, and no other', () => {
   const line = 'The sum in src/sum.js was off by one; the bound is mended, and its tests have not been run since.';
   expect(goesOnFrom(`<summary>\n${line}\n</summary>`, [user(`Here is the summary:\n${line}\n`)])).toBe(true);
+  // Claude Code keeps its last call, and says again what it adds to messages.
+  expect(goesOnFrom(line, [user(line), ...spoken.slice(1), user('<system-reminder>\nEnd commit messages so.\n</system-reminder>\n')])).toBe(true);
   expect(goesOnFrom(line, [user(line), { role: 'assistant', content: 'Yes.' }, user('Now the other.')])).toBe(false);
   expect(goesOnFrom('Mend the sum', [user('Mend the sum')])).toBe(false);
   expect(goesOnFrom('', [user('Mend the sum')])).toBe(false);
