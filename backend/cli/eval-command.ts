@@ -103,7 +103,7 @@ async function run(tasks: readonly string[], values: Values, context: CommandCon
   }).finally(() => progress.end()).catch((error: unknown) => {
     // Candidates that were tried are kept.
     if (interrupted.aborted && request.project) sayItGoesOn();
-    throw error;
+    throw asUsageError(error);
   });
   try {
     const estimate = await evaluation.estimate(interrupted);
@@ -221,9 +221,11 @@ function orUsageError<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw error instanceof EvaluationRequestError ? new UsageError(error.message) : error;
+    throw asUsageError(error);
   }
 }
+
+const asUsageError = (error: unknown): unknown => (error instanceof EvaluationRequestError ? new UsageError(error.message) : error);
 
 function contestantOf(name: string): ContestantName {
   if (Object.hasOwn(CONTESTANTS, name)) return name as ContestantName;

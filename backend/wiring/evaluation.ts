@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { ContextGatherer } from '../context/gather-context.ts';
@@ -78,11 +79,12 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
   const close = async (): Promise<void> => {
     for (const step of closing.toReversed()) await step();
   };
+  let isNewFolder = false;
   try {
     const workersFile = await loadWorkersFile(path.join(home, 'workers.json'));
     // Making tasks takes minutes, and is in vain without workers.
     if (!request.simulated) poolOf(workersFile.workers, request.pool, false);
-    await takeFolder(request.folder);
+    isNewFolder = await takeFolder(request.folder);
     const verification = parts?.verification ?? await openVerificationParts(home);
     if (!parts) closing.push(() => verification.close());
     const { sandbox, folders } = verification;
@@ -157,6 +159,8 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     return { evaluation, pool: pool.map(({ id }) => id), tasks: sources.map(({ name, tasks, forms }) => ({ name, tasks: tasks.length, forms })), close };
   } catch (error) {
     await close();
+    // Tasks of the project that were tried are kept; a folder with nothing in it is of no use.
+    if (isNewFolder) await rmdir(request.folder).catch(() => {});
     throw error;
   }
 }

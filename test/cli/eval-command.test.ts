@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { CommandContext } from '../../backend/cli/command.ts';
 import { evalCommand } from '../../backend/cli/eval-command.ts';
 import { UsageError } from '../../backend/cli/usage-error.ts';
+import { EvaluationRequestError } from '../../backend/eval/evaluation/request-error.ts';
 
 const KEPT = { folder: '/home/evaluations/0123456789ab', state: 'over', sources: ['gym'], startedAt: 0, simulated: false, done: 3, all: 3, isPractice: false, spentUsd: 0.25 };
 
@@ -46,14 +47,14 @@ async function evaluate(...args: readonly string[]): Promise<number> {
   return await evaluateUntil(new AbortController().signal, [], args);
 }
 
-async function evaluateUntil(interrupted: AbortSignal, said: string[], args: readonly string[]): Promise<number> {
+async function evaluateUntil(interrupted: AbortSignal, said: string[], args: readonly string[], opened = new Error('It was opened.')): Promise<number> {
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-eval-command-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(path.join(folder, 'tasks.jsonl'), `${JSON.stringify({ problem: '1 + 1?', answer: '2' })}\n`);
   const terminal: Partial<CommandContext['terminal']> = { result: () => {}, say: (text) => void said.push(text), write: () => {} };
   const context: Partial<CommandContext> = {
     terminal: terminal as CommandContext['terminal'], currentFolder: folder, conductorFolder: path.join(folder, 'home'), interrupted,
-    runningSimulation: () => Promise.resolve(undefined), openEvaluation: () => Promise.reject(new Error('It was opened.')),
+    runningSimulation: () => Promise.resolve(undefined), openEvaluation: () => Promise.reject(opened),
   };
   return await evalCommand(args, context as CommandContext);
 }
@@ -67,6 +68,11 @@ it.each([
   const failed = evaluate(...args);
   await expect(failed).rejects.toThrow(message);
   await expect(failed).rejects.toBeInstanceOf(UsageError);
+});
+
+it('takes what the evaluation refuses for wrong usage, too', async () => {
+  const refused = evaluateUntil(new AbortController().signal, [], ['tasks.jsonl', '--best', 'nobody'], new EvaluationRequestError('There is no such worker.'));
+  await expect(refused).rejects.toEqual(new UsageError('There is no such worker.'));
 });
 
 it('says after Ctrl+C while tasks of a project are made that the same command goes on', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -39,6 +39,16 @@ it('refuses what is no switch of a Conductor as a request that cannot be met', a
   const refused = (planner: string): Promise<unknown> => openFiles({ 'one.jsonl': TASK }, { contestants: [], planners: [planner] });
   await expect(refused('sim-aspen+nothing')).rejects.toThrow(EvaluationRequestError);
   await expect(refused('conductor-mini+examples=none')).rejects.toThrow(EvaluationRequestError);
+});
+
+it('leaves no folder where it refuses', async () => {
+  const parent = await mkdtemp(path.join(tmpdir(), 'conductor-refused-'));
+  onTestFinished(() => rm(parent, { recursive: true, force: true }));
+  await expect(openFiles({ 'one.jsonl': TASK }, { folder: path.join(parent, 'new'), best: 'nobody' })).rejects.toThrow('"nobody" of --best is not in the pool');
+  expect(await readdir(parent)).toEqual([]);
+  await mkdir(path.join(parent, 'old'));
+  await expect(openFiles({ 'one.jsonl': TASK }, { folder: path.join(parent, 'old'), best: 'nobody' })).rejects.toThrow(EvaluationRequestError);
+  expect(await readdir(parent)).toEqual(['old']);
 });
 
 it('refuses practice without a task', async () => {

@@ -29,19 +29,25 @@ const MARKS: readonly string[] = [FILES.kept, FILES.answers];
 /** Whether an evaluation writes a file or a folder of this name. SQLite has files beside its own, and tasks of a project a folder. */
 export const isOfEvaluation = (name: string): boolean => NAMES.includes(name) || /^evaluation\.sqlite-(?:wal|shm|journal)$|^project-[0-9a-f]{12}$/.test(name);
 
-/** Makes the folder of an evaluation, or takes it where nothing of somebody else would be overwritten. @throws EvaluationFileError */
-export async function takeFolder(folder: string): Promise<void> {
+/**
+ * Makes the folder of an evaluation, or takes it where nothing of somebody else would be overwritten.
+ * @returns whether it was made
+ * @throws EvaluationFileError
+ */
+export async function takeFolder(folder: string): Promise<boolean> {
   const refused = (why: string, cause?: unknown): EvaluationFileError => new EvaluationFileError(`The folder ${folder} cannot be used: ${why}. Choose another one with --out.`, { cause });
+  let isNew: boolean;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    isNew = (await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined;
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw refused(whyNoFolder(error), error);
   }
   const names = new Set(await readdir(folder));
-  if (MARKS.some((name) => names.has(name))) return;
+  if (MARKS.some((name) => names.has(name))) return isNew;
   const other = NAMES.find((name) => names.has(name));
   if (other !== undefined) throw refused(`"${other}" in it is of no evaluation and would be overwritten`);
+  return isNew;
 }
 
 function whyNoFolder(error: unknown): string {
