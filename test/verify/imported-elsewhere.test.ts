@@ -43,6 +43,7 @@ describe('a project whose tests import an installed copy of it', () => {
     ['a file of it comes from the project, too', importsOf([...LOADED, 'src/pluggy/_hooks.py'], ['pluggy']), PLUGGY],
     ['no test names the module, which pytest itself needs', importsOf(LOADED, ['pluggy']), { ...PLUGGY, 'testing/test_hooks.py': 'import plug, pluggy_of\n' }],
     ['the project has a copy of it that nobody imports by this name', importsOf(LOADED, ['pluggy']), { 'testing/test_hooks.py': 'import pluggy\n', 'acme/_vendor/pluggy/__init__.py': '' }],
+    ['a module that code put there has a name that is a pattern', importsOf(LOADED, ['(plug', '.*']), { ...PLUGGY, '(plug.py': '', '.*.py': '' }],
     ['the project has only tests of that name', importsOf(['tests/test_a.py'], ['tests']), { 'tests/__init__.py': '', 'tests/test_a.py': 'import tests\n' }],
   ])('is not one where %s', (_, imports, files) => {
     expect(importedElsewhere(imports, filesOf(files))).toEqual([]);

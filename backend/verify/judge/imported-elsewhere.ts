@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { escapeRegExp } from '../../common/escape-regexp.ts';
 import { listed } from '../../common/listed.ts';
 import type { SnapshotFiles } from '../copies/copy-pool.ts';
 import { protectedReason } from '../files/protected-paths.ts';
@@ -28,7 +29,7 @@ type Files = Pick<SnapshotFiles, 'paths' | 'text'>;
 export function importedElsewhere({ own, elsewhere }: Imports, { paths, text }: Files): readonly Elsewhere[] {
   const tests = [...own].filter(isTest);
   const isNamed = (name: string): boolean => {
-    const line = new RegExp(`^\\s*(?:import|from)\\s+(?:[\\w.]+\\s*,\\s*)*${name}\\b`, 'm');
+    const line = new RegExp(`^\\s*(?:import|from)\\s+(?:[\\w.]+\\s*,\\s*)*${escapeRegExp(name)}\\b`, 'm');
     return tests.some((test) => line.test(text(test) ?? ''));
   };
   return [...elsewhere].flatMap(([name, file]) => {
