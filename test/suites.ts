@@ -27,6 +27,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/train/{hands-rollout,rollout-crash}.test.ts',
       'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
       'test/lab/gym/{gym-grades,learns}.test.ts',
+      'test/solve/follow-up/follow-up-run.test.ts',
       'test/lm/device/unzip.test.ts',
       'test/packaging/ci-action.test.ts',
       'test/real/agents/doors.test.ts',
@@ -46,7 +47,11 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   },
   {
     reason: 'They compute for long: with many random batches, with each weight, a thousand times, for fifty clients at once, or with the model that is bundled.',
-    files: ['test/lm/decoder/{batch-invariance,memory,trainable}.test.ts', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/{learn-from-outcomes,training-manager}.test.ts', 'test/cli/serve/many-sessions.test.ts'],
+    files: ['test/lm/decoder/{batch-invariance,memory,quantized,train-step,trainable}.test.ts', 'test/lm/trainer/trl.test.ts', 'test/conductor/plan-grammar-random.test.ts', 'test/webview/accessible-scenes.test.tsx', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/{learn-from-outcomes,training-manager}.test.ts', 'test/cli/serve/many-sessions.test.ts'],
+  },
+  {
+    reason: 'They measure simulated workers over thousands of answers.',
+    files: ['test/lab/gym/{balance,hands}.test.ts', 'test/simulator/worker-model.test.ts'],
   },
   {
     reason: 'They read the whole repository.',

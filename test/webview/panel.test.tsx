@@ -1,5 +1,4 @@
 // @vitest-environment jsdom
-import axe from 'axe-core';
 import { options, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -16,22 +15,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-});
-
-describe('every scene', () => {
-  it.each(Object.keys(SCENES))('%s: axe-core finds nothing, opened up or not', async (scene) => {
-    const panel = renderPanel((SCENES[scene] as () => PanelState)());
-    vi.useRealTimers();
-    expect(await violations(panel.root)).toEqual([]);
-    panel.openAll();
-    expect(await violations(panel.root)).toEqual([]);
-  });
-
-  async function violations(root: HTMLElement): Promise<string[]> {
-    // Colours need a layout: test/webview/screenshots.ts checks them in a browser.
-    const found = await axe.run(root, { rules: { 'color-contrast': { enabled: false } } });
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-  }
 });
 
 describe('the tests on the code as it is', () => {
