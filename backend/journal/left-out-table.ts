@@ -35,7 +35,7 @@ export class LeftOutTable {
     const project = this.#statements.workspace.get(runId)?.workspace;
     if (typeof project !== 'string') return;
     if (event.type === 'verify.completed') {
-      // Whoever passes before a change needs to be left out no more.
+      // A test that passes before a change need not be left out any more.
       const leftOut = new Set(this.list(project));
       if (leftOut.size > 0) this.remove(project, event.verdict.tests.filter(({ id, before, flaky }) => leftOut.has(id) && before === 'passed' && !flaky).map(({ id }) => id));
     } else if (event.keptFrom === undefined) {
