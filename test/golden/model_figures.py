@@ -153,7 +153,9 @@ def greedy(model, prompts):
 
 
 def separated(name, gradient, config):
-    """Fused matrices as the matrices that other models have in their place."""
+    """Fused matrices as the matrices that other models have in their place; adapters of them stay as they are."""
+    if "lora_" in name:
+        return [(name, gradient)]
     if "qkv_proj" in name:
         size = config.hidden_size // config.num_attention_heads
         rows = [config.num_attention_heads * size, *[config.num_key_value_heads * size] * 2]

@@ -9,6 +9,7 @@ from transformers import (
     Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 
 ALL_PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+FUSED_PROJECTIONS = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
 
 
 # ---- models ----
@@ -157,9 +158,10 @@ def make_adapters(models, folder):
     make_adapter(models / "qwen3-tiny", folder, "qwen3-tiny-all", 13, dtype=torch.bfloat16, r=4, lora_alpha=8,
                  target_modules=ALL_PROJECTIONS)
     make_adapter(models / "llama-tiny", folder, "llama-tiny-all", 14, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
+    make_adapter(models / "phi3-tiny", folder, "phi3-tiny-all", 16, r=4, lora_alpha=8, target_modules=FUSED_PROJECTIONS)
     make_adapter(models / "gemma3-tiny", folder, "gemma3-tiny-all", 15, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
     return {"qwen2-tiny": ["qwen2-tiny-all", "qwen2-tiny-attention"], "qwen2-tiny-untied": [], "qwen3-tiny": ["qwen3-tiny-all"],
-            "llama-tiny": ["llama-tiny-all"], "mistral-tiny": [], "phi3-tiny": [],
+            "llama-tiny": ["llama-tiny-all"], "mistral-tiny": [], "phi3-tiny": ["phi3-tiny-all"],
             "gemma3-tiny": ["gemma3-tiny-all"]}
 
 

@@ -9,6 +9,7 @@ import { readSafetensorsHeader, storedTensor, type ListedTensor } from '../check
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts';
 import { parseAdapterConfig, type AdapterConfig } from './adapter-config.ts';
 import { AdapterError } from './errors.ts';
+import { withoutFusedPairs } from './fused-pairs.ts';
 import { PROJECTION_PATHS, projectionSize, PROJECTIONS, type Projection } from './projections.ts';
 
 /** The low-rank update of a projection: its weight becomes `weight + scaling · b · a`. */
@@ -71,7 +72,7 @@ export async function outlineAdapter(
   const file = await locateModelFile(root, WEIGHTS);
   if (file === undefined) throw missingFile(root, WEIGHTS);
   const { tensors } = await readSafetensorsHeader(file);
-  const pairs = checkedPairs(root, tensors, adapterConfig, config);
+  const pairs = checkedPairs(root, withoutFusedPairs(tensors, config), adapterConfig, config);
 
   const hash = createHash('sha256').update(JSON.stringify(adapterConfig));
   let parameters = 0;

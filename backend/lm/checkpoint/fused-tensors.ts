@@ -20,15 +20,25 @@ export function withoutFused(listed: ReadonlyMap<string, ListedTensor>, config: 
 
 function partsOf(tensor: ListedTensor, config: DecoderConfig): ListedTensor[] {
   const [, layer, path] = /^(model\.layers\.\d+\.)(.+)\.weight$/.exec(tensor.name) ?? [];
-  if (path === undefined || !Object.hasOwn(FUSED, path)) return [tensor];
+  const parts = path === undefined ? undefined : fusedParts(path, config);
+  if (parts === undefined) return [tensor];
+  tensorOfShape(tensor, [parts.reduce((sum, { rows }) => sum + rows, 0), config.hiddenSize]);
+  return rowRanges(tensor, parts.map(({ name, rows }) => ({ name: `${layer}${name}.weight`, rows })));
+}
+
+/** The matrices of which a fused one consists, by its path below `model.layers.N.`, and how many rows each has; undefined for other matrices. */
+export function fusedParts(path: string, config: DecoderConfig): { readonly name: string; readonly rows: number }[] | undefined {
+  if (!Object.hasOwn(FUSED, path)) return undefined;
   const shapes = linearShapes(config);
-  const parts = FUSED[path as keyof typeof FUSED].map((name) => ({ name, shape: shapes[name] }));
-  const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
-  tensorOfShape(tensor, [rows, config.hiddenSize]);
-  const rowBytes = tensor.byteLength / rows;
+  return FUSED[path as keyof typeof FUSED].map((name) => ({ name, rows: shapes[name][0] }));
+}
+
+/** A matrix as several, each with the next rows of it. */
+export function rowRanges(tensor: ListedTensor, parts: readonly { readonly name: string; readonly rows: number }[]): ListedTensor[] {
+  const [allRows = 1, ...others] = tensor.shape;
   let { offset } = tensor;
-  return parts.map(({ name, shape }) => {
-    const part = { ...tensor, name: `${layer}${name}.weight`, shape, offset, byteLength: shape[0] * rowBytes };
+  return parts.map(({ name, rows }) => {
+    const part = { ...tensor, name, shape: [rows, ...others], offset, byteLength: (tensor.byteLength / allRows) * rows };
     offset += part.byteLength;
     return part;
   });

@@ -44,10 +44,24 @@ async function refusal(folder: string): Promise<AdapterError> {
 const goldenFolder = (kind: 'models' | 'adapters', name: string) =>
   fileURLToPath(new URL(`../../golden/${kind}/${name}`, import.meta.url));
 
+test('refuses a pair of a fused matrix with another number of rows, and one of a model without such matrices', async () => {
+  const { config } = await openCheckpoint(goldenFolder('models', 'phi3-tiny'));
+  const name = (half: 'A' | 'B') => `base_model.model.model.layers.1.self_attn.qkv_proj.lora_${half}.weight`;
+  const pair = (rows: number): Record<string, TensorToWrite> => ({
+    [name('A')]: { type: 'F32', shape: [2, 64], data: numbers(128) },
+    [name('B')]: { type: 'F32', shape: [rows, 2], data: numbers(2 * rows) },
+  });
+  expect((await readAdapter(await adapterFolder(PLAIN, pair(128)), config)).targets).toEqual(['q_proj', 'k_proj', 'v_proj']);
+  await expect(readAdapter(await adapterFolder(PLAIN, pair(126)), config)).rejects.toThrow(AdapterError);
+  expect((await refusal(await adapterFolder(PLAIN, pair(128)))).tensor).toBe(name('A'));
+});
+
 test.each([
   ['qwen2-tiny', 'qwen2-tiny-all', 4, 2, PROJECTIONS],
   ['qwen2-tiny', 'qwen2-tiny-attention', 3, 6 / Math.sqrt(3), ['q_proj', 'v_proj']],
   ['qwen3-tiny', 'qwen3-tiny-all', 4, 2, PROJECTIONS],
+  ['phi3-tiny', 'phi3-tiny-all', 4, 2, PROJECTIONS],
+  ['gemma3-tiny', 'gemma3-tiny-all', 4, 2, PROJECTIONS],
 ] as const)('reads what peft saved for %s as %s', async (model, name, rank, scaling, targets) => {
   const { config } = await openCheckpoint(goldenFolder('models', model));
   const adapter = await readAdapter(goldenFolder('adapters', name), config);
@@ -206,7 +220,9 @@ test('reports missing and damaged files as it does those of models', async () =>
 
 test('says of each adapter in a folder whether it fits the model, and why not', async () => {
   const { config } = await openCheckpoint(goldenFolder('models', 'qwen2-tiny'));
-  const [llama, all, attention, qwen3, ...none] = await inspectAdapters(goldenFolder('adapters', ''), config);
+  const [gemma, llama, phi, all, attention, qwen3, ...none] = await inspectAdapters(goldenFolder('adapters', ''), config);
+  expect(gemma).toMatchObject({ name: 'gemma3-tiny-all', compatible: false });
+  expect(phi).toMatchObject({ name: 'phi3-tiny-all', compatible: false });
   // Of another model, whose shapes are the same.
   expect(llama).toMatchObject({ name: 'llama-tiny-all', compatible: true });
   expect(all).toMatchObject({ name: 'qwen2-tiny-all', compatible: true, rank: 4, targets: PROJECTIONS });
