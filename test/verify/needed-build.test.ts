@@ -8,6 +8,9 @@ import { makeScratch } from './setup.ts';
 const MANIFEST = { name: 'half', main: './index.js', scripts: { test: 'mocha', prebuild: 'rm -f index.js', build: 'esbuild lib/half.js --outfile=index.js' } };
 const SOURCES = { 'lib/half.js': '', 'test/half.js': "import { half } from '../index.js';\n" };
 
+const OWN_NAME = { 'lib/half.js': '', 'test/half.js': "import 'node:test';\nimport { half } from 'half';\n" };
+const CONDITIONAL = { ...MANIFEST, scripts: { ...MANIFEST.scripts, test: 'node --conditions development test/half.js' } };
+
 async function found(files: Readonly<Record<string, string>>, manifest: object = MANIFEST, command = 'npm test') {
   await using scratch = await makeScratch();
   const base = await scratch.project({ ...files, 'package.json': JSON.stringify(manifest) });
@@ -26,6 +29,9 @@ describe('the build that tests need', () => {
     });
     expect(await found({ ...SOURCES, 'test/half.js': "const half = require('..');\n" })).toMatchObject(build);
     expect(await found({ ...SOURCES, 'test/half.js': "const half = require('half');\n" })).toMatchObject(build);
+    const conditions = { development: './lib/half.js', default: './index.js' };
+    const production = { ...CONDITIONAL, exports: conditions, scripts: { ...MANIFEST.scripts, test: 'node --conditions production test/half.js' } };
+    expect(await found(OWN_NAME, production)).toMatchObject(build);
     const inDist = { ...SOURCES, 'test/half.js': "import x from '../dist/esm/half.mjs';\n" };
     expect(await found(inDist)).toMatchObject({ missing: 'dist/esm/half.mjs' });
     expect(await found({ ...SOURCES, 'sub/package.json': JSON.stringify(MANIFEST), 'sub/test/a.js': "import '../index.js';\n" }, {}, 'cd sub && npm test'))
@@ -35,6 +41,8 @@ describe('the build that tests need', () => {
   it.each([
     ['what they import is there', { ...SOURCES, 'index.js': '' }, MANIFEST],
     ['it is there as TypeScript', { ...SOURCES, 'index.ts': '' }, MANIFEST],
+    ['a condition has the package\'s name stand for its sources', OWN_NAME, { ...CONDITIONAL, exports: { development: './lib/half.js', default: './index.js' } }],
+    ['a condition does so for its main entry', OWN_NAME, { ...CONDITIONAL, exports: { '.': { types: './index.d.ts', development: './lib/half.js', default: './index.js' } } }],
     ['nothing builds it', SOURCES, { ...MANIFEST, scripts: { test: 'mocha', prepare: 'husky' } }],
     ['the test command builds already', SOURCES, { ...MANIFEST, scripts: { ...MANIFEST.scripts, pretest: 'npm run build' } }],
     ['what is missing is not what a build makes', { ...SOURCES, 'test/half.js': "import '../lib/third.js';\nimport './none.js';\n" }, { ...MANIFEST, main: 'lib/half.js' }],

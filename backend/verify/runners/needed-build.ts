@@ -47,7 +47,7 @@ export async function neededBuild({ runner, command, preparation = '' }: ChosenR
   if (manifest === undefined || script === undefined) return undefined;
   const build = await expandScripts(`npm run ${script}`, path.join(folder, project));
   if (`${command}\n${preparation}`.includes(build)) return undefined;
-  const missing = missingImport({ files, project, manifest, followsNames: !['vitest', 'jest'].includes(runner.name) });
+  const missing = missingImport({ files, project, manifest, conditions: conditionsIn(command), followsNames: !['vitest', 'jest'].includes(runner.name) });
   if (missing === undefined) return undefined;
   const where = project === '' ? '' : `cd ${project} && `;
   const ending = command.endsWith('${conductor_failed:-0})') ? '' : ' && (exit ${conductor_failed:-0})';
@@ -64,17 +64,20 @@ interface Project {
   readonly files: ProjectTexts;
   readonly project: string;
   readonly manifest: z.infer<typeof manifestSchema>;
+  /** Names that Node is told with `--conditions`. */
+  readonly conditions: readonly string[];
   /** Whether the package's own name in an import means its built files. Some runners are told otherwise. */
   readonly followsNames: boolean;
 }
 
-function missingImport({ files, project, manifest, followsNames }: Project): string | undefined {
+function missingImport({ files, project, manifest, conditions, followsNames }: Project): string | undefined {
   const { paths } = files;
   const published = new Set(stringsIn([manifest.main, manifest.module, manifest.exports, manifest.bin]).map((text) => path.posix.join(project, text)));
   const isThere = (target: string): boolean =>
     ENDINGS.some((ending) => paths.has(target + ending) || paths.has(`${target}/index${ending}`))
     || paths.has(`${target}/package.json`) || paths.has(target.replace(/\.([cm]?)js(x?)$/, '.$1ts$2'));
   const main = path.posix.join(project, typeof manifest.main === 'string' ? manifest.main : 'index.js');
+  const named = entryUnder(conditions, manifest.exports);
   let seen = 0;
   for (const file of paths) {
     if (!TEST_SOURCE.test(file) || (project !== '' && !file.startsWith(`${project}/`)) || (seen += 1) > MAX_TEST_FILES) continue;
@@ -82,6 +85,7 @@ function missingImport({ files, project, manifest, followsNames }: Project): str
     for (const [, specifier = ''] of text.matchAll(IMPORTS)) {
       const isOwnName = manifest.name !== '' && specifier === manifest.name;
       if (!specifier.startsWith('.') && !(isOwnName && followsNames)) continue;
+      if (isOwnName && named !== undefined && isThere(path.posix.join(project, named))) continue;
       const target = isOwnName ? project || '.' : path.posix.join(path.posix.dirname(file), specifier);
       // The package itself stands for its main file.
       const wanted = path.posix.relative(project, target) === '' ? main : target.replace(/\/$/, '');
@@ -91,6 +95,15 @@ function missingImport({ files, project, manifest, followsNames }: Project): str
     }
   }
   return undefined;
+}
+
+const conditionsIn = (command: string): readonly string[] => [...command.matchAll(/\s(?:--conditions|-C)[=\s]\s*([\w-]+)/g)].map(([, name = '']) => name);
+
+/** What the package's own name stands for where Node is told one of these conditions: often its sources. */
+function entryUnder(conditions: readonly string[], exports: unknown): string | undefined {
+  if (typeof exports !== 'object' || exports === null) return undefined;
+  const entry = Object.entries(exports).find(([key]) => key === '.' || conditions.includes(key))?.[1] as unknown;
+  return typeof entry === 'string' && !('.' in exports) ? entry : entryUnder(conditions, entry);
 }
 
 /** Whether a file lies in a folder that has the name of one that is built, and that holds nothing else. */
