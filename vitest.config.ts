@@ -17,7 +17,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'quick', include: TEST_FILES, exclude: [...NO_TEST_FILES, ...SLOW_TEST_FILES], maxWorkers: cores },
+        test: {
+          name: 'quick',
+          include: TEST_FILES,
+          exclude: [...NO_TEST_FILES, ...SLOW_TEST_FILES],
+          maxWorkers: cores,
+          // Each process loads a module once for all of its files, which takes a third of the time off. So a file leaves nothing changed behind.
+          isolate: false,
+        },
       },
       {
         extends: true,

@@ -54,6 +54,10 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     files: ['test/lab/gym/{balance,hands}.test.ts', 'test/simulator/worker-model.test.ts'],
   },
   {
+    reason: 'They put something in the place of a module of Node, which no other file may have loaded before.',
+    files: ['test/common/failing-writes.test.ts'],
+  },
+  {
     reason: 'They read the whole repository.',
     files: ['test/lint/{house-style,import-rules}.test.ts', 'test/packaging/shipped-files.test.ts'],
   },

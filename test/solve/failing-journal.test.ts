@@ -101,6 +101,7 @@ async function undisturbed() {
 
 it('where the disk is full, a run goes on when there is room, and nothing is paid for twice', async () => {
   const { writes, expected } = await undisturbed();
+  let failures = 0;
   for (let atWrite = 1; atWrite <= writes; atWrite += 1) {
     // A disk that stays full is the simpler case: some points are enough.
     for (const forGood of atWrite % 5 === 1 ? [false, true] : [false]) {
@@ -110,6 +111,13 @@ it('where the disk is full, a run goes on when there is room, and nothing is pai
       sqlite.failWith({ code: FULL, atWrite, forGood });
       const refused: unknown = await start().then(() => undefined, (error: unknown) => error);
       await settled();
+      // Calls that end in one turn of the event loop share a commit, so a run may have a few writes fewer.
+      if (sqlite.writes < atWrite) {
+        sqlite.failWith(undefined);
+        await close();
+        continue;
+      }
+      failures += 1;
       const said = refused ? explainError(refused)?.message : log[0];
       expect(said, point).toContain(SENTENCE);
       sqlite.failWith(undefined);
@@ -128,6 +136,7 @@ it('where the disk is full, a run goes on when there is room, and nothing is pai
       await close();
     }
   }
+  expect(failures).toBeGreaterThan(writes);
 }, 60_000);
 
 it('a cancellation that the journal cannot take is kept until it can', async () => {
