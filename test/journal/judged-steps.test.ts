@@ -123,7 +123,7 @@ describe('the steps that tests judged', () => {
     expect(steps).toHaveLength(1);
     before.close();
     const database = new DatabaseSync(file);
-    database.exec('DROP TABLE judged_steps; PRAGMA user_version = 3');
+    database.exec('DROP TABLE judged_steps; DROP TABLE left_out_tests; PRAGMA user_version = 3');
     database.close();
     expect(openJournal(file).judgedSteps(10)).toEqual(steps);
   });
