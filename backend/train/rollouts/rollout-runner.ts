@@ -23,6 +23,7 @@ import { handsOf } from '../../solve/step-prompt.ts';
 import { ONE_CALL } from '../../solve/step-work.ts';
 import { workWithHands, type HandsParts } from '../../solve/work-with-hands.ts';
 import { Slots } from '../../common/slots.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import { answerKey, type AnswerCache } from '../../workers/answer-cache.ts';
 import { requestFor, type WorkerCaller } from '../../workers/call-worker.ts';
 import type { ClientModel } from '../../workers/adapters/client-model.ts';
@@ -287,7 +288,7 @@ export class RolloutRunner {
       const question = { worker, request: requestFor(worker, request), sampleIndex, scope };
       const key = answerKey(question);
       // The plan that asks first pays; if its call fails, the next one asks.
-      for (let other = this.#asked.get(key); other; other = this.#asked.get(key)) await settled(other, signal);
+      for (let other = this.#asked.get(key); other; other = this.#asked.get(key)) await unlessAborted(other.then(() => {}, () => {}), signal);
       const known = answers.get(question);
       if (known) {
         attempts.remembered(known, unpaid(worker, known));
@@ -301,14 +302,6 @@ export class RolloutRunner {
       return await asked;
     };
   }
-}
-
-/** Resolves when it has ended, however. @throws the signal's reason, at once */
-async function settled(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => aborted.resolve(), { once: true });
-  await Promise.race([promise.then(() => {}, () => {}), aborted.promise]);
-  signal.throwIfAborted();
 }
 
 interface RolloutRequest {
