@@ -46,7 +46,7 @@ export interface Attended {
 
 /** Causal attention over whole rows, by the fastest kernel of the device. */
 export const promptAttention = (g: Graph, decoder: Decoder, projected: Projected, rows: PromptRows): Attended =>
-  (decoder.weights.hasFusedAttention(projected.sight) ? fusedCausalAttention : causalAttention)(g, decoder, projected, rows);
+  (decoder.weights.hasFusedAttention(projected.sight.window) ? fusedCausalAttention : causalAttention)(g, decoder, projected, rows);
 
 /** Causal attention by onnxruntime's kernel, which holds no [length, length] scores. It has no gradient, and no float32 on CUDA. */
 export function fusedCausalAttention(g: Graph, { config }: Decoder, { query, key, value, sight }: Projected, { batch, length, total }: PromptRows): Attended {

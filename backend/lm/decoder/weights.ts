@@ -9,7 +9,6 @@ import { gather } from '../graph/ops/indexing.ts';
 import { gemm, linear, linearQuantized, linearStored } from '../graph/ops/linear.ts';
 import type { Shape } from '../graph/tensor-type.ts';
 import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
-import type { Sight } from './decoder.ts';
 
 /**
  * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). Reproducible sampling needs a row's result to be
@@ -62,7 +61,8 @@ export class DecoderWeights {
     return this.#options.compute;
   }
 
-  hasFusedAttention({ window }: Sight): boolean {
+  /** @param window how many tokens a token sees, itself included; undefined: all */
+  hasFusedAttention(window: number | undefined): boolean {
     return this.#device.hasFusedAttention(this.compute) && (window === undefined || this.#device.fusesWindows);
   }
 
