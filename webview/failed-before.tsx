@@ -27,7 +27,7 @@ export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JS
         </>
       )}
     >
-      {l10n.t('Must the answer mend that? If not, the same answer is judged without it, and nothing is paid. Later questions leave it out as well, while it fails.')}
+      {l10n.t('Tests that must pass may cost another try. Tests that are left out cost nothing: the same answer is judged without them, and later questions leave them out, too, while they fail.')}
       <p class="note tone-bad" role="alert" dir="auto">{problem}</p>
     </Notice>
   );
