@@ -11,7 +11,8 @@ const FINE_TUNE = 'Conductor: Fine-tune on Project Tests';
 
 /** Enough to look at a training while it runs: a step takes about three seconds. */
 const STEPS = 16;
-const PLANS = STEPS * 2 * 4;
+/** Those of all steps, and of the tries on the way, a tenth as many of at most two plans each. */
+const PLANS = STEPS * 2 * 4 + 12 * 2;
 /** Of a training at which nobody looks. */
 const FEW_STEPS = 3;
 
