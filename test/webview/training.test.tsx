@@ -158,7 +158,7 @@ describe('the curves', () => {
     const panel = show(runningTraining());
     const pictures = [...panel.root.querySelectorAll('.curves .curve svg')];
     expect(pictures.map((picture) => picture.querySelector('title')?.textContent)).toEqual([
-      'Reward', 'Verified', 'Plans that parse', 'Length', 'Cut off', 'Entropy', 'Gradient', 'Spent',
+      'Reward', 'Verified', 'Plans that parse', 'Length', 'Cut off', 'Entropy', 'Gradient', 'Cost of plans',
     ]);
     expect(pictures[0]?.querySelector('desc')?.textContent).toMatch(/^mean over the plans of a step, over 23 steps: from 0\.\d{3} to 0\.\d{3}, between/);
     expect(pictures.every((picture) => picture.querySelector('.curve-line')?.getAttribute('d')?.startsWith('M'))).toBe(true);

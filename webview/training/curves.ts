@@ -61,7 +61,7 @@ export function curvesOf({ metrics }: Pick<Training, 'metrics'>): readonly Curve
   let sum = 0;
   const spent = costs.map((cost) => (sum += cost ?? 0));
   return [...measured, {
-    name: l10n.t('Spent'), meaning: l10n.t('on the workers, all steps so far'), span: [0, 0], format: formatUsd, values: spent,
+    name: l10n.t('Cost of plans'), meaning: l10n.t('all steps so far; a step that plans share counts in each'), span: [0, 0], format: formatUsd, values: spent,
   }];
 }
 
