@@ -164,6 +164,18 @@ describe('the curves', () => {
     expect(pictures.every((picture) => picture.querySelector('.curve-line')?.getAttribute('d')?.startsWith('M'))).toBe(true);
   });
 
+  it('have ids of their own, also those that come later', () => {
+    const training = runningTraining();
+    const panel = show({ ...training, metrics: [] });
+    for (const steps of [1, 2, training.metrics.length]) {
+      const metrics = training.metrics.slice(0, steps).map(({ entropy, ...rest }): Record<string, number> => (steps > 2 && entropy !== undefined ? { ...rest, entropy } : rest));
+      panel.show(stateWith({ training: { ...training, metrics } }));
+    }
+    const ids = [...panel.root.querySelectorAll('.curve [id]')].map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(16);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it('look at the same step where one of them is pointed at', () => {
     const panel = show(runningTraining());
     const first = panel.root.querySelector('.curves .curve svg') as SVGSVGElement;

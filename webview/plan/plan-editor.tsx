@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { MOST_CHARACTERS, MOST_STEPS } from '../../backend/protocol/plan-limits.ts';
 import type { Plan } from '../../backend/protocol/plan.ts';
 import type { RoundView, RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
@@ -11,6 +11,7 @@ import { fillSentence } from '../fill-sentence.ts';
 import { useHost, useReply } from '../host.ts';
 import { workerName } from '../run-stage.ts';
 import { useDecision } from '../use-decision.ts';
+import { useUniqueId } from '../use-unique-id.ts';
 import { edgesOf, gutterWidth } from './edges.ts';
 import {
   editedFrom, isChanged, isComplete, isUsed, planOf, positionsRead, readEditedPlan, withNewStep, withoutStep, withRead, withStep,
@@ -163,7 +164,7 @@ function EditedSteps({ steps, pool, root, ...more }: EditedStepsProps): JSX.Elem
 
 function EditedStepCard({ steps, index, change, pool, round, estimates, add, remove }: Omit<EditedStepsProps, 'root'> & { readonly index: number }): JSX.Element | null {
   const step = steps[index];
-  const id = useId();
+  const id = useUniqueId();
   if (!step) return null;
   const number = index + 1;
   const estimate = estimates?.[index];

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { useId, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
+import { useUniqueId } from '../use-unique-id.ts';
 import { bandOf, describe, extentOf, pathOf, xOf, type Curve } from './curves.ts';
 
 /** Units of the plot. The picture is stretched to its width; the line widths are not. */
@@ -12,7 +13,7 @@ export function CurveView({ curve, at, onLook }: {
   readonly at: number | undefined;
   readonly onLook: (step: number | undefined) => void;
 }): JSX.Element {
-  const id = useId();
+  const id = useUniqueId();
   const drawn = useMemo(() => ({ line: pathOf(curve, SIZE), band: bandOf(curve, SIZE), extent: extentOf(curve), text: describe(curve) }), [curve]);
   const { values, format, name } = curve;
   const shown = Math.min(at ?? values.length - 1, values.length - 1);
