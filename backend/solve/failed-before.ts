@@ -1,8 +1,9 @@
 import { onlyFailedBefore } from '../protocol/failed-before.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
-import { undecidedRound } from '../protocol/run-facts.ts';
+import { firstPlanned, undecidedRound } from '../protocol/run-facts.ts';
 import type { FailedBefore, RunRequest } from '../protocol/run-request.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import { isRed } from '../protocol/test-changes.ts';
 import type { LeavingOut } from '../verify/judge/left-out.ts';
 import { RunRefusedError } from './errors.ts';
 
@@ -26,14 +27,30 @@ export function judgedBy(run: Pick<RunSnapshot, 'request' | 'rounds' | 'leftOut'
 const leftOutIn = ({ rounds }: Pick<RunSnapshot, 'rounds'>): string[] => rounds.flatMap(({ failedBefore }) => (failedBefore?.state === 'leave-out' ? failedBefore.tests : []));
 
 /** The tests of which a person is to say whether they must pass; none where nobody is asked, or has said so. */
-export function testsToAskOf({ request, rounds }: Pick<RunSnapshot, 'request' | 'rounds'>, { verdict, failedBefore }: Pick<RoundView, 'verdict' | 'failedBefore'>): string[] {
-  const mustPass = request.tests !== undefined || rounds.some((round) => round.failedBefore?.state === 'must-pass');
+export function testsToAskOf(run: Pick<RunSnapshot, 'request' | 'rounds'>, round: RoundView): string[] {
+  const { request, rounds } = run;
+  const { verdict, failedBefore } = round;
+  const mustPass = request.tests !== undefined || rounds.some((other) => other.failedBefore?.state === 'must-pass');
   if (request.failedBefore !== 'ask' || mustPass || !verdict) return [];
   const red = onlyFailedBefore(verdict);
   const { tests: asked = [], state } = failedBefore ?? {};
   // What was said of them is not asked again, whatever the verdict makes of it.
-  if (state === 'leave-out' && red.every((id) => asked.includes(id))) return [];
-  return red.length === 0 ? [] : [...new Set([...asked, ...red])];
+  if (red.length === 0 || (state === 'leave-out' && red.every((id) => asked.includes(id)))) return [];
+  return isSeenTwice(run, round, red) || isLastAnswer(run, round) ? [...new Set([...asked, ...red])] : [];
+}
+
+/**
+ * Whether another answer leaves these tests red, too. One wrong answer to a question about a red test looks like a right answer beside a test
+ * that has nothing to do with it; after two that change nothing about it, a person is asked before a third is paid.
+ */
+const isSeenTwice = ({ rounds }: Pick<RunSnapshot, 'rounds'>, { index }: RoundView, red: readonly string[]): boolean =>
+  rounds.some(({ index: other, verdict }) => other !== index && red.every((id) => verdict?.tests.some((test) => test.id === id && isRed(test))));
+
+/** Whether no other answer is to come that could leave them green. */
+function isLastAnswer(run: Pick<RunSnapshot, 'request' | 'rounds'>, { index, localTry }: RoundView): boolean {
+  const { request: { attempts, rounds: most }, rounds } = run;
+  const all = firstPlanned(run) + (attempts > 1 ? attempts : most);
+  return !localTry && rounds.length === all && rounds.every(({ index: other, verdict, failure }) => other === index || verdict !== undefined || failure !== undefined);
 }
 
 /** What was said of these tests at another answer of the run, and holds for this one as well. */

@@ -115,7 +115,7 @@ beforeAll(async () => {
   await cp(tested, red, { recursive: true });
   await writeFile(path.join(red, 'src/b.test.js'), "import { test } from 'node:test';\ntest('b', () => {});\n");
   scenarios.set('red before', {
-    name: 'red before', question: 'The constant a is wrong, please mend it.', workspace: red, more: { request: { failedBefore: 'ask' } },
+    name: 'red before', question: 'The constant a is wrong, please mend it.', workspace: red, more: { request: { failedBefore: 'ask', rounds: 1 } },
     workers: (home) => scriptedWorkers(`red before-${home}`, {}),
   });
   scenarios.set('continued', {

@@ -43,18 +43,31 @@ const types = (run: DrivenRun): string[] => run.events().map(({ event: { type } 
 const HELD = ['verify.completed', 'verdict.held', 'verdict.decided'];
 
 it('judges the same answer again without the tests that a person leaves out, and pays for nothing', async () => {
-  const run = await drivenRun([ONE_STEP, answer('t1 t2')], { ...request, rounds: 3 });
+  const run = await drivenRun([ONE_STEP, answer('t1 t2')], { ...request, rounds: 1 });
   const ended = await driveWith(run, 'leave-out');
   expect(ended).toMatchObject({ outcome: 'passes', rounds: [{ failedBefore: { state: 'leave-out', tests: ['t1', 't2'] }, verdict: { outcome: 'passes' } }] });
   expect(types(run)).toEqual([...HELD, 'verify.completed']);
   expect(run.asked).toHaveLength(2);
 });
 
+it('asks nobody where the next answer mends what the first did not', async () => {
+  const run = await drivenRun([ONE_STEP, answer('t1'), ONE_STEP, answer('')], { ...request, rounds: 3 });
+  expect(await driveWith(run)).toMatchObject({ outcome: 'passes' });
+  expect(types(run)).toEqual(['verify.completed', 'verify.completed']);
+});
+
+it('asks before a third answer is paid where the second changes nothing about the tests', async () => {
+  const run = await drivenRun([ONE_STEP, answer('t1 t2'), ONE_STEP, answer('t1')], { ...request, rounds: 5 });
+  expect(await driveWith(run, 'leave-out')).toMatchObject({ outcome: 'passes', rounds: [{ verdict: { outcome: 'failed' } }, { verdict: { outcome: 'passes' } }] });
+  expect(types(run)).toEqual(['verify.completed', ...HELD, 'verify.completed']);
+  expect(run.asked).toHaveLength(4);
+});
+
 it('tries on where the tests must pass, and does not ask again', async () => {
-  const run = await drivenRun([ONE_STEP, answer('t1'), ONE_STEP, answer('t1')], { ...request, rounds: 2 });
+  const run = await drivenRun([ONE_STEP, answer('t1'), ONE_STEP, answer('t1'), ONE_STEP, answer('t1')], { ...request, rounds: 3 });
   const ended = await driveWith(run, 'must-pass');
-  expect(ended).toMatchObject({ outcome: 'not-verified', rounds: [{ failedBefore: { state: 'must-pass' }, verdict: { outcome: 'failed' } }, { verdict: { outcome: 'failed' } }] });
-  expect(types(run)).toEqual([...HELD, 'verify.completed']);
+  expect(ended).toMatchObject({ outcome: 'not-verified', rounds: [{ verdict: { outcome: 'failed' } }, { failedBefore: { state: 'must-pass' } }, { verdict: { outcome: 'failed' } }] });
+  expect(types(run)).toEqual(['verify.completed', ...HELD, 'verify.completed']);
 });
 
 it('asks of tests that nobody has spoken of, and of the others no more', async () => {
