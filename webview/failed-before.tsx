@@ -4,17 +4,24 @@ import { useState } from 'preact/hooks';
 import { undecidedRound } from '../backend/protocol/run-facts.ts';
 import type { FailedBefore } from '../backend/protocol/run-request.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { tellingLine } from '../backend/protocol/telling-line.ts';
+import { partsOf } from '../backend/protocol/verdict-facts.ts';
 import { Button } from './controls.tsx';
 import { useHost } from './host.ts';
+import { visibleText } from './markdown/visible-text.ts';
 import { Notice } from './notice.tsx';
 import { useDecision } from './use-decision.ts';
+
+/** The person has to know at a glance whether they have to do with the question; all of them stand in the verdict. */
+const MAX_NAMES = 5;
 
 /** The tests for which alone the answer fails, and which failed before: must they pass? */
 export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const { send, isSent, problem } = useDecision();
   const round = undecidedRound(run);
   if (!round?.failedBefore) return null;
-  const count = round.failedBefore.tests.length;
+  const { tests } = round.failedBefore;
+  const count = tests.length;
   const decide = (failedBefore: FailedBefore): void =>
     send((to) => to.ask<'decideFailedBefore'>({ type: 'decideFailedBefore', runId: run.runId, round: round.index, failedBefore }));
   return (
@@ -27,9 +34,22 @@ export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JS
         </>
       )}
     >
+      <ul class="test-names">
+        {tests.slice(0, MAX_NAMES).map((id) => <Red key={id} id={id} message={round.verdict?.tests.find((test) => test.id === id)?.message} />)}
+        {count > MAX_NAMES && <li>{l10n.t('and {0} more', count - MAX_NAMES)}</li>}
+      </ul>
       {l10n.t('Tests that must pass may cost another try. Tests that are left out cost nothing: the same answer is judged without them, and later questions leave them out, too, while they fail.')}
       <p class="note tone-bad" role="alert" dir="auto">{problem}</p>
     </Notice>
+  );
+}
+
+function Red({ id, message }: { readonly id: string; readonly message: string | undefined }): JSX.Element {
+  return (
+    <li>
+      <bdi>{visibleText(partsOf(id).join(' › '))}</bdi>
+      {message !== undefined && <p class="quiet" dir="auto">{visibleText(tellingLine(message))}</p>}
+    </li>
   );
 }
 
@@ -46,7 +66,7 @@ export function LeftOutBefore({ run: { runId, leftOut } }: { readonly run: RunSn
   if (!leftOut) return null;
   const takeBack = (): void => {
     host.ask<'takeBackLeftOut'>({ type: 'takeBackLeftOut', runId })
-      .then(() => setSaid(l10n.t('They count in your next questions.')), (error: unknown) => setSaid(error instanceof Error ? error.message : String(error)));
+      .then(() => setSaid(leftOut.length === 1 ? l10n.t('It counts in your next questions.') : l10n.t('They count in your next questions.')), (error: unknown) => setSaid(error instanceof Error ? error.message : String(error)));
   };
   return (
     <p class="quiet" role="status">

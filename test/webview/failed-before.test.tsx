@@ -26,6 +26,13 @@ it('speaks of one test as of one', () => {
   expect(panel.button('It must pass')).toBeDefined();
 });
 
+it('names the tests, and says what each fails with', () => {
+  const named = (ids?: string[]): string[] => [...renderPanel(stateWith({ run: undecidedRun(ids) })).root.querySelectorAll('.notice .test-names li')].map((item) => item.textContent ?? '');
+  expect(named()).toHaveLength(2);
+  expect(named()[1]).toBe('test/clock.test.ts › clock › asks a server for the timeError: getaddrinfo EAI_AGAIN time.example');
+  expect(named(Array.from({ length: 9 }, (_, index) => `test/a.test.ts > ${index}`)).at(-1)).toBe('and 4 more');
+});
+
 it('says in place why a decision was refused, and takes another one', async () => {
   const panel = renderPanel(stateWith({ run: undecidedRun() }));
   panel.click('They must pass');

@@ -1,20 +1,29 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { skillsOf } from '../../../backend/simulator/skills.ts';
-import { FLAWLESS_WORKERS } from '../harness/simulated-home.ts';
+import { answerAsWorker } from '../../../backend/simulator/worker-model.ts';
+import { violationsIn } from '../harness/violations.ts';
 import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
 
 const SCREENS = path.join(ARTIFACTS, 'screens');
 
 /** As far below 0 nothing goes right. */
-const HOPELESS_WORKERS = FLAWLESS_WORKERS.map((worker) => ({ ...worker, skills: skillsOf([-10, -10, -10]) }));
+const HOPELESS = skillsOf([-10, -10, -10]);
+
+/** A test that no change of the project mends. */
+const RED_ANYWAY = `import test from 'node:test';
+test('needs a program that is not here', () => { throw new Error('no such program'); });
+`;
 
 describe('an answer that the tests are against', () => {
   let workbench: Workbench;
+  let isHopeless = true;
 
   beforeAll(async () => {
-    workbench = await Workbench.start({ latency: 0, width: 1_440, height: 1_000, workers: HOPELESS_WORKERS });
+    workbench = await Workbench.start({
+      latency: 0, width: 1_440, height: 1_000, rule: (character, request) => answerAsWorker({ ...character, ...(isHopeless && { skills: HOPELESS }) }, request),
+    });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());
@@ -41,5 +50,39 @@ describe('an answer that the tests are against', () => {
     await window.page.keyboard.press('Enter');
     await panel.answer.getByText('Rejected; no file was changed.').waitFor();
     expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  it('waits with its verdict where only a test is red that failed before, and is judged without that test for nothing', async () => {
+    const { window, panel, project, simulator } = workbench;
+    isHopeless = false;
+    await writeFile(path.join(project, 'test', 'machine.test.js'), RED_ANYWAY);
+    await workbench.solve();
+    await expect.poll(() => panel.status.innerText(), { timeout: 120_000 }).toBe('The verdict waits for you');
+    await panel.frame.getByText('1 test that failed before still fails.').waitFor();
+    for (const theme of ['light', 'dark'] as const) {
+      await window.useTheme(theme);
+      await panel.frame.locator(`body.vscode-${theme}`).waitFor();
+      await expect.poll(() => violationsIn(panel.frame), { timeout: 60_000 }).toEqual([]);
+      await window.screenshot(path.join(SCREENS, `verdict-waits-${theme}.png`));
+    }
+    const asked = simulator.asked;
+    await panel.button('Leave it out').click();
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
+    expect(simulator.asked).toBe(asked);
+    await window.screenshot(path.join(SCREENS, 'verdict-left-out-dark.png'));
+  });
+
+  it('leaves that test out of later questions, and says so, until that is taken back', async () => {
+    const { window, panel } = workbench;
+    await workbench.solve();
+    await panel.frame.getByText('1 test is left out while it fails, as you said before.').waitFor({ timeout: 60_000 });
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
+    await panel.button('Take back').click();
+    await panel.frame.getByText('They count in your next questions.').waitFor();
+    await window.screenshot(path.join(SCREENS, 'left-out-taken-back-dark.png'));
+    await workbench.solve();
+    await expect.poll(() => panel.status.innerText(), { timeout: 120_000 }).toBe('The verdict waits for you');
+    await panel.button('It must pass').click();
+    await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toContain('Not verified');
   });
 });
