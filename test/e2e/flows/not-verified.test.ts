@@ -78,7 +78,7 @@ describe('an answer that the tests are against', () => {
     await panel.frame.getByText('1 test is left out while it fails, as you said before.').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
     await panel.button('Take back').click();
-    await panel.frame.getByText('They count in your next questions.').waitFor();
+    await panel.frame.getByText('It counts in your next questions.').waitFor();
     await window.screenshot(path.join(SCREENS, 'left-out-taken-back-dark.png'));
     await workbench.solve();
     await expect.poll(() => panel.status.innerText(), { timeout: 120_000 }).toBe('The verdict waits for you');
