@@ -23,7 +23,7 @@ function verdictOf(text: string, leaveOut: readonly string[]): Verdict {
 
 const checker: Checker = {
   ...NO_TESTS,
-  parsePatch: async (text) => ({ edits: [{ path: 'src/a.js', kind: 'create', before: null, after: text }], refused: [] }),
+  parsePatch: async (text) => ({ edits: !text.includes('```') ? [] : [{ path: 'src/a.js', kind: 'create', before: null, after: text }], refused: [] }),
   verify: async ({ patch, leaveOut }) => verdictOf(patch.edits[0]?.after ?? '', Array.isArray(leaveOut) ? leaveOut as string[] : []),
 };
 
@@ -61,6 +61,12 @@ it('asks before a third answer is paid where the second changes nothing about th
   expect(await driveWith(run, 'leave-out')).toMatchObject({ outcome: 'passes', rounds: [{ verdict: { outcome: 'failed' } }, { verdict: { outcome: 'passes' } }] });
   expect(types(run)).toEqual(['verify.completed', ...HELD, 'verify.completed']);
   expect(run.asked).toHaveLength(4);
+});
+
+it('asks at the last answer, also behind one that changes nothing', async () => {
+  const run = await drivenRun([ONE_STEP, 'I would change nothing.', ONE_STEP, answer('t1')], { ...request, rounds: 2 });
+  expect(await driveWith(run, 'leave-out')).toMatchObject({ outcome: 'passes' });
+  expect(types(run)).toEqual([...HELD, 'verify.completed']);
 });
 
 it('tries on where the tests must pass, and does not ask again', async () => {
