@@ -2,12 +2,11 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { formatDuration } from '../backend/protocol/figures.ts';
 import type { BaseView as Base } from '../backend/protocol/run-snapshot.ts';
-import { tellingLine } from '../backend/protocol/telling-line.ts';
-import { partsOf } from '../backend/protocol/verdict-facts.ts';
 import { Elapsed } from './clock.tsx';
 import { FileLink } from './context-view.tsx';
 import { Icon } from './controls.tsx';
 import { Disclosure } from './disclosure.tsx';
+import { FailingTestItem } from './failing-test-item.tsx';
 import { visibleText } from './markdown/visible-text.ts';
 
 /** The tests on the code as it is: that they run, or what they say. */
@@ -38,10 +37,9 @@ export function BaseView({ base: { startedAt, result }, id }: { readonly base: B
     >
       <ul class="test-names">
         {failing.map(({ id: test, message, places: [place] }) => (
-          <li key={test}>
-            <bdi>{visibleText(partsOf(test).join(' › '))}</bdi>{place && <> <FileLink path={place.path} startLine={place.startLine} /></>}
-            {message !== undefined && <p class="quiet" dir="auto">{visibleText(tellingLine(message))}</p>}
-          </li>
+          <FailingTestItem key={test} id={test} message={message}>
+            {place && <> <FileLink path={place.path} startLine={place.startLine} /></>}
+          </FailingTestItem>
         ))}
         {failed > failing.length && <li class="quiet">{l10n.t('and {0} more', failed - failing.length)}</li>}
         {leftOut > 0 && <li class="quiet">{leftOutWords(leftOut)}</li>}

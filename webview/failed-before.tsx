@@ -4,15 +4,13 @@ import { useState } from 'preact/hooks';
 import { undecidedRound } from '../backend/protocol/run-facts.ts';
 import type { FailedBefore } from '../backend/protocol/run-request.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
-import { tellingLine } from '../backend/protocol/telling-line.ts';
-import { partsOf } from '../backend/protocol/verdict-facts.ts';
 import { Button } from './controls.tsx';
+import { FailingTestItem } from './failing-test-item.tsx';
 import { useHost } from './host.ts';
-import { visibleText } from './markdown/visible-text.ts';
 import { Notice } from './notice.tsx';
 import { useDecision } from './use-decision.ts';
 
-/** The person has to know at a glance whether they have to do with the question; all of them stand in the verdict. */
+/** Enough to tell at a glance whether the tests have to do with the question. The verdict lists them all. */
 const MAX_NAMES = 5;
 
 /** The tests for which alone the answer fails, and which failed before: must they pass? */
@@ -35,21 +33,12 @@ export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JS
       )}
     >
       <ul class="test-names">
-        {tests.slice(0, MAX_NAMES).map((id) => <Red key={id} id={id} message={round.verdict?.tests.find((test) => test.id === id)?.message} />)}
+        {tests.slice(0, MAX_NAMES).map((id) => <FailingTestItem key={id} id={id} message={round.verdict?.tests.find((test) => test.id === id)?.message} />)}
         {count > MAX_NAMES && <li>{l10n.t('and {0} more', count - MAX_NAMES)}</li>}
       </ul>
       {l10n.t('Tests that must pass may cost another try. Tests that are left out cost nothing: the same answer is judged without them, and later questions leave them out, too, while they fail.')}
       <p class="note tone-bad" role="alert" dir="auto">{problem}</p>
     </Notice>
-  );
-}
-
-function Red({ id, message }: { readonly id: string; readonly message: string | undefined }): JSX.Element {
-  return (
-    <li>
-      <bdi>{visibleText(partsOf(id).join(' › '))}</bdi>
-      {message !== undefined && <p class="quiet" dir="auto">{visibleText(tellingLine(message))}</p>}
-    </li>
   );
 }
 

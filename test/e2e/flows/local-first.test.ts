@@ -4,11 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
 import { answerAsWorker } from '../../../backend/simulator/worker-model.ts';
 import { signature } from '../../../backend/simulator/worker-texts.ts';
+import { lookAlsoNarrow } from '../harness/look.ts';
 import { FLAWLESS_WORKERS } from '../harness/simulated-home.ts';
-import { violationsIn } from '../harness/violations.ts';
-import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
-
-const SCREENS = path.join(ARTIFACTS, 'screens');
+import { Workbench } from '../harness/workbench.ts';
 
 /** The worker that costs nothing, as a model on one's own machine does. */
 const FREE = 'sim-ember';
@@ -43,19 +41,7 @@ describe('local first', () => {
     return (await workbench.asOther((client) => client.request('run/get', { runId }))).run;
   }
 
-  /** Pictures in both themes, and in a narrow panel. Everybody can read them. */
-  async function look(name: string): Promise<void> {
-    const { panel, window } = workbench;
-    for (const theme of ['light', 'dark'] as const) {
-      await window.useTheme(theme);
-      await panel.frame.locator(`body.vscode-${theme}`).waitFor();
-      await expect.poll(() => violationsIn(panel.frame), { timeout: 60_000 }).toEqual([]);
-      await window.screenshot(path.join(SCREENS, `local-first-${name}-${theme}.png`));
-    }
-    await window.resizeSideBar(300);
-    await window.screenshot(path.join(SCREENS, `local-first-${name}-narrow.png`));
-    await window.resizeSideBar(520);
-  }
+  const look = (name: string): Promise<void> => lookAlsoNarrow(workbench, `local-first-${name}`);
 
   it('is off until it is chosen, and stays chosen', async () => {
     const { panel, window } = workbench;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { skillsOf } from '../../../backend/simulator/skills.ts';
 import { answerAsWorker } from '../../../backend/simulator/worker-model.ts';
-import { violationsIn } from '../harness/violations.ts';
+import { lookInBothThemes } from '../harness/look.ts';
 import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
 
 const SCREENS = path.join(ARTIFACTS, 'screens');
@@ -59,12 +59,7 @@ describe('an answer that the tests are against', () => {
     await workbench.solve();
     await expect.poll(() => panel.status.innerText(), { timeout: 120_000 }).toBe('The verdict waits for you');
     await panel.frame.getByText('1 test that failed before still fails.').waitFor();
-    for (const theme of ['light', 'dark'] as const) {
-      await window.useTheme(theme);
-      await panel.frame.locator(`body.vscode-${theme}`).waitFor();
-      await expect.poll(() => violationsIn(panel.frame), { timeout: 60_000 }).toEqual([]);
-      await window.screenshot(path.join(SCREENS, `verdict-waits-${theme}.png`));
-    }
+    await lookInBothThemes(workbench, 'verdict-waits');
     const asked = simulator.asked;
     await panel.button('Leave it out').click();
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });

@@ -3,13 +3,12 @@ import path from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerAsWorker } from '../../../backend/simulator/worker-model.ts';
+import { lookAlsoNarrow } from '../harness/look.ts';
 import { FLAWLESS_WORKERS } from '../harness/simulated-home.ts';
-import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
-import { violationsIn } from '../harness/violations.ts';
+import { Workbench } from '../harness/workbench.ts';
 
 /** Both take pictures, until they are said not to. */
 const TEAM = FLAWLESS_WORKERS.slice(0, 2).map((worker) => ({ ...worker, seesPictures: true }));
-const SCREENS = path.join(ARTIFACTS, 'screens');
 
 /** A question with pictures. The workers are simulated. */
 describe('pictures of a question', () => {
@@ -36,19 +35,7 @@ describe('pictures of a question', () => {
 
   const thumbnails = (): Locator => workbench.panel.frame.getByRole('list', { name: 'Pictures' }).getByRole('img');
 
-  /** Pictures in both themes, and in a narrow panel. Everybody can read them. */
-  async function look(name: string): Promise<void> {
-    const { panel, window } = workbench;
-    for (const theme of ['light', 'dark'] as const) {
-      await window.useTheme(theme);
-      await panel.frame.locator(`body.vscode-${theme}`).waitFor();
-      await expect.poll(() => violationsIn(panel.frame), { timeout: 60_000 }).toEqual([]);
-      await window.screenshot(path.join(SCREENS, `pictures-${name}-${theme}.png`));
-    }
-    await window.resizeSideBar(300);
-    await window.screenshot(path.join(SCREENS, `pictures-${name}-narrow.png`));
-    await window.resizeSideBar(520);
-  }
+  const look = (name: string): Promise<void> => lookAlsoNarrow(workbench, `pictures-${name}`);
 
   it('are pasted and dropped, and shown small', async () => {
     const { panel, window } = workbench;
