@@ -13,6 +13,11 @@ const german = JSON.parse(await readFile(bundle, 'utf8')) as Readonly<Record<str
 beforeAll(() => {
   document.documentElement.lang = 'de';
   l10n.config({ contents: german });
+  // Files share their modules: the next one speaks English.
+  return () => {
+    document.documentElement.lang = '';
+    l10n.config({ contents: {} });
+  };
 });
 beforeEach(() => {
   stubLayout();
