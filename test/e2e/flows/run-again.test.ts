@@ -10,11 +10,20 @@ describe('a run that is there', () => {
 
   beforeAll(async () => {
     workbench = await Workbench.start({ seed: 8, width: 1_440, height: 1_000 });
-    // Enough for the plan and the first of its two steps.
+    // Enough for the plan and the first of its steps.
     await setBudget({ runTokens: 15_000, warnAtPercent: 1 });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());
+
+  /**
+   * How many steps the plan of the newest run has. The simulated Conductor plans by all that it is sent, so also by what the tests have said
+   * by then, which is less on a busy machine.
+   */
+  async function stepsOfNewest(): Promise<number> {
+    const [{ runId = '' } = {}] = await workbench.runs();
+    return (await workbench.asOther((client) => client.request('run/get', { runId }))).run.rounds[0]?.steps.length ?? 0;
+  }
 
   async function setBudget(budget: object): Promise<void> {
     const file = path.join(workbench.home, 'workers.json');
@@ -38,16 +47,17 @@ describe('a run that is there', () => {
     await panel.button('Resume…').click();
     await window.answerInput('Maximum total tokens of this run', '400000');
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
-    expect(simulator.asked).toBe(3);
+    expect(simulator.asked).toBe(1 + await stepsOfNewest());
   });
 
   it('has one of its steps asked again, in a new run that leads back', async () => {
     const { panel, window, simulator } = workbench;
+    const before = simulator.asked;
     await window.runCommand('Conductor: Retry Step…');
     await window.quickPickRow('Round 1, step 2').click();
     await panel.question.getByText('Step 2 of round 1 and the steps that read it ran again').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
-    expect(simulator.asked).toBe(4);
+    expect(simulator.asked).toBe(before + await stepsOfNewest() - 1);
     await window.screenshot(path.join(SCREENS, 'retried-dark.png'));
     await panel.button('an earlier run').click();
     await panel.question.getByText('ran again').waitFor({ state: 'detached' });
@@ -55,16 +65,18 @@ describe('a run that is there', () => {
 
   it('has it asked again from the details of the step, too', async () => {
     const { panel, window, simulator } = workbench;
+    const before = simulator.asked;
     await panel.button('Show the details of step 2').click();
     await panel.button(/^Retry this step/).click();
     await panel.question.getByText('Step 2 of round 1 and the steps that read it ran again').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
-    expect(simulator.asked).toBe(5);
+    expect(simulator.asked).toBe(before + await stepsOfNewest() - 1);
     await window.screenshot(path.join(SCREENS, 'retried-from-details-dark.png'));
   });
 
   it('is asked again of other workers', async () => {
     const { panel, window, simulator } = workbench;
+    const before = simulator.asked;
     await setBudget({});
     await panel.button('Run with other workers…').click();
     await window.quickInput.filter({ hasText: 'Which workers answer this time?' }).or(window.quickPickRow('sim-')).first().waitFor();
@@ -74,7 +86,7 @@ describe('a run that is there', () => {
     await window.page.keyboard.press('Enter');
     await panel.question.getByText('Asks the question of an earlier run again').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
-    expect(simulator.asked).toBe(8);
+    expect(simulator.asked).toBe(before + 1 + await stepsOfNewest());
   });
 
   it('is written down as a document', async () => {
@@ -97,7 +109,7 @@ describe('a run that is there', () => {
     const text = await readFile(path.join(home, name), 'utf8');
     expect(text).toContain(`# Conductor run ${runId}\n\n**SIMULATED: `);
     expect(text).toContain(bug.question);
-    expect(text).toMatch(/^### Step 2: `sim-\w+`, the answer of the round$/m);
+    expect(text).toMatch(new RegExp(`^### Step ${await stepsOfNewest()}: \`sim-\\w+\`, the answer of the round$`, 'm'));
   });
 
   it('reads well in a light theme, too', async () => {
