@@ -47,6 +47,9 @@ export function parsed<T extends z.ZodType>(schema: T, body: unknown): z.output<
 /** A field that would change the answer and that no worker can be asked for. */
 export const refused = (why: string): z.ZodOptional<z.ZodType<null | undefined>> => z.custom<null | undefined>((value) => value === undefined || value === null, { error: why }).optional();
 
+/** The type of an error that is none of the request: a worker fails until a person changes something. */
+export const WORKER_ERROR = 'worker_error';
+
 const BY_KIND: Readonly<Record<string, readonly [status: number, type: string, code: string]>> = {
   'unknown-worker': [404, 'invalid_request_error', 'model_not_found'],
   'budget-spent': [402, 'insufficient_quota', 'insufficient_quota'],
@@ -61,14 +64,20 @@ const BY_KIND: Readonly<Record<string, readonly [status: number, type: string, c
 /** Failures of a moment. All others stay until a person changes something, and each try would be paid for. */
 const WORTH_RETRY: ReadonlySet<string> = new Set<string>([...MOMENTARY_FAILURES, 'run-removed', 'disconnected', 'not-sent']);
 
+const PASSING = [502, 'server_error'] as const;
+/**
+ * Not every client reads the header. All take 400 for an error that stays, and it is the only such status of those that name none: LangChain tries
+ * again after 424, and whatever the status, Continue and OpenCode after a "server_error".
+ */
+const LASTING = [400, WORKER_ERROR] as const;
+
 export function endpointError(error: unknown): EndpointError {
   if (error instanceof EndpointError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof RequestError)) return new EndpointError(502, 'server_error', 'internal', message);
   const { kind, retryAfterMs } = error;
   const isWorthRetry = WORTH_RETRY.has(kind);
-  // Every client tries again after 5xx, and only some of them read the header.
-  const [status, type, code] = BY_KIND[kind] ?? [isWorthRetry ? 502 : 424, 'server_error', kind.replaceAll('-', '_')];
+  const [status, type, code] = BY_KIND[kind] ?? [...(isWorthRetry ? PASSING : LASTING), kind.replaceAll('-', '_')];
   return new EndpointError(status, type, code, message, { retryAfterMs, isWorthRetry });
 }
 

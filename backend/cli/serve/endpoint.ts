@@ -6,7 +6,7 @@ import type { BackendClient } from '../../protocol/client/backend-client.ts';
 import { withNewestPictures } from '../../protocol/newest-pictures.ts';
 import { chatCompletions } from './chat-completions.ts';
 import type { ClientKeys } from './client-keys.ts';
-import { endpointError, EndpointError, invalid } from './endpoint-error.ts';
+import { endpointError, EndpointError, invalid, WORKER_ERROR } from './endpoint-error.ts';
 import { EventStream } from './event-stream.ts';
 import { countedPrompt, messages } from './messages.ts';
 import { isClaudeName, ModelList } from './model-list.ts';
@@ -130,7 +130,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     else throw invalid(`There is nothing at ${request.method} ${path}: this endpoint has ${Object.keys(ROUTES).map((one) => one.replace(' ', ' /v1')).join(', ')}.`, 404, 'not_found');
   } catch (error) {
     const problem = endpointError(error);
-    if (problem.status >= 500 || problem.status === 424) parts.log(problem.message);
+    if (problem.status >= 500 || problem.type === WORKER_ERROR) parts.log(problem.message);
     const { status, body } = (isAnthropic(request) || path.startsWith('/messages') ? messages : chatCompletions).error(problem);
     if (!response.headersSent) sendJson(response, status, body, problem.headers);
     else if (!response.writableEnded) response.destroy();

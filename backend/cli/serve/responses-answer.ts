@@ -1,4 +1,4 @@
-import type { EndpointError } from './endpoint-error.ts';
+import { WORKER_ERROR, type EndpointError } from './endpoint-error.ts';
 import type { CallItem, ResponsesTools } from './responses-tools.ts';
 import { beside } from './usage-beside.ts';
 import type { AnswerForm, Said, ServerEvent } from './wire.ts';
@@ -79,8 +79,9 @@ export function responsesAnswer(head: Head, tools: ResponsesTools): AnswerForm {
     failed: (problem) => [named('response.failed', {
       response: { ...begun(head), status: 'failed', error: { code: failureCode(problem), message: problem.message }, output: said === '' ? [] : [message(said, 'incomplete')] },
     })],
-    // Codex takes every status but these two for a reason to try again, each time at the cost of a run, and waits without a word as long as `Retry-After` says.
-    isToldInStream: ({ status, isWorthRetry }) => !isWorthRetry && status !== 400 && status !== 404,
+    // Codex takes every status but these two for a reason to try again, each time at the cost of a run, and waits without a word as long as `Retry-After`
+    // says. Of a status it shows the body as it is, of a response that failed its sentence.
+    isToldInStream: ({ status, type, isWorthRetry }) => !isWorthRetry && (type === WORKER_ERROR || (status !== 400 && status !== 404)),
     // Codex gives up a stream that brings no event for five minutes; a comment is none.
     keepAlive: () => [named('keepalive', {})],
   };

@@ -79,6 +79,6 @@ describe('options of Chat Completions', () => {
     }
     place.script = () => ({ status: 401 });
     const refused = await problem(client().chat.completions.create(ask()));
-    expect([refused.status, refused.headers?.get('x-should-retry'), refused.headers?.get('retry-after')]).toEqual([424, 'false', null]);
+    expect([refused.status, refused.headers?.get('x-should-retry'), refused.headers?.get('retry-after')]).toEqual([400, 'false', null]);
   });
 });

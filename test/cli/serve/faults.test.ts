@@ -107,8 +107,19 @@ describe('an error of a worker, in a stream', () => {
     place.script = () => ({ status: 401 });
     const [status, text] = await streamed(responses, 'No key');
     expect([status, text]).toEqual([200, expect.stringMatching(/event: response\.failed\ndata: .*"code":"invalid_prompt","message":".*requires a key/)]);
-    expect((await streamed(chat, 'No key'))[0]).toBe(424);
-    expect((await streamed(messages, 'No key'))[0]).toBe(424);
+    for (const format of [chat, messages]) expect((await streamed(format, 'No key'))[0]).toBe(400);
+  });
+
+  it('that lasts has a status and a type after which no client tries again, and is told who serves', async () => {
+    place.script = () => ({ status: 401 });
+    for (const { name, path, ask, typeIn } of FORMATS) {
+      const before = place.logged.length;
+      const response = await post(place, path, ask('No key'));
+      // LangChain tries again after all but some statuses, Continue and OpenCode after a type.
+      const body = (await response.json()) as Parameters<typeof typeIn>[0];
+      expect([response.status, typeIn(body)]).toEqual([400, name === 'Messages' ? 'invalid_request_error' : 'worker_error']);
+      expect(place.logged.slice(before)).toEqual([expect.stringContaining('requires a key')]);
+    }
   });
 
   it('of a moment, or of the request, has a status in every format', async () => {

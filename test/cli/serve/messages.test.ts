@@ -194,6 +194,6 @@ describe('errors', () => {
     // A person cancels it in the panel.
     stream.once('text', () => runs.cancel(runs.list({ limit: 1 })[0]!.runId));
     const failed = await problem(stream.finalMessage());
-    expect([failed.status, failed.type, failed.error]).toMatchObject([undefined, 'api_error', { error: { message: expect.any(String) } }]);
+    expect([failed.status, failed.type, failed.error]).toMatchObject([undefined, 'invalid_request_error', { error: { message: expect.any(String) } }]);
   });
 });
