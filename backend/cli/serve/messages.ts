@@ -142,14 +142,14 @@ function answerForm(head: Head): AnswerForm {
     whole: (said) => ({
       ...begun(head),
       content: [
-        ...(said.text === '' ? [] : [{ type: 'text', text: said.text, citations: null }]),
+        ...(said.text === '' ? [] : [{ type: 'text', text: said.text }]),
         ...said.calls.map(({ id, name, arguments: given }) => ({ type: 'tool_use', id, name, input: inputOf(given) ?? {} })),
       ],
       stop_reason: stopReasonOf(said), stop_sequence: said.stoppedAt ?? null, usage: usageOf(said),
     }),
     opening: () => [named({ type: 'message_start', message: begun(head) }), named({ type: 'ping' })],
     text: (text) => {
-      const opening = hasText ? [] : [named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: null } })];
+      const opening = hasText ? [] : [named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })];
       hasText = true;
       return [...opening, named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })];
     },

@@ -37,7 +37,8 @@ describe('the models', () => {
 describe('an answer', () => {
   it('is planned: one step advises, the last one speaks, with what the others took apart', async () => {
     const { content, stop_reason, usage, role, type } = await client().messages.create(ask('Mend it', { system: [{ type: 'text', text: 'Be brief.' }, { type: 'text', text: 'x-anthropic-billing-header: cc_version=1;' }] }));
-    expect([content, stop_reason, role, type]).toMatchObject([[{ type: 'text', text: 'Mended.' }], 'end_turn', 'assistant', 'message']);
+    // Vercel's AI SDK takes "citations": null for no answer at all.
+    expect([content, stop_reason, role, type]).toEqual([[{ type: 'text', text: 'Mended.' }], 'end_turn', 'assistant', 'message']);
     expect(usage).toMatchObject({ input_tokens: 100, output_tokens: 20, cache_read_input_tokens: 0, orchestration_tokens: 240 });
     const asked = place.workers.of('second').at(-1);
     expect(asked?.text).toContain('The bound is off by one.');
