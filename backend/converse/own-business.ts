@@ -3,15 +3,20 @@ import { isReminder, personWords } from './person-words.ts';
 
 /*
  * What agents ask for themselves and no person asked: a title for the conversation, a summary of it before they shorten it, what is worth to be
- * remembered of it, and that the model goes on. A plan would cost more and make them no better.
+ * remembered of it, a message for a commit, and that the model goes on. A plan would cost more and make them no better.
  */
 
 const KINDS = String.raw`\b(?:titles?|summar\w+|compact\w*)\b`;
 const SUBJECTS = String.raw`\b(?:conversation|session|thread|chat|context)\b`;
 /** Instructions about titles or summaries of conversations, in either order within a sentence. */
 const INSTRUCTS = new RegExp(String.raw`${KINDS}[^.]{0,120}${SUBJECTS}|${SUBJECTS}[^.]{0,120}${KINDS}`, 'i');
+/** What is asked about the conversation in which it is asked. A person may want a title in some chat. */
+const THIS = String.raw`\b(?:(?:this|our) (?:conversation|session|chat|thread)|(?:conversation|session|chat)(?: history)? (?:so far|above))\b`;
+const ASKS_OF_THIS = new RegExp(String.raw`${KINDS}[^.]{0,120}${THIS}|${THIS}[^.]{0,120}${KINDS}`, 'i');
 /** Asked in the conversation itself, with the tools still offered so that caches hold. */
-const ASKS = /\bsummar\w+[^.\n]{0,40}\b(?:our (?:conversation|session|chat)|(?:conversation|session|chat)(?: history)? (?:so far|above))\b/i;
+const ASKS = new RegExp(String.raw`\bsummar\w+[^.\n]{0,40}${THIS}`, 'i');
+/** Aider asks for one after each change, and shows the change and what was said of it. */
+const COMMITS = /\b(?:generat|writ|creat)\w*\b[^.]{0,80}\bcommit messages?\b/i;
 /** Qwen Code keeps memories beside the conversation, with tools. */
 const KEEPS = /^You are (?:now acting as the|performing a) managed memory\b/;
 /** The instructions of an agent for its proper work are long, and may speak of anything. */
@@ -19,18 +24,21 @@ const MAX_INSTRUCTIONS = 6_000;
 /** A shorter line, such as a title, may stand in what a person writes. */
 const MIN_LINE = 80;
 
-type Asked = Pick<Conversation, 'messages' | 'tools'>;
+type Asked = Pick<Conversation, 'messages' | 'tools' | 'toolChoice'>;
 
-/** Whether an agent asks for a title, a summary or memories of a conversation, or reminds its model to go on. */
-export function isOwnBusiness({ messages, tools }: Asked): boolean {
+/** Whether an agent asks for a title, a summary or memories of a conversation or for a commit's message, or reminds its model to go on. */
+export function isOwnBusiness({ messages, tools, toolChoice }: Asked): boolean {
   const words = personWords(messages);
   const hasBegun = messages.some(({ role }) => role === 'assistant');
   if (hasBegun && (ASKS.test(words) || isReminded(messages))) return true;
   if (messages.some(({ role, content }) => role === 'system' && KEEPS.test(content))) return true;
-  if (tools.length > 0) return false;
+  // Copilot leaves them in for caches, too, and forbids them.
+  if (tools.length > 0 && toolChoice !== 'none') return false;
   const instructions = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n');
-  const mayTell = [words, instructions].filter((text) => text.length <= MAX_INSTRUCTIONS).join('\n\n');
-  return (instructions !== '' || messages.some(hasCalls)) && INSTRUCTS.test(mayTell);
+  if (instructions.length <= MAX_INSTRUCTIONS && (INSTRUCTS.test(instructions) || COMMITS.test(instructions))) return true;
+  if (words.length > MAX_INSTRUCTIONS) return false;
+  // Without tools, an agent that does its work in texts asks in the same form what a person asked.
+  return messages.some(hasCalls) ? INSTRUCTS.test(words) : (instructions !== '' || hasBegun) && ASKS_OF_THIS.test(words);
 }
 
 /** Whether nothing but a reminder came after an answer, with or without an instruction beside it. */

@@ -1,17 +1,23 @@
 import type { SpokenMessage } from '../protocol/conversation.ts';
 
 /** What agents put into a person's message beside the person's words, such as the date, the machine and rules of the project. */
-const ADDED = /<(system-reminder|environment_context|user_instructions)>[\s\S]*?<\/\1>/g;
+const ADDED = /<(system-reminder|environment_context|user_instructions|current_datetime|system_notification)>[\s\S]*?<\/\1>/g;
 /** Tags in which agents put the person's words: Cline's `<user_input mode="act">`, `<userRequest>` of Copilot. */
 const WORDS = /<(user_input|user_query|userRequest)\b[^>]*>([\s\S]*?)<\/\1>/;
-/**
- * How agents begin what they say in the person's place to keep a model at work: that it has to call a tool to end, or what a hook said, which
- * Codex puts into a tag. OpenCode hands on what Conductor's own gate says.
- */
-const REMINDS = /^\s*(?:\[(?:SYSTEM|ERROR)\]|<hook_prompt\b|The project's own tests judged the uncommitted change\b)/;
+/** How agents begin what they say in the person's place to keep a model at work. */
+const REMINDS = [
+  // That it has to call a tool to end: Cline.
+  /^\s*\[(?:SYSTEM|ERROR)\]/,
+  // What a hook said, which Codex puts into a tag. OpenCode hands on what Conductor's own gate says.
+  /^\s*(?:<hook_prompt\b|The project's own tests judged the uncommitted change\b)/,
+  // That an answer has not the form that the program reads: Instructor and Pydantic AI.
+  /^\s*(?:Correct your JSON ONLY RESPONSE\b|Your previous response failed the application's validation\b)/,
+  // The same of Aider, what its linters say, and the files that an answer asked for.
+  /^\s*(?:# \d+ SEARCH\/REPLACE blocks? failed to match|# Fix any errors below|I added these files to the chat:)/,
+];
 
 /** Whether an agent says in the person's place what its model is to do next, though the person said nothing. */
-export const isReminder = ({ role, content }: SpokenMessage): boolean => role === 'user' && (REMINDS.test(content) || isAdded(content));
+export const isReminder = ({ role, content }: SpokenMessage): boolean => role === 'user' && (REMINDS.some((begins) => begins.test(content)) || isAdded(content));
 
 /** Claude Code says so, too, what a hook said. */
 const isAdded = (content: string): boolean => content.trim() !== '' && content.replace(ADDED, '').trim() === '';

@@ -8,7 +8,7 @@ const spoken: SpokenMessage[] = [user('Mend the sum'), { role: 'assistant', cont
 const READ = { name: 'read', description: '', parameters: {} };
 
 describe('what agents ask for themselves', () => {
-  // Their own words, shortened: Claude Code 2.1.332, Codex 0.171.0, OpenCode 1.18.33, Continue 1.5.47, Qwen Code 0.24.4.
+  // Their own words, shortened: Claude Code 2.1.332, Codex 0.171.0, OpenCode 1.18.33, Continue 1.5.47, Qwen Code 0.24.4, Aider 0.86.2, Pi 0.73.1.
   it.each([
     ['Claude Code\'s summary', [...spoken, user('CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the conversation so far, paying close attention to the user\'s explicit requests.')], [READ]],
     ['Continue\'s summary', [...spoken, user('Please provide a concise summary of our conversation so far, capturing the key context, decisions made, and current state.')], [READ]],
@@ -17,6 +17,9 @@ describe('what agents ask for themselves', () => {
     ['OpenCode\'s title', [system('You are a title generator. You output ONLY a thread title.'), user('Generate a title for this conversation:\n'), user('"Mend the sum"')], []],
     ['Claude Code\'s title', [system('You are a Claude agent.'), system('Generate a concise, sentence-case title (3-7 words) that captures the main topic or goal of this coding session.'), user('<session>\nMend the sum\n</session>')], []],
     ['what Qwen Code would remember', [system('You are now acting as the managed memory extraction subagent for an AI coding assistant.'), ...spoken.slice(0, 1), user('Scan the recent conversation.')], [READ]],
+    ['Aider\'s message of a commit', [system('You are an expert software engineer that generates concise, one-line Git commit messages based on the provided diffs.'), user('USER: Mend the sum\n\n# Diffs:\n+1')], []],
+    ['Aider\'s summary', [system('*Briefly* summarize this partial conversation about programming.'), user('# USER\nMend the sum')], []],
+    ['Pi\'s summary', [system('You are a context summarization assistant.'), user('<conversation>\n[User]: Mend the sum\n</conversation>')], []],
     ['Qwen Code\'s care of its memories', [system('You are performing a managed memory dream — a reflective pass over durable memory files.'), user('Consolidate.')], [READ]],
   ])('%s is one', (_name, messages, tools) => {
     expect(isOwnBusiness({ messages, tools })).toBe(true);
@@ -27,10 +30,18 @@ describe('what agents ask for themselves', () => {
     ['such a task later on', [...spoken, user('Write a function that makes a summary of a conversation.')], [READ]],
     ['a question without tools', [user('How does a chat make a title of its conversation?')], []],
     ['a question of a program with instructions of its own', [system('Be brief.'), user('What is a sum?')], []],
+    ['a task about titles for an agent that brings no tools', [system('Act as an expert software developer.'), user('Change the greeting.'), { role: 'assistant', content: 'Ok.' }, user('Add a title to the chat page, and a summary of the thread.')], []],
+    ['a task about messages of commits for such an agent', [system('Act as an expert software developer.'), user('Let the hook write a commit message.')], []],
     ['an agent whose long instructions speak of them', [system(`${'Be careful. '.repeat(600)}Give the session a title.`), user('Mend the sum')], []],
   ])('%s is none', (_name, messages, tools) => {
     expect(isOwnBusiness({ messages, tools })).toBe(false);
   });
+});
+
+it('is what is asked while tools are offered, but may not be called, as Copilot asks for a summary', () => {
+  const messages = [...spoken, user('The context is compacted now: say what is to be kept.')];
+  expect(isOwnBusiness({ messages, tools: [READ], toolChoice: 'none' })).toBe(true);
+  expect(isOwnBusiness({ messages, tools: [READ] })).toBe(false);
 });
 
 it('knows the message with which an agent goes on from a summary, and no other', () => {

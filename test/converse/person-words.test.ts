@@ -12,6 +12,7 @@ it.each([
   ['what an agent adds to it', [user('<system-reminder>\nBe brief.\n</system-reminder>\nMend it')], 'Mend it'],
   ['the tag around it', [user('<user_input mode="yolo">Mend it</user_input>')], 'Mend it'],
   ['what an agent adds beside such a tag', [user('<environment_context>\nLinux\n</environment_context>\n<userRequest>\nMend it\n</userRequest>\nReply in English.')], 'Mend it'],
+  ['the time that Copilot puts before it', [user('<current_datetime>2026-11-28T05:20:51.505+00:00</current_datetime>\n\nMend it')], 'Mend it'],
   ['a reminder after it', [user('<user_input mode="yolo">Mend it</user_input>'), user(REMINDER)], 'Mend it'],
   ['a reminder after the answer', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user(REMINDER)], 'Mend it'],
   ['nothing but added words', [user('<system-reminder>Go on.</system-reminder>')], '<system-reminder>Go on.</system-reminder>'],
@@ -32,6 +33,12 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('[ERROR] You did not use a tool in your previous response! Please retry with a tool use.'))).toBe(true);
   expect(isReminder(user('<hook_prompt hook_run_id="stop:0">The tests fail.</hook_prompt>'))).toBe(true);
   expect(isReminder(user('<system-reminder>\nA Stop hook has blocked: the tests fail.\n</system-reminder>\n'))).toBe(true);
+  expect(isReminder(user('<system_notification>\nShell 1 has ended.\n</system_notification>'))).toBe(true);
+  expect(isReminder(user('Correct your JSON ONLY RESPONSE, based on the following errors:\n1 validation error for Person'))).toBe(true);
+  expect(isReminder(user('Your previous response failed the application\'s validation (this is automated feedback, not a message from the user):\n<pyai:validation_errors>'))).toBe(true);
+  expect(isReminder(user('# 2 SEARCH/REPLACE blocks failed to match!\n'))).toBe(true);
+  expect(isReminder(user('# Fix any errors below, if possible.\n\n## src/sum.js'))).toBe(true);
+  expect(isReminder(user('I added these files to the chat: src/sum.js\nLet me know if there are others we should add.'))).toBe(true);
   expect(isReminder(user('<system-reminder>\nBe brief.\n</system-reminder>\nMend it'))).toBe(false);
   expect(isReminder(user('The log says [SYSTEM] halted. Why?'))).toBe(false);
   expect(isReminder({ role: 'tool', callId: 'c', content: '[ERROR] no such file' })).toBe(false);
