@@ -36,6 +36,8 @@ export type ConversationService = Pick<Converser, 'turn' | 'count'>;
 
 /** Requests of which it is remembered which run answers them. */
 const REMEMBERED = 500;
+/** Of one key. Its sessions are shortened at the same time, and are given titles between. */
+const SUMMARIES = 20;
 /** The longest question of a run. The speaker is sent the client's messages, which are not clipped. */
 const MAX_QUESTION = 30_000;
 /** Said where an attempt broke off after some of its text was sent, and another one begins. */
@@ -55,8 +57,8 @@ export class Converser {
   readonly #runOf = new Map<string, string>();
   /** Who spoke last in a session, and for a key. */
   readonly #spokeLast = new Map<string, string>();
-  /** The newest summary of a conversation that was given to the program of a key. */
-  readonly #summaries = new Map<string, string>();
+  /** What the program of a key was given that may be a summary of a conversation, the newest last. */
+  readonly #summaries = new Map<string, readonly string[]>();
   /** Runs that a client follows. */
   readonly #followed = new Map<string, number>();
 
@@ -81,8 +83,9 @@ export class Converser {
     const result = await this.#turn(request, options);
     if (request.model !== CONDUCTOR_MODEL) return result;
     const ofKey = request.account?.id ?? '';
-    for (const place of [sessionKey(request), ofKey]) remember(this.#spokeLast, place, result.worker);
-    if (isOwnBusiness(request)) remember(this.#summaries, ofKey, result.text);
+    // A title that comes in between neither takes the place of a summary nor of the speaker.
+    if (isOwnBusiness(request)) remember(this.#summaries, ofKey, [...(this.#summaries.get(ofKey) ?? []), result.text].slice(-SUMMARIES));
+    else for (const place of [sessionKey(request), ofKey]) remember(this.#spokeLast, place, result.worker);
     return result;
   }
 
@@ -102,8 +105,8 @@ export class Converser {
     if (before !== undefined && !this.#followed.has(before) && isUnfinished(runs, before)) {
       return await this.#follow(before, { signal, onText }, { start: () => runs.resume(before) });
     }
-    // The person says something else meanwhile, so nobody will answer what the speaker asked for.
-    for (const runId of tools.waitingIn(session)) {
+    // The person says something else meanwhile, so nobody will answer what the speaker asked for. What an agent asks beside it says nothing of that.
+    for (const runId of isOwnBusiness(request) ? [] : tools.waitingIn(session)) {
       if (!tools.close(runId) && (runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
     }
     const runId = await this.#begin(request);
@@ -114,7 +117,8 @@ export class Converser {
   /** Who answers without a plan what no person asked: whoever spoke last, who knows the conversation, or else the cheapest worker. */
   #withoutPlan(request: ConverseRequest, workers: WorkersFile['workers']): string | undefined {
     const ofKey = request.account?.id ?? '';
-    if (!isOwnBusiness(request) && !goesOnFrom(this.#summaries.get(ofKey) ?? '', request.messages)) return undefined;
+    const goesOn = (this.#summaries.get(ofKey) ?? []).some((summary) => goesOnFrom(summary, request.messages));
+    if (!isOwnBusiness(request) && !goesOn) return undefined;
     const enabled = workers.filter(({ enabled: is }) => is);
     const known = [sessionKey(request), ofKey].map((place) => this.#spokeLast.get(place)).find((id) => enabled.some((worker) => worker.id === id));
     const [cheapest] = enabled.toSorted((a, b) => (a.price?.inputPerMillion ?? Infinity) - (b.price?.inputPerMillion ?? Infinity));
@@ -172,7 +176,7 @@ export class Converser {
 }
 
 /** The newest ones are kept. */
-function remember(map: Map<string, string>, key: string, value: string): void {
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();

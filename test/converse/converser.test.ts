@@ -229,6 +229,28 @@ describe('what an agent asks for itself', () => {
     expect(server.of('planner')).toHaveLength(2);
   });
 
+  it('does not keep it from going on from a summary when it asks for a title between', async () => {
+    const { converser } = started();
+    const spoken = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    script = ({ model, text }) => (model === 'planner' ? PLAN : text.includes('conversation so far') ? SUMMARY : 'A sum');
+    await converser.turn(asked([user('Mend it'), spoke(spoken), user('Your task is to create a detailed summary of the conversation so far.')], { tools: [READ] }), quietly);
+    await converser.turn(asked([{ role: 'system', content: 'You are a title generator. You output ONLY a thread title.' }, user('"Mend another"')]), quietly);
+    const before = server.requests.length;
+    await converser.turn(asked([user(`Summary:\n${SUMMARY}\nContinue.`)], { tools: [READ] }), quietly);
+    expect(server.requests.slice(before).map(({ model }) => model)).toEqual(['second']);
+  });
+
+  it('leaves a run alone that waits for tools in the same conversation', async () => {
+    const { converser, runs } = started();
+    script = twoCalls;
+    const called = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    await converser.turn(asked([{ role: 'system', content: 'You are performing a managed memory dream.' }, user('Mend it'), user('Consolidate.')]), quietly);
+    const done = await converser.turn(asked([user('Mend it'), spoke(called), ...returned(called, ['1', '2'])], { tools: [READ] }), quietly);
+    expect(done).toMatchObject({ runId: called.runId, text: 'Mended.' });
+    await vi.waitFor(() => expect(runs.snapshot(called.runId).state).toBe('completed'));
+    expect(server.of('planner')).toHaveLength(1);
+  });
+
   it('is answered so where it only reminds its model to go on, as Cline does after each answer without a call', async () => {
     const { converser, runs } = started();
     const reminder = user('[SYSTEM] This run is not complete until you call one of these terminal completion tools: submit_and_exit.');
