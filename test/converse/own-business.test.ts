@@ -4,6 +4,7 @@ import type { SpokenMessage } from '../../backend/protocol/conversation.ts';
 
 const user = (content: string): SpokenMessage => ({ role: 'user', content });
 const system = (content: string): SpokenMessage => ({ role: 'system', content });
+const answered = (content: string): SpokenMessage => ({ role: 'assistant', content });
 const spoken: SpokenMessage[] = [user('Mend the sum'), { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'read', arguments: '{}' }] }, { role: 'tool', callId: 'c', content: '1' }];
 const READ = { name: 'read', description: '', parameters: {} };
 
@@ -30,7 +31,7 @@ describe('what agents ask for themselves', () => {
     ['such a task later on', [...spoken, user('Write a function that makes a summary of a conversation.')], [READ]],
     ['a question without tools', [user('How does a chat make a title of its conversation?')], []],
     ['a question of a program with instructions of its own', [system('Be brief.'), user('What is a sum?')], []],
-    ['a task about titles for an agent that brings no tools', [system('Act as an expert software developer.'), user('Change the greeting.'), { role: 'assistant', content: 'Ok.' }, user('Add a title to the chat page, and a summary of the thread.')], []],
+    ['a task about titles for an agent that brings no tools', [system('Act as an expert software developer.'), user('Change the greeting.'), answered('Ok.'), user('Add a title to the chat page, and a summary of the thread.')], []],
     ['a task about messages of commits for such an agent', [system('Act as an expert software developer.'), user('Let the hook write a commit message.')], []],
     ['an agent whose long instructions speak of them', [system(`${'Be careful. '.repeat(600)}Give the session a title.`), user('Mend the sum')], []],
   ])('%s is none', (_name, messages, tools) => {

@@ -8,6 +8,7 @@ import { chatCompletions } from './chat-completions.ts';
 import type { ClientKeys } from './client-keys.ts';
 import { endpointError, EndpointError, invalid, WORKER_ERROR } from './endpoint-error.ts';
 import { EventStream } from './event-stream.ts';
+import { GivenItems } from './given-items.ts';
 import { countedPrompt, messages } from './messages.ts';
 import { isClaudeName, ModelList } from './model-list.ts';
 import { responses } from './responses.ts';
@@ -45,8 +46,9 @@ const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-s
 /** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws an error with a sentence if the port is taken */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const backend = new Backend(options.connect);
+  const given = new GivenItems();
   const server = createServer((request, response) => {
-    answer(request, response, { ...options, backend }).catch((error: unknown) => options.log(String(error)));
+    answer(request, response, { ...options, backend, given }).catch((error: unknown) => options.log(String(error)));
   });
   // A plan and its steps may take long; the client says when it does not wait any more.
   server.requestTimeout = 0;
@@ -90,7 +92,7 @@ class Backend {
   }
 }
 
-type Parts = EndpointOptions & { readonly backend: Backend };
+type Parts = EndpointOptions & { readonly backend: Backend; readonly given: GivenItems };
 
 interface Exchange extends Parts {
   readonly request: IncomingMessage;
@@ -106,7 +108,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     sendJson(response, 200, isAnthropic(request) ? list.anthropic : list.openAi);
   },
   'POST /chat/completions': (exchange) => turn(exchange, chatCompletions),
-  'POST /responses': (exchange) => turn(exchange, responses),
+  'POST /responses': (exchange) => turn(exchange, responses(exchange.given.of(exchange.account.id))),
   'POST /messages': (exchange) => turn(exchange, messages),
   'POST /messages/count_tokens': async ({ request, response, backend }) => {
     const { tokens } = await (await backend.client()).request('converse/count', countedPrompt(await bodyOf(request)));

@@ -1,4 +1,5 @@
 import { WORKER_ERROR, type EndpointError } from './endpoint-error.ts';
+import type { OwnItems } from './given-items.ts';
 import type { CallItem, ResponsesTools } from './responses-tools.ts';
 import { beside } from './usage-beside.ts';
 import type { AnswerForm, Said, ServerEvent } from './wire.ts';
@@ -16,22 +17,25 @@ interface Head {
 /** Why an answer is not whole, by how it finished. */
 const INCOMPLETE = { 'stop': undefined, 'length': 'max_output_tokens', 'content-filter': 'content_filter' } as const;
 
-export function responsesAnswer(head: Head, tools: ResponsesTools): AnswerForm {
+/** @param given where the answer's items are kept, if they are */
+export function responsesAnswer(head: Head, tools: ResponsesTools, given?: OwnItems): AnswerForm {
   const messageId = head.id.replace(/^resp/, 'msg');
   const place = { item_id: messageId, output_index: 0, content_index: 0 };
   let sequence = 0;
   let said = '';
   const named = (type: string, data: object): ServerEvent => ({ event: type, data: { type, ...data, sequence_number: sequence++ } });
-  const message = (text: string, status: string): object => ({ id: messageId, type: 'message', status, role: 'assistant', content: [textPart(text)] });
+  const message = (text: string, status: string): { readonly id: string } & Record<string, unknown> => ({ id: messageId, type: 'message', status, role: 'assistant', content: [textPart(text)] });
   const statusOf = ({ finishReason, calls }: Said): string => (calls.length > 0 || INCOMPLETE[finishReason] === undefined ? 'completed' : 'incomplete');
 
   const whole = (one: Said): object => {
     const status = statusOf(one);
-    const items = one.calls.map((call) => tools.item(call, 'completed'));
+    const calls = one.calls.map((call) => tools.item(call, 'completed'));
+    const output = [...(one.text === '' && calls.length > 0 ? [] : [message(one.text, status)]), ...calls];
+    for (const item of output) given?.keep(item);
     return {
       ...begun(head), status,
       incomplete_details: status === 'incomplete' ? { reason: INCOMPLETE[one.finishReason] } : null,
-      output: [...(one.text === '' && items.length > 0 ? [] : [message(one.text, status)]), ...items],
+      output,
       usage: usageOf(one),
     };
   };

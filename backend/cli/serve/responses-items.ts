@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { SpokenMessage } from '../../protocol/conversation.ts';
 import type { ToolCall } from '../../protocol/tool-calls.ts';
+import { invalid } from './endpoint-error.ts';
+import type { OwnItems } from './given-items.ts';
 import { contentOf, contentSchema, textOf } from './message-parts.ts';
 import { inputArguments, workerName } from './responses-tools.ts';
 
@@ -15,10 +17,12 @@ const customCallSchema = z.object({ type: z.literal('custom_tool_call'), call_id
 const outputSchema = z.object({ type: z.enum(['function_call_output', 'custom_tool_call_output']), call_id: id, output: contentSchema });
 /** Of other models: what they thought, which is theirs alone, and what their provider's servers looked up, which their answers tell. */
 const leftOutSchema = z.object({ type: z.enum(['reasoning', 'web_search_call']) });
+/** Stands for an item that was given here. */
+const referenceSchema = z.object({ type: z.literal('item_reference'), id });
 
 const typed = (item: unknown): unknown => (typeof item === 'object' && item !== null && !('type' in item) ? { ...item, type: 'message' } : item);
 
-const itemSchema = z.preprocess(typed, z.discriminatedUnion('type', [messageSchema, callSchema, customCallSchema, outputSchema, leftOutSchema], {
+const itemSchema = z.preprocess(typed, z.discriminatedUnion('type', [messageSchema, callSchema, customCallSchema, outputSchema, leftOutSchema, referenceSchema], {
   error: ({ input }) => `items of type "${String((input as { type?: unknown } | null)?.type)}" are not known here, where nothing is stored and no provider's tools run`,
 }));
 type Item = z.infer<typeof itemSchema>;
@@ -26,10 +30,11 @@ type Item = z.infer<typeof itemSchema>;
 /** A text alone is what the person says. */
 export const itemsSchema = z.preprocess((input) => (typeof input === 'string' && input !== '' ? [{ role: 'user', content: input }] : input), z.array(itemSchema).min(1).max(10_000));
 
-/** Calls belong to what the assistant said before them. */
-export function messagesOf(items: readonly Item[]): SpokenMessage[] {
+/** Calls belong to what the assistant said before them. @throws EndpointError for a reference to an item that is not known */
+export function messagesOf(items: readonly Item[], given: OwnItems): SpokenMessage[] {
   const messages: SpokenMessage[] = [];
-  for (const [index, item] of items.entries()) {
+  for (const [index, named] of items.entries()) {
+    const item = named.type === 'item_reference' ? itemOf(named.id, given) : named;
     const call = callOf(item);
     const last = messages.at(-1);
     if (call && last?.role === 'assistant') messages.splice(-1, 1, { ...last, toolCalls: [...(last.toolCalls ?? []), call] });
@@ -37,6 +42,12 @@ export function messagesOf(items: readonly Item[]): SpokenMessage[] {
     else messages.push(...spoken(item, { isNewest: index === items.length - 1 }));
   }
   return messages;
+}
+
+function itemOf(named: string, given: OwnItems): Item {
+  const item = given.find(named);
+  if (item === undefined) throw invalid(`input: the item "${named}" is not known here, or no more: send it whole. Vercel's AI SDK does with "store": false.`);
+  return itemSchema.parse(item);
 }
 
 function callOf(item: Item): ToolCall | undefined {

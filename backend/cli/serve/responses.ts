@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { AnswerFormat } from '../../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
+import type { OwnItems } from './given-items.ts';
 import { NO_LOGPROBS, noTopLogprobs, schemaFormat, schemaFormatFields } from './openai-fields.ts';
 import { effortOf } from './options.ts';
 import { responsesAnswer } from './responses-answer.ts';
@@ -17,7 +18,7 @@ const formatSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }), z.object({ type: z.literal('json_object') }), z.object({ type: z.literal('json_schema'), ...schemaFormatFields }),
 ], { error: 'it is text, json_object or json_schema' });
 
-/** What would change the answer is honoured or refused. What else a client sends, such as "store", "metadata" or "truncation", is passed over. */
+/** What would change the answer is honoured or refused. What else a client sends, such as "metadata" or "truncation", is passed over. */
 const requestSchema = z.object({
   model: z.string().min(1).max(64),
   input: itemsSchema,
@@ -36,19 +37,22 @@ const requestSchema = z.object({
   previous_response_id: refused(NOTHING_STORED),
   conversation: refused(NOTHING_STORED),
   prompt: refused('prompts that OpenAI keeps are not here: send "instructions" and "input"'),
+  // Codex says so, and sends all of it each time.
+  store: z.boolean().nullish(),
   background: z.literal(false, { error: 'an answer is given while its client waits' }).nullish(),
 });
 type ResponsesRequest = z.infer<typeof requestSchema>;
 
-export const responses: Wire = {
+/** @param given what the client was given before */
+export const responses = (given: OwnItems): Wire => ({
   read(body): Asked {
-    const { model, input: items, instructions, tools: brought, tool_choice: choice, temperature, top_p: topP, max_output_tokens: maxOutputTokens, parallel_tool_calls: parallelCalls, ...request } = parsed(requestSchema, body);
+    const { model, input: items, instructions, store, tools: brought, tool_choice: choice, temperature, top_p: topP, max_output_tokens: maxOutputTokens, parallel_tool_calls: parallelCalls, ...request } = parsed(requestSchema, body);
     const tools = new ResponsesTools(brought ?? []);
     const format = formatOf(request.text);
     return {
       turn: {
         model,
-        messages: [...(instructions ? [{ role: 'system' as const, content: instructions }] : []), ...messagesOf(items)],
+        messages: [...(instructions ? [{ role: 'system' as const, content: instructions }] : []), ...messagesOf(items, given)],
         tools: [...tools.offered],
         ...(typeof maxOutputTokens === 'number' && { maxOutputTokens }),
         ...(typeof temperature === 'number' && { temperature }),
@@ -60,11 +64,11 @@ export const responses: Wire = {
       },
       stops: [],
       isStreamed: request.stream === true,
-      answer: responsesAnswer({ id: `resp_${randomUUID().replaceAll('-', '')}`, model, createdAt: Math.floor(Date.now() / 1_000), parallelCalls: parallelCalls ?? true }, tools),
+      answer: responsesAnswer({ id: `resp_${randomUUID().replaceAll('-', '')}`, model, createdAt: Math.floor(Date.now() / 1_000), parallelCalls: parallelCalls ?? true }, tools, store === false ? undefined : given),
     };
   },
   error: openAiError,
-};
+});
 
 function formatOf(text: ResponsesRequest['text']): AnswerFormat | undefined {
   const format = text?.format;

@@ -1,6 +1,7 @@
 import OpenAI, { type APIError } from 'openai';
 import type { NamespaceTool, Response, ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
+import { GivenItems } from '../../../backend/cli/serve/given-items.ts';
 import { PLAN, served } from './served.ts';
 
 /* OpenAI's own client against the endpoint, in the format of Responses. */
@@ -19,6 +20,38 @@ const ask = (input: string | ResponseInput, more: Partial<ResponseCreateParamsNo
 const untyped = (fields: object): object => fields;
 const callsIn = ({ output }: Response): [type: string, name: string, given: string][] => output.flatMap((item) =>
   (item.type === 'function_call' ? [[item.type, item.name, item.arguments]] : item.type === 'custom_tool_call' ? [[item.type, item.name, item.input]] : []) as [string, string, string][]);
+
+describe('what was given here', () => {
+  /** As Vercel's AI SDK sends on what it was given with an id. */
+  const references = ({ output }: Response): ResponseInput => output.flatMap(({ id }) => (id === undefined || id === null ? [] : [{ type: 'item_reference' as const, id }]));
+
+  it('may be named by its id, streamed or not, by the program that was given it', async () => {
+    place.script = ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'Read.' : { text: 'I look.', calls: [{ name: 'read', arguments: { path: 'a' } }] });
+    for (const model of ['first', 'second']) {
+      const input: ResponseInput = [{ role: 'user', content: `Read a by ${model}` }];
+      const asks = model === 'first' ? await client().responses.create(ask(input, { model, tools: [READ] })) : await client().responses.stream({ ...ask(input, { model, tools: [READ] }), stream: true }).finalResponse();
+      const [id] = asks.output.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []));
+      const next: ResponseInput = [...input, ...references(asks), { type: 'function_call_output', call_id: id!, output: '1' }];
+      expect((await client().responses.create(ask(next, { model, tools: [READ] }))).output_text).toBe('Read.');
+      expect(place.workers.of(model).at(-1)?.messages[1]).toMatchObject({ role: 'assistant', content: 'I look.', toolCalls: [{ name: 'read', arguments: '{"path":"a"}' }] });
+      const other = client(await place.keys.add(`other of ${model}`, undefined));
+      expect(await problem(other.responses.create(ask(next, { model, tools: [READ] })))).toMatchObject({ status: 400, message: expect.stringMatching(/the item "msg_\w+" is not known here/) });
+    }
+  });
+
+  it('is not kept of a program that stores nothing', async () => {
+    place.script = () => 'One.';
+    const input: ResponseInput = [{ role: 'user', content: 'Count' }];
+    const one = await client().responses.create(ask(input, { model: 'first', store: false }));
+    expect(await problem(client().responses.create(ask([...input, ...references(one), { role: 'user', content: 'On' }], { model: 'first' })))).toMatchObject({ status: 400 });
+  });
+});
+
+it('forgets the oldest items first', () => {
+  const own = new GivenItems(40).of('a');
+  for (const id of ['one', 'two', 'three']) own.keep({ id, type: 'x' } as { id: string });
+  expect([own.find('one'), own.find('two'), own.find('three')]).toEqual([undefined, undefined, { id: 'three', type: 'x' }]);
+});
 
 describe('an answer', () => {
   it('comes by a plan, with the usage of the speaker and, apart, of everything else', async () => {
@@ -126,7 +159,7 @@ describe('what a client may send', () => {
       [{ prompt: { id: 'p' } }, /prompt: prompts that OpenAI keeps/], [{ top_logprobs: 2 }, /top_logprobs: workers do not say/], [{ include: ['message.output_text.logprobs'] }, /include\.0: workers/],
       [{ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] }, /tools\.0\.type: tools of type "function", "custom"/], [{ tools: [READ, READ] }, /tools: there are two with the name "read"/],
       [{ tools: [READ], tool_choice: { type: 'function', name: 'write' } }, /tool_choice: there is no tool "write"/], [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/],
-      [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, /input\.0\.type: items of type "item_reference" are not known here/], [{ input: [] }, /input/], [{ input: [{ type: 'function_call', call_id: 'x', name: 'read' }] }, /input\.0\.arguments/],
+      [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, /input: the item "msg_1" is not known here, or no more: send it whole/], [{ input: [] }, /input/], [{ input: [{ type: 'function_call', call_id: 'x', name: 'read' }] }, /input\.0\.arguments/],
       [{ input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }] }] }, /no picture that models take/], [{ text: { format: { type: 'xml' } } }, /text\.format\.type: it is/],
     ];
     for (const [fields, message] of cases) {
