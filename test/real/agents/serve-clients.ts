@@ -58,6 +58,19 @@ export const CLIENTS: readonly Client[] = [
     args: (question) => ['--config', '../home/config.yaml', '--auto', '--print', question],
     env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
   },
+  {
+    name: '@github/copilot', program: 'copilot', wire: 'Chat Completions',
+    args: (question) => ['-p', question, '--allow-all-tools'],
+    env: ({ url, key }) => ({ COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_PROVIDER_API_KEY: key, COPILOT_MODEL: 'conductor', COPILOT_OFFLINE: 'true' }),
+  },
+  {
+    name: '@mariozechner/pi-coding-agent', program: 'pi', wire: 'Chat Completions',
+    prepare: ({ url, key, home }) => file(path.join(home, '.pi/agent'), 'models.json', JSON.stringify({
+      providers: { conductor: { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: key, models: [{ id: 'conductor', input: ['text', 'image'] }] } },
+    })),
+    args: (question) => ['--print', '--provider', 'conductor', '--model', 'conductor', question],
+    env: () => ({ PI_OFFLINE: '1' }),
+  },
 ];
 
 async function file(folder: string, name: string, text: string): Promise<void> {

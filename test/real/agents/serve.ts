@@ -15,7 +15,7 @@ import { CLIENTS, type Client } from './serve-clients.ts';
  * Whether real agents do a small change through `conductor serve`, set up as docs/serve.md says, with simulated workers behind. Each gets a project and
  * a home of its own: nobody's login is read. Needs `npm run build`.
  *
- *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai @qwen-code/qwen-code @continuedev/cli
+ *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai @qwen-code/qwen-code @continuedev/cli @github/copilot @mariozechner/pi-coding-agent
  *     node with-node.mjs node test/real/agents/serve.ts --agents FOLDER
  *
  * --only NAME: one of them. --record FOLDER: keeps what each client sent, as fixtures for test/cli/serve/real-clients.test.ts.
