@@ -9,6 +9,7 @@ import { KnownJudgingFiles } from './closure/judging-files.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
 import { writeTests } from './control/write-tests.ts';
+import { changesNothing, filesNotRun, toldNotRun } from './code-not-run.ts';
 import { broken, checkNotes, failsOnBase, mended, runChecks, type CheckOutcome } from './checks.ts';
 import { controlFinding, lowered, passesAtMost, type Finding } from './judge/control-finding.ts';
 import { testsNoneOf } from './judge/imported-elsewhere.ts';
@@ -20,7 +21,6 @@ import { toldBase, toldVerdict } from './told-verdict.ts';
 import { counted } from '../common/counted.ts';
 import { notices, type Noticing } from './notices.ts';
 import { testsToRunFirst, withTheOthers } from './reached-first.ts';
-import type { SomeTests } from './reach/named-tests.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
 import { restoresWorkspace } from './restored.ts';
 import { tellingLeftOut, withLeftOut, type LeavingOut } from './judge/left-out.ts';
@@ -283,7 +283,7 @@ class Attempt {
       await applyPatch(copy, patch);
     };
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
-    const stage = { tests, before, apply, written, patched: patch.edits.map(({ path }) => path) };
+    const stage = { tests, before, apply, written, edits: patch.edits, patched: patch.edits.map(({ path }) => path) };
     const judged = hasFailures ? await this.#judgeChange(stage, patch) : await this.#judgeByChecks(stage, { runsGreen });
     const withTests = bringsTests && (judged.outcome === 'verified' || judged.outcome === 'passes') ? await this.#tryTestsBeside(judged, stage, whole) : judged;
     return tellingLeftOut(before, withTests);
@@ -339,7 +339,7 @@ class Attempt {
     if (first instanceof UnusableRunError) return this.#onlyReached(this.#endedBy(first, before), before, reached);
     const found = compared(first, before.flaky);
     if (found.verified) return undefined;
-    if (newlyPassing(found) === 0) return this.#onlyReached(found, before, reached);
+    if (newlyPassing(found) === 0) return this.#onlyReached(await this.#tellNotRun(found, alone), before, reached);
     const second = await this.#run(alone).catch(unusable);
     if (second instanceof UnusableRunError) return this.#onlyReached(this.#endedBy(second, before), before, reached);
     const settled = settle(before.report, first, second);
@@ -433,7 +433,19 @@ class Attempt {
     if (breaks) return { ...judged, reason: `The tests passed, but ${brokenCheck(breaks)}` };
     const passed = judged.tests.filter(({ after, leftOut }) => after === 'passed' && !leftOut).length;
     if (passed === 0) return without('failed', 'With the change, no test was executed.');
-    return { ...judged, outcome: 'passes', reason: `${until}, and ${counted(passed, 'test')} ${passed === 1 ? 'passes' : 'pass'} with it. It is not shown that they would notice a wrong change.` };
+    const passes: Judgement = { ...judged, outcome: 'passes', reason: `${until}, and ${counted(passed, 'test')} ${passed === 1 ? 'passes' : 'pass'} with it. It is not shown that they would notice a wrong change.` };
+    return await this.#tellNotRun(passes, stage);
+  }
+
+  /** Where every test ends as before, it is told if the tests do not run what the change changes. */
+  async #tellNotRun(judged: Judgement, { tests, before, edits, some }: Stage): Promise<Judgement> {
+    const { base, installed = base, baseEdits = [] } = this.#options;
+    if (!changesNothing(judged, before.report)) return judged;
+    const compare = ({ report, exitCode }: JudgedRun): Judgement => this.#compare(before, { report: some ? withTheOthers(report, before.report, some) : report, exitCode }, before.flaky);
+    const notRun = await filesNotRun(tests, { before, baseEdits, edits, some, compare });
+    if (notRun.length === 0) return judged;
+    const told = await this.#parts.copies.onFiles(tests.snapshot, (files) => Promise.resolve(toldNotRun(notRun, files, tests.chosen, installed)));
+    return { ...judged, reason: judged.reason + told };
   }
 
   /** Runs the tests that come with a change which the project's own tests confirm. What they say for it proves nothing, and what they say against it counts. */
@@ -488,7 +500,7 @@ class Attempt {
   async #confirm(first: JudgedRun, begun: Stage): Promise<Judgement> {
     const { before, tests: { snapshot, chosen } } = begun;
     const found = this.#compare(before, first, before.flaky);
-    if (!found.verified && newlyPassing(found) === 0) return this.#noteFlaky(found);
+    if (!found.verified && newlyPassing(found) === 0) return await this.#tellNotRun(this.#noteFlaky(found), begun);
     this.#options.onProgress?.('running the tests with the change again');
     const skipped = newSkips(before.report, first.report);
     const stage = { ...begun, written: [...begun.written, ...this.#failToPass(before, first)] };
@@ -558,10 +570,11 @@ interface Stage {
   readonly apply: (copy: string) => Promise<void>;
   /** Ids of tests whose files are written in every run with the patch. */
   readonly written: readonly string[];
+  readonly edits: readonly FileEdit[];
   /** The files of the patch. */
   readonly patched: readonly string[];
   /** The tests that run with the patch; by default, all of them. */
-  readonly some?: SomeTests;
+  readonly some?: ReachedTests;
   /** The runs of a patch that makes the workspace as it is. */
   readonly restored?: JudgedRun;
 }

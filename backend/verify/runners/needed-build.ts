@@ -32,6 +32,9 @@ const manifestSchema = z.looseObject({
   name: z.string().catch('').default(''),
   scripts: z.record(z.string(), z.string()).catch({}).default({}),
 });
+type Manifest = z.infer<typeof manifestSchema>;
+
+const buildScript = ({ scripts }: Manifest): string | undefined => BUILD_SCRIPTS.find((name) => scripts[name] !== undefined && !NO_BUILD.test(scripts[name]));
 
 /**
  * The build that the tests of a JavaScript project need: they import a file that is not among `files` (relative to `folder`, absolute) and
@@ -43,7 +46,7 @@ export async function neededBuild({ runner, command, preparation = '' }: ChosenR
   const inside = first?.words[0]?.text === 'cd' ? path.posix.join(first.words[1]?.text ?? '', '.') : '';
   const project = inside === '.' || inside.startsWith('..') || path.isAbsolute(inside) ? '' : inside;
   const manifest = await manifestOf(folder, path.posix.join(project, 'package.json'));
-  const script = BUILD_SCRIPTS.find((name) => manifest?.scripts[name] !== undefined && !NO_BUILD.test(manifest.scripts[name]));
+  const script = manifest && buildScript(manifest);
   if (manifest === undefined || script === undefined) return undefined;
   const build = await expandScripts(`npm run ${script}`, path.join(folder, project));
   if (`${command}\n${preparation}`.includes(build)) return undefined;
@@ -52,6 +55,19 @@ export async function neededBuild({ runner, command, preparation = '' }: ChosenR
   const where = project === '' ? '' : `cd ${project} && `;
   const ending = command.endsWith('${conductor_failed:-0})') ? '' : ' && (exit ${conductor_failed:-0})';
   return { script: `${where}npm run ${script}`, missing, command: `(${where}${build}) || conductor_failed=$?; ${command}${ending}` };
+}
+
+/** What a package of JavaScript publishes that Git has although a build makes it of other files, such as this one. Undefined if there is no such thing. */
+export function builtFrom(file: string, { paths, text }: ProjectTexts): { readonly entry: string; readonly script: string } | undefined {
+  for (let folder = path.posix.dirname(file); ; folder = path.posix.dirname(folder)) {
+    const project = folder === '.' ? '' : folder;
+    const manifest = manifestIn(text(path.posix.join(project, 'package.json')));
+    if (manifest === undefined && project !== '') continue;
+    const script = manifest && buildScript(manifest);
+    const published = stringsIn([manifest?.main, manifest?.module, manifest?.exports, manifest?.bin]).map((one) => path.posix.join(project, one));
+    const entry = published.find((one) => paths.has(one) && one !== file && BUILT_FOLDER.test(one));
+    return script === undefined || entry === undefined ? undefined : { entry, script: `${project === '' ? '' : `cd ${project} && `}npm run ${script}` };
+  }
 }
 
 /** Relative paths with forward slashes; undefined for what is no text. */
@@ -63,7 +79,7 @@ interface ProjectTexts {
 interface Project {
   readonly files: ProjectTexts;
   readonly project: string;
-  readonly manifest: z.infer<typeof manifestSchema>;
+  readonly manifest: Manifest;
   /** Names that Node is told with `--conditions`. */
   readonly conditions: readonly string[];
   /** Whether the package's own name in an import means its built files. Some runners are told otherwise. */
@@ -114,8 +130,9 @@ function isInBuiltFolder(wanted: string, project: string, paths: ReadonlySet<str
   return ![...paths].some((file) => file.startsWith(folder));
 }
 
-async function manifestOf(folder: string, file: string): Promise<z.infer<typeof manifestSchema> | undefined> {
-  const text = await new ProjectFolder(folder).text(file);
+const manifestOf = async (folder: string, file: string): Promise<Manifest | undefined> => manifestIn(await new ProjectFolder(folder).text(file));
+
+function manifestIn(text: string | undefined): Manifest | undefined {
   try {
     return text === undefined ? undefined : manifestSchema.parse(JSON.parse(text));
   } catch {
