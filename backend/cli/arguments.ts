@@ -167,10 +167,15 @@ export function checkOptions(
   }
 }
 
-/** Parses `src/a.ts`, `src/a.ts:10` or `src/a.ts:10-20`, relative to the current folder. The result's path is relative to the workspace. */
+/**
+ * Parses `src/a.ts`, `src/a.ts:10` or `src/a.ts:10-20`, relative to the current folder, or to the workspace where that would lead out of it: with
+ * `--workspace`, people name its files. The result's path is relative to the workspace.
+ */
 function fileRange(text: string, workspace: string, currentFolder: string): FileRange {
   const [, name = text, start, end] = /^(.+?)(?::(\d+)(?:-(\d+))?)?$/s.exec(text) ?? [];
-  const relative = path.relative(workspace, path.resolve(currentFolder, name)).split(path.sep).join('/');
+  const inWorkspace = (from: string): string => path.relative(workspace, path.resolve(from, name)).split(path.sep).join('/');
+  const fromHere = inWorkspace(currentFolder);
+  const relative = fromHere === '..' || fromHere.startsWith('../') ? inWorkspace(workspace) : fromHere;
   if (text.trim() === '' || relative === '') throw new UsageError(`--file takes the path of a file, not "${text}".`);
   if (start !== undefined && (Number(start) < 1 || Number(end ?? start) < Number(start))) {
     throw new UsageError(`--file takes lines from 1 up, the first before the last, such as src/a.js:10-20; not "${text}".`);

@@ -15,6 +15,11 @@ describe('conductor solve', () => {
     ]);
   });
 
+  it('takes a file that would be outside of the project for one in it', () => {
+    const { request } = solveRequest(['why?', '-w', '../project', '-f', 'src/a.js:3', '-f', '/home/ada/project/b.js', '-f', '../c.js', '-f', '/etc/d'], '/home/ada/other');
+    expect(request.focus.files?.map((file) => file.path)).toEqual(['src/a.js', 'b.js', '../c.js', '../../../etc/d']);
+  });
+
   it('takes no home folder for a project, nor one that holds it, unless it is named', () => {
     for (const folder of [homedir(), path.dirname(homedir()), '/']) {
       expect(() => solveRequest(['why?'], folder), folder).toThrow(/home folder and no project.*name its folder with --workspace/);
