@@ -103,7 +103,7 @@ export class BaseTests {
     const build = await parts.copies.onFiles(snapshot, (files) => neededBuild(chosen, base, files));
     const notes = [
       ...tools.notes,
-      ...(build ? [`The tests import ${build.missing}, which a build makes: "${build.script}" runs before them.`] : []),
+      ...(build ? [`The tests need ${build.missing}, which a build makes: "${build.script}" runs before them.`] : []),
       ...(snapshot.secret.length > 0 ? [withoutSecrets(snapshot.secret)] : []),
     ];
     const built = build ? { ...chosen, command: build.command } : chosen;

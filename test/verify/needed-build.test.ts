@@ -38,6 +38,16 @@ describe('the build that tests need', () => {
       .toMatchObject({ script: 'cd sub && npm run build', missing: 'sub/index.js' });
   });
 
+  it('is found where the command names tests that are built, and is not the script that runs them', async () => {
+    const scripts = { test: 'mocha "out/**/*.spec.js" -s 0', compile: 'tsc', build: 'npm run compile && npm test' };
+    const built = { 'src/half.spec.ts': "import { half } from './half';\n" };
+    expect(await found(built, { name: 'half', scripts })).toEqual({
+      script: 'npm run compile', missing: 'out/**/*.spec.js', command: '(tsc) || conductor_failed=$?; mocha "out/**/*.spec.js" -s 0 && (exit ${conductor_failed:-0})',
+    });
+    expect(await found({ ...built, 'out/half.spec.js': '' }, { name: 'half', scripts })).toBeUndefined();
+    expect(await found(built, { name: 'half', scripts: { ...scripts, test: 'node ./node_modules/mocha/lib/mocha.js src/*.spec.ts' } })).toBeUndefined();
+  });
+
   it.each([
     ['what they import is there', { ...SOURCES, 'index.js': '' }, MANIFEST],
     ['it is there as TypeScript', { ...SOURCES, 'index.ts': '' }, MANIFEST],

@@ -5,12 +5,12 @@ import { expandScripts } from './package-scripts.ts';
 import { ProjectFolder } from './project-folder.ts';
 import { simpleCommands } from './shell-words.ts';
 
-/* Tests may import what Git ignores and a build makes. A copy of a project has no such files until they are built in it. */
+/* Tests may import what Git ignores and a build makes, or be built themselves. A copy of a project has no such files until they are built in it. */
 
 export interface NeededBuild {
   /** As a person would type it. */
   readonly script: string;
-  /** What tests import and a copy lacks, relative to the workspace. */
+  /** What tests import, or the command names, and a copy lacks, relative to the workspace. */
   readonly missing: string;
   /** The command line of the tests, with the build before them. */
   readonly command: string;
@@ -34,11 +34,11 @@ const manifestSchema = z.looseObject({
 });
 type Manifest = z.infer<typeof manifestSchema>;
 
-const buildScript = ({ scripts }: Manifest): string | undefined => BUILD_SCRIPTS.find((name) => scripts[name] !== undefined && !NO_BUILD.test(scripts[name]));
+const buildScripts = ({ scripts }: Manifest): readonly string[] => BUILD_SCRIPTS.filter((name) => scripts[name] !== undefined && !NO_BUILD.test(scripts[name]));
 
 /**
- * The build that the tests of a JavaScript project need: they import a file that is not among `files` (relative to `folder`, absolute) and
- * that looks like what a build makes, and the package has a script that builds. Undefined if there is none. Reads files only.
+ * The build that the tests of a JavaScript project need: they import, or the command names, a file that is not among `files` (relative to
+ * `folder`, absolute) and that looks like what a build makes, and the package has a script that builds. Undefined if there is none. Reads files only.
  */
 export async function neededBuild({ runner, command, preparation = '' }: ChosenRunner, folder: string, files: ProjectTexts): Promise<NeededBuild | undefined> {
   if (!runner.manifests.includes('package.json')) return undefined;
@@ -46,16 +46,21 @@ export async function neededBuild({ runner, command, preparation = '' }: ChosenR
   const inside = first?.words[0]?.text === 'cd' ? path.posix.join(first.words[1]?.text ?? '', '.') : '';
   const project = inside === '.' || inside.startsWith('..') || path.isAbsolute(inside) ? '' : inside;
   const manifest = await manifestOf(folder, path.posix.join(project, 'package.json'));
-  const script = manifest && buildScript(manifest);
-  if (manifest === undefined || script === undefined) return undefined;
-  const build = await expandScripts(`npm run ${script}`, path.join(folder, project));
-  if (`${command}\n${preparation}`.includes(build)) return undefined;
-  const missing = missingImport({ files, project, manifest, conditions: conditionsIn(command), followsNames: !['vitest', 'jest'].includes(runner.name) });
+  if (manifest === undefined) return undefined;
+  const tests = programLines(command);
+  const builds = await Promise.all(buildScripts(manifest).map(async (name) => ({ script: name, build: await expandScripts(`npm run ${name}`, path.join(folder, project)) })));
+  // What is called a build may run the tests, too.
+  const { script, build } = builds.find((one) => !programLines(one.build).some((line) => tests.includes(line))) ?? {};
+  if (build === undefined || `${command}\n${preparation}`.includes(build)) return undefined;
+  const missing = (preparation === '' ? missingArgument(command, project, files) : undefined)
+    ?? missingImport({ files, project, manifest, conditions: conditionsIn(command), followsNames: !['vitest', 'jest'].includes(runner.name) });
   if (missing === undefined) return undefined;
   const where = project === '' ? '' : `cd ${project} && `;
   const ending = command.endsWith('${conductor_failed:-0})') ? '' : ' && (exit ${conductor_failed:-0})';
   return { script: `${where}npm run ${script}`, missing, command: `(${where}${build}) || conductor_failed=$?; ${command}${ending}` };
 }
+
+const programLines = (line: string): readonly string[] => simpleCommands(line).map(({ words }) => words.map(({ text }) => text).join(' ')).filter((text) => !text.startsWith('cd '));
 
 /** What a package of JavaScript publishes that Git has although a build makes it of other files, such as this one. Undefined if there is no such thing. */
 export function builtFrom(file: string, { paths, text }: ProjectTexts): { readonly entry: string; readonly script: string } | undefined {
@@ -63,7 +68,7 @@ export function builtFrom(file: string, { paths, text }: ProjectTexts): { readon
     const project = folder === '.' ? '' : folder;
     const manifest = manifestIn(text(path.posix.join(project, 'package.json')));
     if (manifest === undefined && project !== '') continue;
-    const script = manifest && buildScript(manifest);
+    const [script] = manifest ? buildScripts(manifest) : [];
     const published = stringsIn([manifest?.main, manifest?.module, manifest?.exports, manifest?.bin]).map((one) => path.posix.join(project, one));
     const entry = published.find((one) => paths.has(one) && one !== file && BUILT_FOLDER.test(one));
     return script === undefined || entry === undefined ? undefined : { entry, script: `${project === '' ? '' : `cd ${project} && `}npm run ${script}` };
@@ -111,6 +116,13 @@ function missingImport({ files, project, manifest, conditions, followsNames }: P
     }
   }
   return undefined;
+}
+
+/** The tests may themselves be built, as in `mocha out/spec`. What a package or an option brings is not theirs. */
+function missingArgument(command: string, project: string, { paths }: ProjectTexts): string | undefined {
+  const words = simpleCommands(command).flatMap(({ words: [, ...rest] }) => rest.map(({ text }) => text));
+  const named = words.filter((word) => word.includes('/') && !/^-|^\/|\$|node_modules/.test(word)).map((word) => path.posix.join(project, word));
+  return named.find((wanted) => !wanted.startsWith('..') && isInBuiltFolder(wanted, project, paths));
 }
 
 const conditionsIn = (command: string): readonly string[] => [...command.matchAll(/\s(?:--conditions|-C)[=\s]\s*([\w-]+)/g)].map(([, name = '']) => name);

@@ -66,6 +66,6 @@ describe.skipIf(!available)(`what a test command does besides its tests (${note}
     const built = { ...honest, files: { ...files, 'package.json': JSON.stringify({ type: 'module', main: 'index.js', scripts }), 'test/half.test.js': tests } };
     const verdict = await judgeFix(scratch, built);
     expectVerified(verdict, built);
-    expect(verdict.notes).toEqual(['The tests import index.js, which a build makes: "npm run build" runs before them.']);
+    expect(verdict.notes).toEqual(['The tests need index.js, which a build makes: "npm run build" runs before them.']);
   });
 });
