@@ -106,7 +106,7 @@ export class BaseTests {
       ...(build ? [`The tests need ${build.missing}, which a build makes: "${build.script}" runs before them.`] : []),
       ...(snapshot.secret.length > 0 ? [withoutSecrets(snapshot.secret)] : []),
     ];
-    const built = build ? { ...chosen, command: build.command } : chosen;
+    const built = build ? { ...chosen, command: build.command, preparation: build.preparation } : chosen;
     return new BaseTests(parts, options, { snapshot, chosen: built, image, tools, notes, sandboxed });
   }
 

@@ -26,6 +26,7 @@ describe('the build that tests need', () => {
     expect(await found(SOURCES)).toEqual({
       ...build,
       command: '(rm -f index.js && esbuild lib/half.js --outfile=index.js) || conductor_failed=$?; mocha && (exit ${conductor_failed:-0})',
+      preparation: '(rm -f index.js && esbuild lib/half.js --outfile=index.js)',
     });
     expect(await found({ ...SOURCES, 'test/half.js': "const half = require('..');\n" })).toMatchObject(build);
     expect(await found({ ...SOURCES, 'test/half.js': "const half = require('half');\n" })).toMatchObject(build);
@@ -43,6 +44,7 @@ describe('the build that tests need', () => {
     const built = { 'src/half.spec.ts': "import { half } from './half';\n" };
     expect(await found(built, { name: 'half', scripts })).toEqual({
       script: 'npm run compile', missing: 'out/**/*.spec.js', command: '(tsc) || conductor_failed=$?; mocha "out/**/*.spec.js" -s 0 && (exit ${conductor_failed:-0})',
+      preparation: '(tsc)',
     });
     expect(await found({ ...built, 'out/half.spec.js': '' }, { name: 'half', scripts })).toBeUndefined();
     expect(await found(built, { name: 'half', scripts: { ...scripts, test: 'node ./node_modules/mocha/lib/mocha.js src/*.spec.ts' } })).toBeUndefined();

@@ -14,6 +14,8 @@ export interface NeededBuild {
   readonly missing: string;
   /** The command line of the tests, with the build before them. */
   readonly command: string;
+  /** What runs before the tests in all. Its failure on the base is no reason against a change. */
+  readonly preparation: string;
 }
 
 const TEST_SOURCE = /(?:(?:^|\/)(?:tests?|__tests__|specs?)\/.*|[._-](?:test|spec)|(?:^|\/)tests?)\.[cm]?[jt]sx?$/;
@@ -57,7 +59,10 @@ export async function neededBuild({ runner, command, preparation = '' }: ChosenR
   if (missing === undefined) return undefined;
   const where = project === '' ? '' : `cd ${project} && `;
   const ending = command.endsWith('${conductor_failed:-0})') ? '' : ' && (exit ${conductor_failed:-0})';
-  return { script: `${where}npm run ${script}`, missing, command: `(${where}${build}) || conductor_failed=$?; ${command}${ending}` };
+  return {
+    script: `${where}npm run ${script}`, missing, command: `(${where}${build}) || conductor_failed=$?; ${command}${ending}`,
+    preparation: `(${where}${build})${preparation === '' ? '' : ` && ${preparation}`}`,
+  };
 }
 
 const programLines = (line: string): readonly string[] => simpleCommands(line).map(({ words }) => words.map(({ text }) => text).join(' ')).filter((text) => !text.startsWith('cd '));

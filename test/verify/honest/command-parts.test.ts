@@ -66,6 +66,12 @@ describe.skipIf(!available)(`what a test command does besides its tests (${note}
     const built = { ...honest, files: { ...files, 'package.json': JSON.stringify({ type: 'module', main: 'index.js', scripts }), 'test/half.test.js': tests } };
     const verdict = await judgeFix(scratch, built);
     expectVerified(verdict, built);
-    expect(verdict.notes).toEqual(['The tests need index.js, which a build makes: "npm run build" runs before them.']);
+    const told = 'The tests need index.js, which a build makes: "npm run build" runs before them.';
+    expect(verdict.notes).toEqual([told]);
+    // A type checker that complains, and writes what it was asked for.
+    const red = { ...built, files: { ...built.files, 'package.json': JSON.stringify({ type: 'module', main: 'index.js', scripts: { ...scripts, build: 'cp half.js index.js && exit 2' } }) } };
+    const complaining = await judgeFix(scratch, red, { name: 'other' });
+    expectVerified(complaining, red);
+    expect(complaining.notes).toEqual([told, expect.stringMatching(/^What prepares the tests, .* fails with the change as it did before\.$/)]);
   });
 });
