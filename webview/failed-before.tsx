@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { undecidedRound } from '../backend/protocol/run-facts.ts';
+import { isLastAnswer, undecidedRound } from '../backend/protocol/run-facts.ts';
 import type { FailedBefore } from '../backend/protocol/run-request.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { Button } from './controls.tsx';
@@ -36,7 +36,8 @@ export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JS
         {tests.slice(0, MAX_NAMES).map((id) => <FailingTestItem key={id} id={id} message={round.verdict?.tests.find((test) => test.id === id)?.message} />)}
         {count > MAX_NAMES && <li>{l10n.t('and {0} more', count - MAX_NAMES)}</li>}
       </ul>
-      {l10n.t('Tests that must pass may cost another try. Tests that are left out cost nothing: the same answer is judged without them, and later questions leave them out, too, while they fail.')}
+      {isLastAnswer(run, round.index) ? l10n.t('If they must pass, the run ends here, and its answer is not verified.') : l10n.t('If they must pass, another try may be paid for.')}{' '}
+      {l10n.t('Tests that are left out cost nothing: the same answer is judged without them, and later questions leave them out, too, while they fail.')}
       <p class="note tone-bad" role="alert" dir="auto">{problem}</p>
     </Notice>
   );

@@ -85,6 +85,13 @@ export const hasAttempts = ({ request: { attempts } }: { readonly request: Pick<
 /** The number of rounds before the first one that the Conductor plans: 1 behind the try of a worker that costs nothing. */
 export const firstPlanned = ({ rounds }: Pick<RunSnapshot, 'rounds'>): number => (rounds[0]?.localTry ? 1 : 0);
 
+/** Whether no answer is to come beside that of a round. An answer that changes nothing has no verdict, and none is to come. */
+export function isLastAnswer(run: Pick<RunSnapshot, 'request' | 'rounds'>, round: number): boolean {
+  const { request, rounds } = run;
+  const all = firstPlanned(run) + (hasAttempts(run) ? request.attempts : request.rounds);
+  return rounds.length === all && rounds.every(({ index, answer, failure }) => index === round || answer !== undefined || failure !== undefined);
+}
+
 /**
  * The rounds that a round is told of, oldest first; it revises the answer of the last one. Attempts are told of none but the local try. A try
  * without an answer says nothing.

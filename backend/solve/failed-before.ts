@@ -1,6 +1,6 @@
 import { onlyFailedBefore } from '../protocol/failed-before.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
-import { firstPlanned, hasAttempts, undecidedRound } from '../protocol/run-facts.ts';
+import { isLastAnswer, undecidedRound } from '../protocol/run-facts.ts';
 import type { FailedBefore, RunRequest } from '../protocol/run-request.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { isRed } from '../protocol/test-changes.ts';
@@ -36,7 +36,7 @@ export function testsToAskOf(run: Pick<RunSnapshot, 'request' | 'rounds'>, round
   const { tests: asked = [], state } = failedBefore ?? {};
   // What was said of them is not asked again, whatever the verdict makes of it.
   if (red.length === 0 || (state === 'leave-out' && red.every((id) => asked.includes(id)))) return [];
-  return isSeenTwice(run, round, red) || isLastAnswer(run, round) ? [...new Set([...asked, ...red])] : [];
+  return isSeenTwice(run, round, red) || isLastAnswer(run, round.index) ? [...new Set([...asked, ...red])] : [];
 }
 
 /**
@@ -45,13 +45,6 @@ export function testsToAskOf(run: Pick<RunSnapshot, 'request' | 'rounds'>, round
  */
 const isSeenTwice = ({ rounds }: Pick<RunSnapshot, 'rounds'>, { index }: RoundView, red: readonly string[]): boolean =>
   rounds.some(({ index: other, verdict }) => other !== index && red.every((id) => verdict?.tests.some((test) => test.id === id && isRed(test))));
-
-/** Whether no other answer is to come that could leave them green. An answer that changes nothing has no verdict, and none is to come. */
-function isLastAnswer(run: Pick<RunSnapshot, 'request' | 'rounds'>, { index }: RoundView): boolean {
-  const { request, rounds } = run;
-  const all = firstPlanned(run) + (hasAttempts(run) ? request.attempts : request.rounds);
-  return rounds.length === all && rounds.every(({ index: other, answer, failure }) => other === index || answer !== undefined || failure !== undefined);
-}
 
 /** What was said of these tests at another answer of the run, and holds for this one as well. */
 export function saidOf(run: Pick<RunSnapshot, 'rounds'>, tests: readonly string[]): FailedBefore | undefined {

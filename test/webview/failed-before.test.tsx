@@ -26,6 +26,15 @@ it('speaks of one test as of one', () => {
   expect(panel.button('It must pass')).toBeDefined();
 });
 
+it('tells of another try only where one may follow', () => {
+  const run = undecidedRun();
+  const saidOf = (rounds: number): string => renderPanel(stateWith({ run: { ...run, request: { ...run.request, rounds } } })).text();
+  expect(saidOf(run.rounds.length + 1)).toContain('another try may be paid for');
+  const last = saidOf(run.rounds.length);
+  expect(last).toContain('the run ends here, and its answer is not verified');
+  expect(last).not.toContain('another try');
+});
+
 it('names the tests, and says what each fails with', () => {
   const named = (ids?: string[]): string[] => [...renderPanel(stateWith({ run: undecidedRun(ids) })).root.querySelectorAll('.notice .test-names li')].map((item) => item.textContent ?? '');
   expect(named()).toHaveLength(2);
