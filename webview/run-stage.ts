@@ -128,7 +128,7 @@ export function phaseStage(phase: StepPhase): Stage {
     case 'running':
       return { text: l10n.t('running'), icon: 'loading', tone: 'busy' };
     case 'stopping':
-      return { text: l10n.t('being stopped'), icon: 'loading', tone: 'busy' };
+      return { text: l10n.t('stopping'), icon: 'loading', tone: 'busy' };
     case 'retrying':
       return { text: l10n.t('waiting to try again'), icon: 'watch', tone: 'caution' };
     case 'completed':

@@ -11,7 +11,7 @@ export async function readPictures(files: readonly string[]): Promise<Picture[]>
   return pictures;
 }
 
-/** As much of a file as tells whether it is too large. */
+/** Reads one byte more than the limit, which is enough to tell that a file is too large. */
 async function beginningOf(file: string): Promise<Uint8Array> {
   const { bytes } = await readAtMost(createReadStream(file, { end: MAX_PICTURE_BYTES }), MAX_PICTURE_BYTES);
   return bytes;

@@ -14,9 +14,9 @@ export function comparisonVerdict(comparison: Comparison): string {
   }
 }
 
-/** What more would cost, such as `About 40 more pairs, for $0.80, would tell if it goes on like this.` */
+/** What more would cost, such as `At this rate, about 40 more pairs, for $0.80, would tell.` */
 export function moreWords({ more }: Pick<Comparison, 'more'>): string {
-  return more ? `About ${counted(more.pairs, 'more pair')}, for ${formatUsd(more.usd)}, would tell if it goes on like this.` : 'Going on like this, more pairs would not tell soon.';
+  return more ? `At this rate, about ${counted(more.pairs, 'more pair')}, for ${formatUsd(more.usd)}, would tell.` : 'At this rate, more pairs would not tell soon.';
 }
 
 /** What was seen on the way. @param steps that the looks were taken after */

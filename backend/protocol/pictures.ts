@@ -32,7 +32,7 @@ export class PictureError extends Error {
  */
 export function pictureOf(bytes: Uint8Array, size = bytes.length): Picture {
   const facts = readPictureFacts(bytes);
-  if (!facts) throw new PictureError(l10n.t('This is no picture that models take: PNG, JPEG, WebP or GIF.'));
+  if (!facts) throw new PictureError(l10n.t('Models do not take this kind of file. They take PNG, JPEG, WebP and GIF.'));
   if (size > MAX_PICTURE_BYTES) {
     throw new PictureError(l10n.t('The picture has {0} MB, and models take at most {1} MB: make it smaller.', megabytes(size), megabytes(MAX_PICTURE_BYTES)));
   }
@@ -55,7 +55,7 @@ export function takenPictures(pictures: readonly Pick<Picture, 'data'>[]): Pictu
   checkPictures(pictures);
   return pictures.map(({ data }) => {
     const bytes = bytesOfBase64(data);
-    if (!bytes) throw new PictureError(l10n.t('This is no picture that models take: PNG, JPEG, WebP or GIF.'));
+    if (!bytes) throw new PictureError(l10n.t('Models do not take this kind of file. They take PNG, JPEG, WebP and GIF.'));
     return pictureOf(bytes);
   });
 }

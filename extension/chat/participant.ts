@@ -120,13 +120,13 @@ async function start(parts: ChatParts, { request, stream, token }: Turn, before:
   if (choice.kind === 'dismissed') return undefined;
   const root = choice.kind === 'folder' ? choice.folder.uri.fsPath : undefined;
   const { question, files, pictures: attached, leftOut } = readMessage(request.prompt, references, (file) => (root === undefined ? undefined : relativePath(root, file)));
-  for (const name of leftOut) stream.markdown(withIcons(`$(circle-slash) ${plain(vscode.l10n.t('{0} does not go with the question: it is outside the folder, or no text.', name))}\n\n`));
+  for (const name of leftOut) stream.markdown(withIcons(`$(circle-slash) ${plain(vscode.l10n.t('{0} is not sent with the question: it is outside the folder, or not a text file.', name))}\n\n`));
   const pictures: Picture[] = [];
   for (const { name, read } of attached) {
     try {
       pictures.push(pictureOf(await read()));
     } catch (error) {
-      stream.markdown(withIcons(`$(circle-slash) ${plain(vscode.l10n.t('{0} does not go with the question. {1}', name, messageOf(error)))}\n\n`));
+      stream.markdown(withIcons(`$(circle-slash) ${plain(vscode.l10n.t('{0} is not sent with the question. {1}', name, messageOf(error)))}\n\n`));
     }
   }
   if (continues) stream.progress(vscode.l10n.t('Continuing from the answer before'));

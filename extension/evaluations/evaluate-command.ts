@@ -64,10 +64,10 @@ const title = (): string => vscode.l10n.t('Conductor: Evaluate');
 
 async function chooseTasks(): Promise<Tasks | undefined> {
   const chosen = await vscode.window.showQuickPick<Choice<'gym' | 'project' | 'file'>>([
-    { value: 'project', label: vscode.l10n.t('Tasks of my project'), detail: vscode.l10n.t('Made of its history and its tests, which also judge. This takes some minutes.') },
+    { value: 'project', label: vscode.l10n.t('Tasks of my project'), detail: vscode.l10n.t('Made from the project’s history. Its tests judge the answers. This takes a few minutes.') },
     { value: 'file', label: vscode.l10n.t('Tasks of files…'), detail: vscode.l10n.t('Data sets as they are published, such as HumanEval, GSM8K or MMLU.') },
     { value: 'gym', label: vscode.l10n.t('Tasks of the gym'), detail: vscode.l10n.t('Small programming tasks that are part of Conductor.') },
-  ], { title: title(), placeHolder: vscode.l10n.t('Which tasks are to be answered?'), ignoreFocusOut: true });
+  ], { title: title(), placeHolder: vscode.l10n.t('Which tasks should be answered?'), ignoreFocusOut: true });
   if (chosen === undefined) return undefined;
   if (chosen.value === 'gym') return { sources: [GYM_TASKS] };
   if (chosen.value === 'project') return await projectTasks();
@@ -76,7 +76,7 @@ async function chooseTasks(): Promise<Tasks | undefined> {
 }
 
 async function projectTasks(): Promise<Tasks | undefined> {
-  const choice = await chooseFolder(vscode.l10n.t('Of which folder are tasks made?'));
+  const choice = await chooseFolder(vscode.l10n.t('Which folder are the tasks made from?'));
   if (choice.kind !== 'folder') return undefined;
   const workspace = choice.folder.uri.fsPath;
   requireTrust(workspace);
@@ -198,7 +198,7 @@ async function isAgreed(offer: EvaluationOffer, { budget, simulated }: Pick<Aske
     offer.tasks.map(({ name, tasks }) => (tasks === 1 ? vscode.l10n.t('{0}: 1 task', name) : vscode.l10n.t('{0}: {1} tasks', name, tasks))).join(', '),
     vscode.l10n.t('Workers: {0}. About {1} calls.', offer.pool.join(', '), offer.calls),
     ...(offer.simulated || simulated ? [vscode.l10n.t('They are simulated: the figures show nothing about real models.')] : []),
-    ...(offer.unpriced.length > 0 ? [vscode.l10n.t('No price is known of {0}: these calls are not in the dollars.', offer.unpriced.join(', '))] : []),
+    ...(offer.unpriced.length > 0 ? [vscode.l10n.t('No known price: {0}. The dollars do not include their calls.', offer.unpriced.join(', '))] : []),
     ...(offer.before.calls > 0 ? [vscode.l10n.t('{0} calls for {1} were paid before; their answers are not paid for again.', offer.before.calls, formatUsd(offer.before.usd))] : []),
     vscode.l10n.t('It goes on when this window closes, and can be stopped at any time.'),
   ].join('\n\n');

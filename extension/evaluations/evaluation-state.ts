@@ -21,7 +21,7 @@ const PAGE = 50;
 /** As the protocol has it, without its schemas. */
 const MOST_LISTED = 500;
 
-/** What the page of one evaluation shows. Reads it anew after every change; the changes that come meanwhile are one more reading. */
+/** What the page of one evaluation shows. It is read again after every change; all changes during a read lead to one more read. */
 export class EvaluationState {
   readonly #options: EvaluationStateOptions;
   readonly #stopListening: readonly (() => void)[];

@@ -33,7 +33,7 @@ export async function placeEdits(
   const refused: Obstacle[] = [];
   for (const edit of edits) {
     const file = await insideFolder(folder.fsPath, edit.path);
-    if (file === undefined) refused.push({ path: edit.path, reason: vscode.l10n.t('It is no file of the folder.') });
+    if (file === undefined) refused.push({ path: edit.path, reason: vscode.l10n.t('It is not a file in the folder.') });
     else placed.push({ ...edit, uri: vscode.Uri.file(file) });
   }
   return { placed, refused };
@@ -91,7 +91,7 @@ export async function undoEdits(edits: readonly PlacedEdit[]): Promise<void> {
 
 function reasonOf(current: string | undefined, before: string | null): string {
   if (before === null) return vscode.l10n.t('The file exists by now.');
-  return current === undefined ? vscode.l10n.t('The file is gone.') : vscode.l10n.t('The file has other text by now.');
+  return current === undefined ? vscode.l10n.t('The file is gone.') : vscode.l10n.t('The file’s text has changed since.');
 }
 
 /** Maximum time for VS Code to notice a change on disk; usually it takes less than a second. */

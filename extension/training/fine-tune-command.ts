@@ -167,7 +167,7 @@ function detailOf(config: TrainingConfig, { workers, terms, conductor, planner }
     spends,
     ...terms.map(plainMessage),
     ...(unpriced.length > 0 ? [vscode.l10n.t(
-      'No price is known of {0}: there the training pauses at {1} tokens.', unpriced.join(', '), formatTokens(unpricedTokensFor(config.budget.usd)),
+      'No known price: {0}. For their calls, the training pauses at {1} tokens.', unpriced.join(', '), formatTokens(unpricedTokensFor(config.budget.usd)),
     )] : []),
     ...(workers.some(({ simulated }) => simulated) ? [vscode.l10n.t('Some of these workers are simulated: what is learned from them says nothing about real ones.')] : []),
     ...(isFromFile ? [vscode.l10n.t('The settings come from {0}.', TRAINING_CONFIG_FILE)] : []),

@@ -32,7 +32,7 @@ async function howToBegin(real: readonly string[]): Promise<boolean | undefined>
   const start = vscode.l10n.t('Start Simulation');
   const both = vscode.l10n.t('Start Beside My Workers');
   const detail = [
-    vscode.l10n.t('The workers have made-up skills, cost nothing, and know tasks of a practice folder only. What they say shows nothing about real models. They go when this window closes, or by the same command.'),
+    vscode.l10n.t('The workers have made-up skills, cost nothing, and know tasks of a practice folder only. What they say shows nothing about real models. They end when this window closes, or when you run the same command again.'),
     ...(real.length > 0 ? [vscode.l10n.t('Meanwhile nothing is sent to {0}, unless you start the simulation beside them.', real.join(', '))] : []),
   ].join('\n\n');
   const chosen = await vscode.window.showInformationMessage(

@@ -24,7 +24,7 @@ test('the files are read in their order, whatever they are called', async () => 
 });
 
 it.each([
-  ['that is none', 'no.png', async (file: string) => writeFile(file, 'hello'), 'This is no picture that models take: PNG, JPEG, WebP or GIF.'],
+  ['that is none', 'no.png', async (file: string) => writeFile(file, 'hello'), 'Models do not take this kind of file. They take PNG, JPEG, WebP and GIF.'],
   ['that is too large', 'large.png', async (file: string) => writeFile(file, png(8, 8, MAX_PICTURE_BYTES * 2)), 'The picture has 7.5 MB, and models take at most 3.75 MB: make it smaller.'],
   ['that is not there', 'none.png', async () => {}, 'there is no such file.'],
   ['that is a folder', 'folder', async (file: string) => mkdir(file), 'that is a folder.'],

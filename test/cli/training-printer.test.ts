@@ -27,7 +27,7 @@ it('offers what was learned, and nothing where nothing was', () => {
     return said.join('\n');
   };
   expect(offered(completedTraining())).toContain('conductor train adopt');
-  expect(offered(unknownTraining())).toContain(`About 60 more pairs, for $1.21, would tell if it goes on like this.
+  expect(offered(unknownTraining())).toContain(`At this rate, about 60 more pairs, for $1.21, would tell.
 Whether it is better on held-out tasks is not known after 48 pairs of tries for $0.97, so it is not offered.`);
   expect(offered(unknownTraining())).toContain('conductor train resume training-1');
   expect(offered(unknownTraining())).not.toContain('conductor train adopt');

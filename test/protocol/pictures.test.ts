@@ -33,7 +33,7 @@ describe('pictures of a question', () => {
   });
 
   it.each([
-    ['no picture', new TextEncoder().encode('hello'), 'This is no picture that models take: PNG, JPEG, WebP or GIF.'],
+    ['no picture', new TextEncoder().encode('hello'), 'Models do not take this kind of file. They take PNG, JPEG, WebP and GIF.'],
     ['too many bytes', png(800, 600, MAX_PICTURE_BYTES + 1), 'The picture has 3.76 MB, and models take at most 3.75 MB: make it smaller.'],
     ['too many pixels', png(8_001, 600), 'The picture has 8001 × 600 pixels, and models take at most 8000 on a side: make it smaller.'],
   ])('are refused with %s', (_name, bytes, message) => {

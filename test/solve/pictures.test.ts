@@ -137,7 +137,7 @@ test('is shown again in a question that continues, as long as there is room', as
 
 test('is refused before anything is journalled where no model takes it, and is what its bytes say', async () => {
   const { runs, journal, ask } = await setUp();
-  await expect(ask({ pictures: [{ ...SHOT, data: btoa('hello') }] })).rejects.toThrow('This is no picture that models take: PNG, JPEG, WebP or GIF.');
+  await expect(ask({ pictures: [{ ...SHOT, data: btoa('hello') }] })).rejects.toThrow('Models do not take this kind of file. They take PNG, JPEG, WebP and GIF.');
   expect(journal.list({ limit: 10 })).toEqual([]);
   const { runId } = await ask({ pictures: [{ ...SHOT, type: 'image/gif', width: 1, height: 1 }] });
   expect(runs.snapshot(runId).request.pictures).toEqual([SHOT]);

@@ -69,7 +69,7 @@ describe('a new question', () => {
   it('says what is no picture, and adds nothing then', async () => {
     const panel = renderPanel(stateWith({}));
     await give(panel, 'drop', [SHOT, file(new TextEncoder().encode('<svg/>'), 'image/svg+xml', 'a.svg')]);
-    expect(panel.text()).toContain('This is no picture that models take: PNG, JPEG, WebP or GIF.');
+    expect(panel.text()).toContain('Models do not take this kind of file. They take PNG, JPEG, WebP and GIF.');
     expect(shown(panel)).toEqual([]);
   });
 

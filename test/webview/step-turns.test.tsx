@@ -53,7 +53,7 @@ it('stops a step that is at work, tells it something with Enter, and shows what 
     { type: 'tellStep', runId: 'run-1', round: 0, step: 2, text: 'Keep it short.' }, { type: 'stopStep', runId: 'run-1', round: 0, step: 2 },
   ]);
   panel.show(stateWith({ run: handsRun({ isStopping: true }) }));
-  expect(panel.text()).toContain('Being stopped…');
+  expect(panel.text()).toContain('Stopping…');
   expect(panel.root.querySelectorAll('.steering')).toHaveLength(0);
 });
 

@@ -147,9 +147,9 @@ describe('the comparison', () => {
   });
 
   it('says what more would cost where it is not known', () => {
-    expect(show(unknownTraining()).text()).toContain('About 60 more tries by each, for $1.21, would tell if it goes on like this.');
+    expect(show(unknownTraining()).text()).toContain('At this rate, about 60 more tries by each, for $1.21, would tell.');
     const { more: _more, ...comparison } = unknownTraining().comparison!;
-    expect(show({ ...unknownTraining(), comparison }).text()).toContain('More tries would not tell soon if it goes on like this.');
+    expect(show({ ...unknownTraining(), comparison }).text()).toContain('At this rate, more tries would not tell soon.');
   });
 });
 

@@ -49,7 +49,7 @@ function Actions({ evaluation: { state, page }, post }: { readonly evaluation: E
 function wordsOf({ state, isPractice }: EvaluationView): string {
   switch (state) {
     case 'preparing': return l10n.t('Reading or making the tasks…');
-    case 'running': return isPractice ? l10n.t('Trying the workers on tasks of practice…') : l10n.t('Evaluating…');
+    case 'running': return isPractice ? l10n.t('Trying the workers on practice tasks…') : l10n.t('Evaluating…');
     case 'waiting': return l10n.t('Waiting');
     case 'elsewhere': return l10n.t('Another process is at work on it, such as a terminal.');
     case 'stopped': return l10n.t('Stopped. What was paid for is kept.');

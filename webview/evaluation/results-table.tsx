@@ -32,7 +32,7 @@ export function ResultsTable({ evaluation: { rows, compared, tasks, spent } }: {
           <tbody>{rows.map((row, index) => <Row key={row.name} row={row} number={index + 1} hasPlans={hasPlans} />)}</tbody>
         </table>
       </div>
-      <p class="quiet">{l10n.t('Intervals by the bootstrap over tasks and seeds; p by Fisher\'s randomisation test for pairs, against the best single worker. Dollars and tokens count all calls of a contestant, as if it were alone.')}{spent !== undefined && spent.unpricedTokens > 0 ? ` ${l10n.t('Calls without a known price are not in the dollars.')}` : ''}</p>
+      <p class="quiet">{l10n.t('Intervals by the bootstrap over tasks and seeds; p by Fisher\'s randomisation test for pairs, against the best single worker. Dollars and tokens count all calls of a contestant, as if it were alone.')}{spent !== undefined && spent.unpricedTokens > 0 ? ` ${l10n.t('The dollars do not include calls without a known price.')}` : ''}</p>
     </>
   );
 }

@@ -16,7 +16,7 @@ export function WholeSampleView({ sample }: { readonly sample: WholeSample }): J
     <>
       <p class="quiet">{[formatUsd(costUsd), l10n.t('{0} tok', formatTokens(totalTokens(usage))), l10n.t('{0} s', seconds.toFixed(1))].join(' · ')}</p>
       <h3>{l10n.t('What judged it said')}</h3>
-      <p dir="auto">{visibleText(reason)}{isPlan === false && ` ${l10n.t('Its text was no valid plan.')}`}</p>
+      <p dir="auto">{visibleText(reason)}{isPlan === false && ` ${l10n.t('Its text was not a valid plan.')}`}</p>
       {question !== undefined && <><h3>{l10n.t('Question')}</h3><Text text={question} /></>}
       {traces.map((steps, index) => (
         <div key={index}>

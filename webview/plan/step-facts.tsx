@@ -97,7 +97,7 @@ export function StepNote({ step, phase }: { readonly step: StepView; readonly ph
   }
   if (phase === 'failed' && failure) return <p class="note tone-bad" dir="auto">{failure.message}</p>;
   if (phase === 'skipped') return <p class="note quiet" dir="auto">{fillSentence(l10n.t('Skipped: {0}'), step.skippedBecause)}</p>;
-  if (phase === 'stopping') return <p class="note quiet">{l10n.t('Being stopped…')}</p>;
+  if (phase === 'stopping') return <p class="note quiet">{l10n.t('Stopping…')}</p>;
   if (phase === 'stopped') return <p class="note tone-caution">{l10n.t('You stopped it. It handed on what it had.')}</p>;
   if (step.finishReason === 'length') return <p class="note tone-caution">{l10n.t('Cut off at the worker’s output limit.')}</p>;
   if (step.finishReason === 'content-filter') return <p class="note tone-caution">{l10n.t('Stopped by the provider’s content filter.')}</p>;

@@ -51,7 +51,7 @@ function isToldBelow(name: string, { changes = [], observation }: Pick<TurnView,
 
 /** What came of it, beside its title: the tests that pass and fail, or the lines that changed. */
 function TurnResult({ turn: { observation, changes = [] } }: { readonly turn: TurnView }): JSX.Element | null {
-  if (observation === undefined) return <Icon name="loading" tone="busy" label={l10n.t('being done')} />;
+  if (observation === undefined) return <Icon name="loading" tone="busy" label={l10n.t('in progress')} />;
   const [, passed, failed] = TESTS.exec(observation) ?? [];
   if (passed !== undefined) {
     return failed === '0'

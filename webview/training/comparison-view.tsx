@@ -48,8 +48,8 @@ function More({ comparison: { says, more } }: { readonly comparison: Comparison 
   return (
     <p class="quiet">
       {more
-        ? l10n.t('About {0} more tries by each, for {1}, would tell if it goes on like this.', more.pairs, formatUsd(more.usd))
-        : l10n.t('More tries would not tell soon if it goes on like this.')}
+        ? l10n.t('At this rate, about {0} more tries by each, for {1}, would tell.', more.pairs, formatUsd(more.usd))
+        : l10n.t('At this rate, more tries would not tell soon.')}
     </p>
   );
 }

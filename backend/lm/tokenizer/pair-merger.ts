@@ -51,5 +51,5 @@ export class PairMerger {
   }
 }
 
-/** A token that was merged into the one before it. No pair holds it: a pair with it is no number of the map. */
+/** Marks a token that was merged into the one before it. It is not an id, so no pair with it is found. */
 const GONE = -1;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCodePlugin } from '../../../backend/cli/install/opencode-plugin.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** What the plugin is used for by OpenCode. */
+/** The part of the plugin that OpenCode calls. */
 interface Hooks {
   event(given: { readonly event: { readonly type: string; readonly properties: { readonly sessionID: string } } }): Promise<void>;
   dispose(): Promise<void>;
@@ -18,7 +18,7 @@ interface Message {
 let folder: string;
 let messages: Message[];
 let parentID: string | undefined;
-/** Whether the person says something after each look at the messages. */
+/** Whether the person sends a message each time the plugin has read the messages. */
 let goesOn: boolean;
 let sent: { readonly agent?: string; readonly parts: readonly { readonly text: string }[] }[];
 let toasts: string[];
@@ -31,7 +31,7 @@ beforeEach(async () => {
   goesOn = false;
   sent = [];
   toasts = [];
-  // As "opencode run" has it, which waits for the plugin.
+  // `opencode run` waits for the plugin; the other commands do not.
   process.argv.push('run');
 });
 afterEach(() => void process.argv.splice(0, Infinity, ...processArguments));

@@ -46,7 +46,7 @@ ${results.simulated ? html`<p class="simulated"><strong>Simulation.</strong> The
 ${costPlot(rows)}
 <h2>Contestants</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="Table of contestants">${table(rows)}</div>
-<p class="faint">95 % intervals by the bootstrap over tasks and seeds. p: Fisher's randomisation test for pairs, against the best single worker. Dollars and tokens count all calls of a contestant, as if it were alone.${results.spent.unpricedTokens > 0 ? ' Calls without a known price are not in the dollars.' : ''}</p>
+<p class="faint">95 % intervals by the bootstrap over tasks and seeds. p: Fisher's randomisation test for pairs, against the best single worker. Dollars and tokens count all calls of a contestant, as if it were alone.${results.spent.unpricedTokens > 0 ? ' The dollars do not include calls without a known price.' : ''}</p>
 <h2>Samples</h2>
 ${taskList(rows, samples, tasks)}
 </main>
@@ -102,7 +102,7 @@ const question = (text: string | undefined, block: Block): Markup | undefined =>
 function sampleDetails({ contestant, seed, verified, reason, answer, costUsd, usage, seconds, isPlan, traces }: Sample, number: number, block: Block): Markup {
   const last = traces.at(-1)?.at(-1)?.output;
   return html`<details class="sample c${number} ${verified ? 'right' : 'wrong'}"><summary><span class="mark">${verified ? '✓ right' : '✗ wrong'}</span>${contestant}${seed > 0 ? `, seed ${seed}` : ''} <span class="faint">${formatUsd(costUsd)}, ${counted(totalTokens(usage), 'token')}, ${seconds.toFixed(1)} s</span></summary>
-<p>${reason}${isPlan === false ? ' Its text was no valid plan.' : ''}</p>
+<p>${reason}${isPlan === false ? ' Its text was not a valid plan.' : ''}</p>
 ${traces.map((steps, index) => html`${traces.length > 1 ? html`<h3>Plan ${index + 1} of ${traces.length}</h3>` : undefined}${steps.map((step, position) => stepSection(step, position, block))}`)}
 ${answer === last ? undefined : html`<h4>Answer</h4>${block(answer)}`}
 </details>
