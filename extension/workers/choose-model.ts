@@ -100,7 +100,7 @@ export class ChooseModelCommand {
   async #pullOther(): Promise<string | undefined> {
     const repo = await vscode.window.showInputBox({
       title: vscode.l10n.t('Conductor: Choose Conductor Model'),
-      prompt: vscode.l10n.t('Name of a Gemma 3, Llama, Mistral, Phi-3, Qwen or SmolLM2 model on the hub, with its original weights'),
+      prompt: vscode.l10n.t('Name of a Gemma 3, Llama, Mistral, Phi-3, Phi-4, Qwen or SmolLM2 model on the hub, with its original weights'),
       placeHolder: 'Qwen/Qwen3-0.6B',
       ignoreFocusOut: true,
       validateInput: (text) => (REPO.test(text.trim()) ? undefined : vscode.l10n.t('A model is named owner/name.')),

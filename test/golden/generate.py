@@ -55,7 +55,7 @@ def main():
 
     tokenizers = build_tokenizers(HERE / "corpus.txt")
     stop_ids = {n: [t.token_to_id("<|im_end|>"), t.token_to_id("<|endoftext|>")] for n, t in tokenizers.items()}
-    stop_ids |= {"qwen2-tiny-untied": [2], "llama-tiny": [2, 3], "mistral-tiny": [2], "phi3-tiny": [2], "gemma3-tiny": [1, 2]}
+    stop_ids |= {"qwen2-tiny-untied": [2], "llama-tiny": [2, 3], "mistral-tiny": [2], "phi3-tiny": [2], "phi4-tiny": [2], "gemma3-tiny": [1, 2]}
     make_models(out / "models", stop_ids)
     adapters_of = make_adapters(out / "models", out / "adapters")
     for name, adapter_names in adapters_of.items():

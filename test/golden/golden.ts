@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
  * float32 on a CPU, from the stored weights.
  */
 
-export const GOLDEN_MODELS = ['qwen2-tiny', 'qwen2-tiny-untied', 'qwen3-tiny', 'llama-tiny', 'mistral-tiny', 'phi3-tiny', 'gemma3-tiny'] as const;
+export const GOLDEN_MODELS = ['qwen2-tiny', 'qwen2-tiny-untied', 'qwen3-tiny', 'llama-tiny', 'mistral-tiny', 'phi3-tiny', 'phi4-tiny', 'gemma3-tiny'] as const;
 export type GoldenModel = (typeof GOLDEN_MODELS)[number];
 
 /** The models for tests of kernels, weights and commands. Llama and Mistral differ from them in the rotation alone, and Phi-3 in how weights are stored, so these tests leave them out, and Gemma 3 to be short. */

@@ -47,6 +47,10 @@ BASE_GRADIENTS = {
         "model.layers.0.self_attn.qkv_proj.weight": None,
         "model.layers.1.mlp.gate_up_proj.weight": None,
     },
+    "phi4-tiny": {
+        "model.layers.0.self_attn.qkv_proj.weight": None,
+        "model.layers.1.mlp.gate_up_proj.weight": None,
+    },
     "gemma3-tiny": {
         "model.embed_tokens.weight": 64,
         "model.layers.0.input_layernorm.weight": None,

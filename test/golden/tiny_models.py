@@ -101,6 +101,18 @@ def make_models(folder, stop_ids):
     randomise(model, 6, 0.3)
     model.to(torch.bfloat16).save_pretrained(folder / "phi3-tiny")
 
+    # As Phi-4-mini: three quarters of each head are rotated, with a factor for each pair. All texts are shorter than the original length.
+    pairs = 24
+    model = Phi3ForCausalLM(Phi3Config(
+        vocab_size=512, rms_norm_eps=1e-5, hidden_size=128, intermediate_size=96, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, max_position_embeddings=4096, original_max_position_embeddings=512, sliding_window=4096,
+        tie_word_embeddings=True, bos_token_id=1, pad_token_id=2, eos_token_id=stop_ids["phi4-tiny"][0], rope_parameters={
+            "rope_type": "longrope", "rope_theta": 10000.0, "partial_rotary_factor": 0.75,
+            "short_factor": [round(1 + 0.06 * pair, 2) for pair in range(pairs)],
+            "long_factor": [round(1 + 0.9 * pair, 2) for pair in range(pairs)]}, **common))
+    randomise(model, 8, 0.25)
+    model.to(torch.bfloat16).save_pretrained(folder / "phi4-tiny")
+
     # The window is shorter than prompts and completions are, so that tokens leave it in each. PyTorch leaves the gradient of the
     # embedding of padding out, so that its token is none of those whose gradients are kept.
     model = Gemma3ForCausalLM(Gemma3TextConfig(
@@ -159,9 +171,11 @@ def make_adapters(models, folder):
                  target_modules=ALL_PROJECTIONS)
     make_adapter(models / "llama-tiny", folder, "llama-tiny-all", 14, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
     make_adapter(models / "phi3-tiny", folder, "phi3-tiny-all", 16, r=4, lora_alpha=8, target_modules=FUSED_PROJECTIONS)
+    make_adapter(models / "phi4-tiny", folder, "phi4-tiny-all", 17, r=4, lora_alpha=8, target_modules=FUSED_PROJECTIONS)
     make_adapter(models / "gemma3-tiny", folder, "gemma3-tiny-all", 15, r=4, lora_alpha=8, target_modules=ALL_PROJECTIONS)
     return {"qwen2-tiny": ["qwen2-tiny-all", "qwen2-tiny-attention"], "qwen2-tiny-untied": [], "qwen3-tiny": ["qwen3-tiny-all"],
             "llama-tiny": ["llama-tiny-all"], "mistral-tiny": [], "phi3-tiny": ["phi3-tiny-all"],
+            "phi4-tiny": ["phi4-tiny-all"],
             "gemma3-tiny": ["gemma3-tiny-all"]}
 
 

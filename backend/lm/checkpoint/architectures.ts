@@ -12,6 +12,8 @@ export interface Architecture {
   readonly fusedProjections?: boolean | undefined;
   /** `sliding_window` counts: texts may be as long as the window, within which every token sees all before it. */
   readonly hasWindow?: boolean | undefined;
+  /** `partial_rotary_factor` counts: of each head, only so many dimensions are rotated. */
+  readonly rotatesPart?: boolean | undefined;
   /** What gates go through, by its name in config.json; `silu` by default. */
   readonly activation?: 'gelu_pytorch_tanh' | undefined;
   /** Norms multiply by 1 + weight. */
@@ -44,7 +46,7 @@ const ROWS = {
     families: ['Mistral'], causalModel: 'MistralForCausalLM', attentionBias: false, queryKeyNorm: false, hasWindow: true, refusedFields: [],
   },
   phi3: {
-    families: ['Phi-3', 'Phi-4'], causalModel: 'Phi3ForCausalLM', attentionBias: false, queryKeyNorm: false, fusedProjections: true, hasWindow: true,
+    families: ['Phi-3', 'Phi-4'], causalModel: 'Phi3ForCausalLM', attentionBias: false, queryKeyNorm: false, fusedProjections: true, hasWindow: true, rotatesPart: true,
     refusedFields: ['attention_bias'],
   },
   gemma3_text: {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type ArchitectureName, ARCHITECTURES, isArchitecture } from './architectures.ts';
 import { CONFIG, type Fields, isFields, isSet, malformed, size, unsupported } from './config-fields.ts';
 import { quoted, UnsupportedModelError } from './errors.ts';
-import { ropeOfLayers, ropeParameters } from './rope-parameters.ts';
+import { ropeOfLayers, type RopeParameters, ropeParameters } from './rope-parameters.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 import { type SlidingLayers, slidingLayers } from './sliding-layers.ts';
 
@@ -16,6 +16,8 @@ export interface DecoderConfig {
   readonly attentionHeads: number;
   readonly keyValueHeads: number;
   readonly headSize: number;
+  /** How many dimensions of each head are rotated, the first ones; all by default. */
+  readonly rotarySize?: number | undefined;
   readonly rmsNormEpsilon: number;
   readonly ropeTheta: number;
   readonly ropeScaling?: RopeScaling | undefined;
@@ -81,6 +83,8 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
   }
   const ropeTheta = rope.theta ?? found.rope_theta;
   if (ropeTheta === undefined) throw malformed('rope_theta', 'is missing, and so is rope_parameters.rope_theta');
+  const perHead = headSize(architecture, found.hidden_size, attentionHeads, found.head_dim);
+  const rotated = rotarySize(architecture, perHead, rope);
 
   return {
     architecture,
@@ -90,7 +94,8 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
     layers: found.num_hidden_layers,
     attentionHeads,
     keyValueHeads,
-    headSize: headSize(architecture, found.hidden_size, attentionHeads, found.head_dim),
+    headSize: perHead,
+    ...(rotated < perHead && { rotarySize: rotated }),
     rmsNormEpsilon: found.rms_norm_eps,
     ropeTheta,
     ...(rope.scaling && { ropeScaling: rope.scaling }),
@@ -98,7 +103,7 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
       sliding: slidingLayers(configJson, validated(z.looseObject({ sliding_window: size }), configJson, CONFIG).sliding_window, found.num_hidden_layers),
       scoreFactor: 1 / Math.sqrt(validated(queryScalars, configJson, CONFIG).query_pre_attn_scalar),
     }),
-    maximumPositions: Math.min(found.max_position_embeddings, windowOf(configJson, architecture)),
+    maximumPositions: Math.min(found.max_position_embeddings, windowOf(configJson, architecture), rope.scaling?.type === 'longrope' ? rope.scaling.originalPositions : Infinity),
     tiedEmbeddings: found.tie_word_embeddings ?? tiedByDefault,
     attentionBias,
     queryKeyNorm,
@@ -159,6 +164,17 @@ function headSize(
   }
   if (headSize % 2 !== 0) throw malformed('head_dim', `is ${headSize}, and an odd size cannot be rotated in pairs`);
   return headSize;
+}
+
+/** The dimensions of a head that are rotated. `scaling` has a factor for each pair of them. */
+function rotarySize(architecture: ArchitectureName, headSize: number, { share, scaling }: Pick<RopeParameters, 'share' | 'scaling'>): number {
+  if (share !== 1 && !ARCHITECTURES[architecture].rotatesPart) throw unsupported('partial_rotary_factor', share);
+  const size = Math.floor(headSize * share);
+  if (size === 0 || size % 2 !== 0) throw malformed('partial_rotary_factor', `is ${share}, and ${size} of ${headSize} dimensions cannot be rotated in pairs`);
+  if (scaling?.type === 'longrope' && scaling.factors.length !== size / 2) {
+    throw malformed('rope_scaling.short_factor', `has ${scaling.factors.length} factors, and ${size / 2} pairs of dimensions are rotated`);
+  }
+  return size;
 }
 
 function stopTokenIds(config: Fields, generationConfig: unknown): readonly number[] {

@@ -2,9 +2,11 @@ import * as z from 'zod';
 import { type Fields, isFields, isSet, size, unsupported } from './config-fields.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
-interface RopeParameters {
+export interface RopeParameters {
   readonly theta: number | undefined;
   readonly scaling: RopeScaling | undefined;
+  /** The share of each head's dimensions that is rotated, the first ones. */
+  readonly share: number;
 }
 
 /**
@@ -12,18 +14,17 @@ interface RopeParameters {
  * @throws UnsupportedModelError with the field that is invalid or not supported
  */
 export function ropeParameters(config: Fields): RopeParameters {
-  let found: RopeParameters = { theta: undefined, scaling: undefined };
+  let found: RopeParameters = { theta: undefined, scaling: undefined, share: shareOf(config, 'partial_rotary_factor') ?? 1 };
   for (const field of ['rope_scaling', 'rope_parameters']) {
     const rope = config[field];
     if (!isSet(rope)) continue;
     // Nested objects, one for each layer type, occur only in models with several kinds of layers.
     if (!isFields(rope) || Object.values(rope).some(isFields)) throw unsupported(field, rope);
-    refusePartialRotation(rope.partial_rotary_factor, `${field}.partial_rotary_factor`);
     const theta = rope.rope_theta;
     if (isSet(theta) && (typeof theta !== 'number' || theta <= 0)) throw unsupported(`${field}.rope_theta`, theta);
-    found = { theta: isSet(theta) ? theta as number : found.theta, scaling: ropeScaling(rope, field, config) };
+    const share = shareOf(rope, 'partial_rotary_factor', field) ?? found.share;
+    found = { theta: isSet(theta) ? theta as number : found.theta, scaling: ropeScaling(rope, field, config), share };
   }
-  refusePartialRotation(config.partial_rotary_factor, 'partial_rotary_factor');
   return found;
 }
 
@@ -36,10 +37,10 @@ export function ropeOfLayers(config: Fields, kind: 'full_attention' | 'sliding_a
   if (isSet(all) && !isFields(all)) throw unsupported('rope_parameters', all);
   const rope_parameters = isFields(all) ? all[kind] : undefined;
   if (kind === 'full_attention') return ropeParameters({ ...config, rope_parameters });
-  const { theta, scaling } = ropeParameters({ rope_parameters });
+  const { theta, scaling, share } = ropeParameters({ rope_parameters });
   const local = config.rope_local_base_freq;
   if (isSet(local) && (typeof local !== 'number' || local <= 0)) throw unsupported('rope_local_base_freq', local);
-  return { theta: theta ?? (isSet(local) ? local as number : undefined), scaling };
+  return { theta: theta ?? (isSet(local) ? local as number : undefined), scaling, share };
 }
 
 const factor = z.number().min(1).max(1024);
@@ -61,7 +62,17 @@ const ROPE_TYPES = {
     // As YaRN recommends (arXiv 2309.00071, 3.4).
     magnitude: rope.attention_factor ?? 0.1 * Math.log(rope.factor) + 1,
   })),
+  longrope: z.looseObject({
+    short_factor: z.array(z.number().positive().max(1024)).max(512), original_max_position_embeddings: size, max_position_embeddings: size,
+    attention_factor: z.number().positive().max(16).nullish(),
+  }).transform((rope): RopeScaling => ({
+    type: 'longrope', factors: rope.short_factor, originalPositions: rope.original_max_position_embeddings,
+    magnitude: rope.attention_factor ?? longMagnitude(rope.max_position_embeddings, rope.original_max_position_embeddings),
+  })),
 } as const satisfies Readonly<Record<string, z.ZodType<RopeScaling>>>;
+
+/** As LongRoPE recommends (arXiv 2402.13753, as in transformers). */
+const longMagnitude = (positions: number, original: number): number => (positions > original ? Math.sqrt(1 + Math.log(positions / original) / Math.log(original)) : 1);
 
 /** What these fields of YaRN would change is not computed. */
 const REFUSED_FIELDS = ['mscale', 'mscale_all_dim', 'truncate'] as const;
@@ -75,12 +86,15 @@ function ropeScaling(rope: Fields, field: string, config: Fields): RopeScaling |
   const refused = REFUSED_FIELDS.find((name) => isSet(rope[name]) || (name === 'truncate' && rope[name] === false));
   if (refused) throw unsupported(`${field}.${refused}`, rope[refused]);
   const original = rope.original_max_position_embeddings ?? config.original_max_position_embeddings ?? config.max_position_embeddings;
-  const parsed = ROPE_TYPES[type as keyof typeof ROPE_TYPES].safeParse({ ...rope, original_max_position_embeddings: original });
+  const parsed = ROPE_TYPES[type as keyof typeof ROPE_TYPES].safeParse({ ...rope, original_max_position_embeddings: original, max_position_embeddings: config.max_position_embeddings });
   if (parsed.success) return parsed.data;
   const name = String(parsed.error.issues[0]?.path[0]);
   throw unsupported(`${field}.${name}`, rope[name]);
 }
 
-function refusePartialRotation(factor: unknown, field: string): void {
-  if (isSet(factor) && factor !== 1) throw unsupported(field, factor);
+function shareOf(fields: Fields, field: string, within?: string): number | undefined {
+  const share = fields[field];
+  if (!isSet(share)) return undefined;
+  if (typeof share !== 'number' || !(share > 0 && share <= 1)) throw unsupported(within === undefined ? field : `${within}.${field}`, share);
+  return share;
 }

@@ -131,7 +131,7 @@ export class Decoder {
   }
 }
 
-/** Cosine and sine of position · frequency, times the magnitude: [positions, headSize / 2] each. */
+/** Cosine and sine of position · frequency, times the magnitude: [positions, rotated dimensions / 2] each. */
 export interface RotaryTable {
   readonly cosine: Tensor;
   readonly sine: Tensor;
@@ -143,8 +143,8 @@ export interface RotaryTables extends RotaryTable {
 }
 
 export function rotaryTables(root: Graph, config: DecoderConfig, positions: number, compute: ComputeType): RotaryTables {
-  const { headSize, ropeTheta, ropeScaling, sliding } = config;
-  const table = (theta: number, scaling?: RopeScaling): RotaryTable => rotaryTable(root, rotaryFrequencies(headSize, theta, scaling), rotaryMagnitude(scaling), positions, compute);
+  const { headSize, rotarySize = headSize, ropeTheta, ropeScaling, sliding } = config;
+  const table = (theta: number, scaling?: RopeScaling): RotaryTable => rotaryTable(root, rotaryFrequencies(rotarySize, theta, scaling), rotaryMagnitude(scaling), positions, compute);
   return { ...table(ropeTheta, ropeScaling), ofSliding: sliding && table(sliding.ropeTheta) };
 }
 

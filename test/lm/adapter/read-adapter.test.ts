@@ -61,6 +61,7 @@ test.each([
   ['qwen2-tiny', 'qwen2-tiny-attention', 3, 6 / Math.sqrt(3), ['q_proj', 'v_proj']],
   ['qwen3-tiny', 'qwen3-tiny-all', 4, 2, PROJECTIONS],
   ['phi3-tiny', 'phi3-tiny-all', 4, 2, PROJECTIONS],
+  ['phi4-tiny', 'phi4-tiny-all', 4, 2, PROJECTIONS],
   ['gemma3-tiny', 'gemma3-tiny-all', 4, 2, PROJECTIONS],
 ] as const)('reads what peft saved for %s as %s', async (model, name, rank, scaling, targets) => {
   const { config } = await openCheckpoint(goldenFolder('models', model));
@@ -220,9 +221,10 @@ test('reports missing and damaged files as it does those of models', async () =>
 
 test('says of each adapter in a folder whether it fits the model, and why not', async () => {
   const { config } = await openCheckpoint(goldenFolder('models', 'qwen2-tiny'));
-  const [gemma, llama, phi, all, attention, qwen3, ...none] = await inspectAdapters(goldenFolder('adapters', ''), config);
+  const [gemma, llama, phi3, phi4, all, attention, qwen3, ...none] = await inspectAdapters(goldenFolder('adapters', ''), config);
   expect(gemma).toMatchObject({ name: 'gemma3-tiny-all', compatible: false });
-  expect(phi).toMatchObject({ name: 'phi3-tiny-all', compatible: false });
+  expect(phi3).toMatchObject({ name: 'phi3-tiny-all', compatible: false });
+  expect(phi4).toMatchObject({ name: 'phi4-tiny-all', compatible: false });
   // Of another model, whose shapes are the same.
   expect(llama).toMatchObject({ name: 'llama-tiny-all', compatible: true });
   expect(all).toMatchObject({ name: 'qwen2-tiny-all', compatible: true, rank: 4, targets: PROJECTIONS });

@@ -39,6 +39,13 @@ const PHI3_MINI = {
   attention_bias: false, vocab_size: 32064,
 };
 
+/** Those of Phi-4-mini-instruct, with the factors of long texts that are not read made up. */
+const PHI4_MINI = {
+  ...PHI3_MINI, bos_token_id: 199999, eos_token_id: 199999, pad_token_id: 199999, max_position_embeddings: 131072, num_attention_heads: 24, num_key_value_heads: 8,
+  partial_rotary_factor: 0.75, rope_scaling: { type: 'longrope', short_factor: new Array(48).fill(1), long_factor: new Array(48).fill(8) },
+  sliding_window: 262144, tie_word_embeddings: true, vocab_size: 200064, mlp_bias: false, lm_head_bias: false,
+};
+
 /** Those of gemma-3-1b-it. */
 const GEMMA3_ONE_BILLION = {
   architectures: ['Gemma3ForCausalLM'], attention_bias: false, attention_dropout: 0, attn_logit_softcapping: null, bos_token_id: 2,
@@ -129,8 +136,10 @@ test.each([
   ['biases of a Llama', { ...LLAMA_ONE_BILLION, attention_bias: true }, 'attention_bias'],
   ['biases of its other layers', { ...LLAMA_ONE_BILLION, mlp_bias: true }, 'mlp_bias'],
   ['a window that is none', { ...MISTRAL_NEMO, sliding_window: -1 }, 'sliding_window'],
-  ['a Phi of whose heads a part is rotated', { ...PHI3_MINI, partial_rotary_factor: 0.75 }, 'partial_rotary_factor'],
-  ['the rotation of a Phi for long texts', { ...PHI3_MINI, rope_scaling: { type: 'longrope', short_factor: [1], long_factor: [1] } }, 'rope_scaling.type'],
+  ['a Phi that rotates more than its heads', { ...PHI4_MINI, partial_rotary_factor: 1.5 }, 'partial_rotary_factor'],
+  ['a Phi that rotates an odd part of its heads', { ...PHI4_MINI, partial_rotary_factor: 0.01 }, 'partial_rotary_factor'],
+  ['a Phi with a factor for some pairs', { ...PHI4_MINI, rope_scaling: { type: 'longrope', short_factor: [1], long_factor: [1] } }, 'rope_scaling.short_factor'],
+  ['a Phi without factors', { ...PHI4_MINI, rope_scaling: { type: 'longrope' } }, 'rope_scaling.short_factor'],
   ['a Gemma with another activation', { ...GEMMA3_ONE_BILLION, hidden_activation: 'gelu' }, 'hidden_activation'],
   ['a Gemma that bounds its scores', { ...GEMMA3_ONE_BILLION, attn_logit_softcapping: 50 }, 'attn_logit_softcapping'],
   ['a Gemma that sees in both directions', { ...GEMMA3_ONE_BILLION, use_bidirectional_attention: true }, 'use_bidirectional_attention'],
@@ -156,6 +165,16 @@ test('reads a Llama with its rotation for long texts', () => {
 
 test('reads a Mistral, whose heads are not as large as its hidden size says', () => {
   expect(parseDecoderConfig(MISTRAL_NEMO)).toMatchObject({ architecture: 'mistral', headSize: 128, attentionHeads: 32, ropeTheta: 1e6 });
+});
+
+test('reads a Phi that rotates a part of its heads, as far as its factors for short texts go', () => {
+  expect(parseDecoderConfig(PHI4_MINI)).toMatchObject({
+    architecture: 'phi3', headSize: 128, rotarySize: 96, maximumPositions: 4096, tiedEmbeddings: true,
+    ropeScaling: { type: 'longrope', originalPositions: 4096, magnitude: expect.closeTo(1.1902, 4) as number },
+  });
+  const { partial_rotary_factor, rope_scaling, ...newForm } = PHI4_MINI;
+  expect(parseDecoderConfig({ ...newForm, rope_parameters: { ...rope_scaling, rope_type: 'longrope', partial_rotary_factor, rope_theta: 1e4 } })).toEqual(parseDecoderConfig(PHI4_MINI));
+  expect(parseDecoderConfig(PHI3_MINI).rotarySize).toBeUndefined();
 });
 
 test('reads no more of a text than the window of an older Mistral or a Phi-3 shows its tokens', () => {

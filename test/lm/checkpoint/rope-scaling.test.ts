@@ -17,6 +17,10 @@ test.each<[string, number, RopeScaling, readonly number[]]>([
     'an eighth of each angle', 1e6, { type: 'linear', factor: 8 },
     [0.125, 0.0039528473280370235, 0.0007029266562312841, 0.0001250000059371814, 2.2228492525755428e-5, 3.9528467823402025e-6, 1.9249081617545016e-7],
   ],
+  [
+    'a factor for each pair', 10_000, { type: 'longrope', factors: Array.from({ length: 32 }, (_, pair) => 1 + 0.06 * pair), originalPositions: 4096, magnitude: 1.19 },
+    [1, 0.06756756454706192, 0.01838533580303192, 0.005102040711790323, 0.001437398954294622, 0.00040983606595546007, 4.662662831833586e-5],
+  ],
 ])('the rotation of %s is that of transformers', (_name, theta, scaling, expected) => {
   const frequencies = rotaryFrequencies(64, theta, scaling);
   PAIRS.forEach((pair, index) => expect(frequencies[pair]! / expected[index]!).toBeCloseTo(1, 6));

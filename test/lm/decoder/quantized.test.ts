@@ -23,6 +23,7 @@ import { goldenAdapter, greedy, openModel, request, worstDifference } from './ti
  *     qwen2-tiny-untied   0.8 %   0.05   37       57 %   0.60   13
  *     qwen3-tiny         -0.2 %   0.04   40       36 %   0.50   21
  *     phi3-tiny           0.7 %          31       71 %
+ *     phi4-tiny           0.9 %                  117 %
  *     gemma3-tiny         0.5 %                   55 %
  */
 const BOUNDS = {
@@ -42,7 +43,7 @@ afterAll(() => rm(storage, { recursive: true, force: true }));
 const quantize = (checkpoint: Checkpoint, bits: 8 | 4): Promise<QuantizedWeights> =>
   openQuantized(checkpoint, { bits, blockSize: DEFAULT_BLOCK_SIZE, storage, signal: new AbortController().signal });
 
-const cases = ([...QWEN_MODELS, 'phi3-tiny', 'gemma3-tiny'] as const).flatMap((model) => ([8, 4] as const).map((bits) => ({ model, bits })));
+const cases = ([...QWEN_MODELS, 'phi3-tiny', 'phi4-tiny', 'gemma3-tiny'] as const).flatMap((model) => ([8, 4] as const).map((bits) => ({ model, bits })));
 
 describe.each(cases)('$model in $bits bits', ({ model, bits }) => {
   const bounds = BOUNDS[bits];

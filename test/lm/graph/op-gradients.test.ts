@@ -114,6 +114,16 @@ function quantized(draft: Draft, bits: 4 | 8, columns: number): Tensor {
   return linearQuantized(draft.g, x, blocks, scales, { rows, columns, bits, blockSize, accuracyLevel: 0 });
 }
 
+/** @param unrotated how many dimensions of each head stay as they are */
+function rotated(draft: Draft, unrotated: number): Tensor {
+  const [batch, sequence, half, known] = [draft.size(), draft.size(), draft.whole(1, 4), 7];
+  const positions = draft.indices([batch, sequence], known);
+  const angles = Array.from({ length: known * half }, () => draft.random() * 2 * Math.PI);
+  const cosine = draft.given('float32', [known, half], (index) => Math.cos(angles[index]!));
+  const sine = draft.given('float32', [known, half], (index) => Math.sin(angles[index]!));
+  return rotary(draft.g, draft.variable([batch, draft.whole(1, 3), sequence, 2 * half + unrotated]), positions, cosine, sine);
+}
+
 const CHECKS: readonly Check[] = [
   binary(add), binary(subtract), binary(multiply), binary(divide, [0.5, 2]), binary(minimum), binary(maximum),
   square(add), square(subtract), square(multiply), square(divide), square(minimum), square(maximum),
@@ -287,18 +297,8 @@ const CHECKS: readonly Check[] = [
       return rmsNorm(draft.g, draft.variable([...draft.sizes(draft.whole(0, 2)), draft.size(), size]), draft.variable([size]), 1e-3);
     },
   },
-  {
-    op: rotary.op,
-    inFloat32: true,
-    build: (draft) => {
-      const [batch, sequence, half, known] = [draft.size(), draft.size(), draft.whole(1, 4), 7];
-      const positions = draft.indices([batch, sequence], known);
-      const angles = Array.from({ length: known * half }, () => draft.random() * 2 * Math.PI);
-      const cosine = draft.given('float32', [known, half], (index) => Math.cos(angles[index]!));
-      const sine = draft.given('float32', [known, half], (index) => Math.sin(angles[index]!));
-      return rotary(draft.g, draft.variable([batch, draft.whole(1, 3), sequence, 2 * half]), positions, cosine, sine);
-    },
-  },
+  { op: rotary.op, inFloat32: true, build: (draft) => rotated(draft, 0) },
+  { op: rotary.op, of: 'a part of each head', inFloat32: true, build: (draft) => rotated(draft, draft.whole(1, 5)) },
   {
     op: barrier.op,
     build: (draft) => {

@@ -65,7 +65,13 @@ export const rmsNorm = Object.assign(
   { op: RMS_NORM },
 );
 
-const ROTARY: Op<void> = {
+/** Of a rotation of the first dimensions of each head. */
+interface PartialRotation {
+  readonly size: number;
+  readonly heads: number;
+}
+
+const ROTARY: Op<PartialRotation | undefined> = {
   name: 'rotary',
   types: ([x, positions, cosine, sine]) => {
     requireFloat('rotary', x!);
@@ -73,7 +79,10 @@ const ROTARY: Op<void> = {
     if (!fits) throw new GraphError(`rotary needs [batch, heads, sequence, size], not ${describeType(x!)}.`);
     return [x!];
   },
-  onnx: () => ({ type: 'RotaryEmbedding', domain: 'com.microsoft', attributes: { interleaved: { int: 0 } } }),
+  onnx: (part) => ({
+    type: 'RotaryEmbedding', domain: 'com.microsoft',
+    attributes: { interleaved: { int: 0 }, ...(part && { rotary_embedding_dim: { int: part.size }, num_heads: { int: part.heads } }) },
+  }),
   // The gradient of a rotation is the inverse rotation.
   gradient: ({ g, inputs: [, positions, cosine, sine], upstream }) => {
     return [rotary(g, upstream, positions!, cosine!, negate(g, sine!)), undefined, undefined, undefined];
@@ -81,14 +90,19 @@ const ROTARY: Op<void> = {
 };
 
 /**
- * Rotary position embedding: rotates the pairs (i, i + size/2) of x[batch, heads, sequence, size] by the angles of its
- * positions[batch, sequence] (Su et al., arXiv 2104.09864, not interleaved). `cosine` and `sine` are tables [positions, size/2].
+ * Rotary position embedding: rotates the pairs (i, i + size/2) of the first `size` dimensions of x[batch, heads, sequence, …] by the angles of
+ * its positions[batch, sequence] (Su et al., arXiv 2104.09864, not interleaved). `cosine` and `sine` are tables [positions, size/2].
  */
 export const rotary = Object.assign(
   (g: Graph, x: Tensor, positions: Tensor, cosine: Tensor, sine: Tensor): Tensor =>
-    single(g.apply(ROTARY, [x, positions, cosine, sine], undefined)),
+    single(g.apply(ROTARY, [x, positions, cosine, sine], partOf(x, cosine))),
   { op: ROTARY },
 );
+
+function partOf({ shape }: Tensor, cosine: Tensor): PartialRotation | undefined {
+  const size = 2 * (cosine.shape[1] as number);
+  return size === shape[3] ? undefined : { size, heads: shape[1] as number };
+}
 
 interface GroupedAttention {
   readonly heads: number;
