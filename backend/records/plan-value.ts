@@ -31,8 +31,8 @@ const MORE_STEPS = -2.5;
 const BOLDNESS = 0.6;
 
 /** A plan weighs half as much as one that was judged this many plans later. */
-const HALF_LIFE = 100;
-/** A plan before these weighs less than a sixteenth. */
+const HALF_LIFE = 300;
+/** Plans before these are left out: the time that a fit takes grows with their number. */
 const NEWEST_PLANS = 400;
 const NEWTON_STEPS = 12;
 const CLOSE = 0.05;
