@@ -5,7 +5,7 @@ import type { Curve } from './report.ts';
  */
 
 /** Okabe and Ito's palette, and two greys. */
-const COLOURS = ['#999999', '#cc79a7', '#56b4e9', '#0072b2', '#f0e442', '#8b949e', '#000000', '#e69f00', '#009e73', '#d55e00', '#bbbbbb', '#bbbbbb'] as const;
+const COLOURS = ['#999999', '#cc79a7', '#56b4e9', '#0072b2', '#f0e442', '#d55e00', '#000000', '#e69f00', '#009e73', '#8b949e', '#bbbbbb', '#bbbbbb'] as const;
 const FONT = 'font-family="system-ui, sans-serif"';
 const INK = '#1f2328';
 const FAINT = '#8b949e';
