@@ -262,10 +262,13 @@ interface HowToRun {
 const over = <Prepared extends Pick<PreparedRun, 'readable'>>(layer: string | undefined, prepared: Prepared): Prepared =>
   layer === undefined ? prepared : { ...prepared, readable: [...(prepared.readable ?? []), layer] };
 
+/** Begins the reason of a run that was stopped by its time limit. */
+export const OUT_OF_TIME = 'The tests did not end within';
+
 function exceededText(limit: ExceededLimit, timeoutMs: number): string {
   switch (limit) {
     case 'time':
-      return `The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`;
+      return `${OUT_OF_TIME} ${Math.round(timeoutMs / 1_000)} s.`;
     case 'memory':
       return 'The tests used more memory than allowed.';
     case 'processes':
