@@ -166,7 +166,7 @@ describe('the ACP agent', () => {
       const { sessionId } = await editor.open();
       const picture = (bytes: Uint8Array): ContentBlock => ({ type: 'image', mimeType: 'image/png', data: Buffer.from(bytes).toString('base64') });
       const before = server.requests.length;
-      await expect(editor.prompt(sessionId, text(QUESTION), picture(new TextEncoder().encode('hello')))).rejects.toThrow('This is no picture that models take');
+      await expect(editor.prompt(sessionId, text(QUESTION), picture(new TextEncoder().encode('hello')))).rejects.toThrow('Models do not take this kind of file');
       await expect(editor.prompt(sessionId, text(QUESTION), ...Array<ContentBlock>(5).fill(picture(png(8, 8))))).rejects.toThrow('at most 4 pictures');
       expect(server.requests).toHaveLength(before);
       editor.answer = () => 'cancel';

@@ -180,8 +180,8 @@ describe('the MCP server', () => {
       const refusal = async (...pictures: string[]): Promise<string> => textOf(await client.callTool({ name: 'solve', arguments: { question: 'Why?', pictures } }));
       for (const file of [outside, 'link.png', '../secret.png']) expect(await refusal(file)).toContain('is outside the project');
       expect(await refusal('none.png')).toContain('there is no such file');
-      expect(await refusal('src/sum.js')).toContain('This is no picture that models take');
-      expect(await refusal('data:image/png;base64,aGVsbG8=')).toContain('This is no picture that models take');
+      expect(await refusal('src/sum.js')).toContain('Models do not take this kind of file');
+      expect(await refusal('data:image/png;base64,aGVsbG8=')).toContain('Models do not take this kind of file');
       expect(server.requests).toHaveLength(before);
     } finally {
       await Promise.all([client.close(), ...['shot.png', 'link.png'].map((name) => rm(path.join(project.folder, name)))]);

@@ -57,7 +57,7 @@ describe('options of Chat Completions', () => {
       [{ n: 2 }, /n: one answer/], [{ logprobs: true }, /logprobs: workers do not say/], [{ logit_bias: { 50_256: -100 } }, /logit_bias\.50256/], [{ presence_penalty: 1 }, /presence_penalty/],
       [{ functions: [] }, /functions: send "tools"/], [{ modalities: ['text', 'audio'] }, /modalities\.1/], [{ tools: [{ type: 'custom', custom: { name: 'x' } }] }, /only tools of type "function"/],
       [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/], [{ response_format: { type: 'xml' } }, /response_format/], [{ stop: '' }, /stop: /], [{ max_tokens: 0 }, /max_tokens/],
-      [{ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] }] }, /no picture that models take/],
+      [{ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] }] }, /Models do not take this kind of file/],
     ];
     for (const [fields, message] of cases) expect(await problem(client().chat.completions.create(ask(fields)))).toMatchObject({ status: 400, message: expect.stringMatching(message) });
     expect(place.workers.requests).toHaveLength(before);

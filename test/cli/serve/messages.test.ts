@@ -153,7 +153,7 @@ describe('what a client may send', () => {
   it('is refused where it cannot be honoured, with the name of the field', async () => {
     const picture = { type: 'image' as const, source: { type: 'base64' as const, media_type: 'image/png' as const, data: 'iVBORw0KGgo=' } };
     const cases: [object, RegExp][] = [
-      [{ messages: [{ role: 'user', content: [picture] }] }, /no picture that models take/],
+      [{ messages: [{ role: 'user', content: [picture] }] }, /Models do not take this kind of file/],
       [{ messages: [{ role: 'user', content: 'Say' }, { role: 'assistant', content: 'Well' }] }, /last one is the assistant's/],
       [{ top_k: 5 }, /top_k: not every worker/],
       [{ mcp_servers: [{ type: 'url', url: 'https://example.org', name: 'x' }] }, /mcp_servers/],

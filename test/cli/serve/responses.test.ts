@@ -160,7 +160,7 @@ describe('what a client may send', () => {
       [{ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] }, /tools\.0\.type: tools of type "function", "custom"/], [{ tools: [READ, READ] }, /tools: there are two with the name "read"/],
       [{ tools: [READ], tool_choice: { type: 'function', name: 'write' } }, /tool_choice: there is no tool "write"/], [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/],
       [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, /input: the item "msg_1" is not known here, or no more: send it whole/], [{ input: [] }, /input/], [{ input: [{ type: 'function_call', call_id: 'x', name: 'read' }] }, /input\.0\.arguments/],
-      [{ input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }] }] }, /no picture that models take/], [{ text: { format: { type: 'xml' } } }, /text\.format\.type: it is/],
+      [{ input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }] }] }, /Models do not take this kind of file/], [{ text: { format: { type: 'xml' } } }, /text\.format\.type: it is/],
     ];
     for (const [fields, message] of cases) {
       expect(await problem(client().responses.create({ ...ask('Hello', { model: 'first' }), ...untyped(fields) }))).toMatchObject({ status: 400, type: 'invalid_request_error', message: expect.stringMatching(message) });

@@ -59,7 +59,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     }));
     await window.runCommand(FINE_TUNE);
     const modal = window.modal('Train "conductor-mini" for at most $3.00?');
-    await modal.getByText('No price is known of unpriced: there the training pauses at 1.2M tokens.').waitFor();
+    await modal.getByText('No known price: unpriced. For their calls, the training pauses at 1.2M tokens.').waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-unpriced-dark.png'));
     await window.answerModal('Train "conductor-mini"', 'Cancel');
   });
