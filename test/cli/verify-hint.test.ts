@@ -16,7 +16,7 @@ it('names the tests that a change mends where the others were red before', () =>
 });
 
 it('names the limit that a run of the tests has reached', () => {
-  const stopped = { outcome: 'unchecked', reason: 'The tests gave no result on the code as it is: The tests did not end within 300 s.', notes: [], tests: [] } as const;
+  const stopped = { outcome: 'infrastructure', reason: 'The tests gave no result on the code as it is: The tests did not end within 300 s.', notes: [], tests: [] } as const;
   expect(verifyHint(stopped, {})).toBe('To give each run of the tests longer: --timeout SECONDS');
   expect(verifyHint(stopped, { timeout: '600' })).toBeUndefined();
 });
