@@ -51,7 +51,7 @@ interface Active {
   waitsFor: string | undefined;
 }
 
-/** Told at most this often, because a client then reads the table anew: its intervals are computed, which may take a small share of the time. */
+/** The shortest time between two messages. After each, a client reads the table again, and computing its intervals may take a small share of the time only. */
 const TELL_EVERY_MS = 700;
 const TIMES_A_READING = 15;
 
@@ -63,7 +63,7 @@ export class EvaluationManager {
   readonly #removalListeners = new Set<RemovalListener>();
   readonly #removing = new Set<string>();
   readonly #toTell = new Map<string, NodeJS.Timeout>();
-  /** The folder that was read last, which a client that turns its pages asks for again. */
+  /** The folder that was read last: a client that turns the pages of its samples asks for it again. */
   #read: { readonly folder: string; readonly stamp: string; readonly samples: readonly Sample[] } | undefined;
   #readingMs = 0;
   #isClosed = false;
@@ -160,7 +160,7 @@ export class EvaluationManager {
     for (const onRemoved of this.#removalListeners) onRemoved(folder);
   }
 
-  /** Newest first; those whose folder is named elsewhere only while they are under way here. */
+  /** Newest first. An evaluation whose folder is outside of Conductor's own is listed only while this process runs it. */
   async list(): Promise<EvaluationSummary[]> {
     const folders = new Set([...this.#active.keys(), ...(await this.#folders())]);
     const known = await Promise.all([...folders].map((folder) => this.#known(folder)));
@@ -245,7 +245,7 @@ export class EvaluationManager {
         this.#tell(folder);
       });
     } catch (error) {
-      // What happens under way is kept by the evaluation itself.
+      // Once it is open, the evaluation itself keeps why it ended.
       if (signal.reason instanceof GoesOnLater || opened) return;
       const message = error instanceof Error ? error.message : String(error);
       await keepEvaluation(folder, { ...active.kept, ...(signal.aborted ? { state: 'stopped' } : { state: 'failed', message }) });
@@ -291,7 +291,7 @@ export class EvaluationManager {
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(root, name));
   }
 
-  /** Soon, and once for all that happens until then. */
+  /** Tells the listeners soon, once for all changes until then. */
   #tell(folder: string): void {
     if (this.#isClosed || this.#toTell.has(folder)) return;
     this.#toTell.set(folder, setTimeout(() => {

@@ -80,7 +80,7 @@ async function freezeFile(workspace: string, { tasks: { file: named, heldOutFile
   if (named === undefined && heldOutFile === undefined && !(await isThere(file))) return undefined;
   const kept = folder.taskFile;
   if (heldOutFile === undefined) await copyFile(file, kept);
-  // Both in one file: from here on it is told by id what is trained on.
+  // Both files become one. The ids of the tasks say which of them are trained on.
   else await writeFile(kept, `${await readFile(file, 'utf8')}\n${await readFile(path.resolve(workspace, heldOutFile), 'utf8')}`);
   const tasks = await questionsOf(kept);
   const isDrawn = ({ id }: { readonly id: string }): boolean => draw(seed, 'held out', id) / 2 ** 48 < heldOut;

@@ -50,7 +50,7 @@ export class JudgingFiles {
 export class KnownJudgingFiles {
   readonly #known = new WeakMap<ProjectFiles, Map<string, JudgingFiles>>();
 
-  /** @param files the same object as long as the files are the same */
+  /** @param files must be the same object for the same files, because what is known of them is kept by it */
   of(files: ProjectFiles, run: RunOfTests, installed: string): JudgingFiles {
     const ofFiles = this.#known.get(files) ?? new Map<string, JudgingFiles>();
     this.#known.set(files, ofFiles);

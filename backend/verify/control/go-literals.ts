@@ -15,7 +15,7 @@ const TYPES = /^(?:u?int(?:8|16|32|64)?|float(?:32|64)|byte|rune|string|bool|tim
 /** Functions whose result is another one for another text of the same length. */
 const LIKE_THEIR_ARGUMENT = /^(?:strings\.(?:TrimSpace|ToLower|ToUpper)|heredoc\.Doc|(?:\w+\.)?[dD]edent|string)$/;
 
-/** An expression without what leaves its value as telling: parentheses, conversions, `strings.TrimSpace`. */
+/** An expression without the parts around it that keep its value apart from others: parentheses, conversions, `strings.TrimSpace`. */
 export function plainOf(node: Node): Node {
   let at = node;
   for (;;) {

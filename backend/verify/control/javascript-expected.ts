@@ -14,7 +14,7 @@ export interface Caller {
   readonly outer: Caller | undefined;
 }
 
-/** An expression, with the call by which its parameters have their values. */
+/** An expression, and the call that gives its parameters their values. */
 interface Source {
   readonly node: Node;
   readonly caller: Caller | undefined;
@@ -91,7 +91,7 @@ export class JavaScriptExpected {
     return this.#made.get(node.startIndex);
   }
 
-  /** What the members `path` of an expression are written as. */
+  /** The expressions in the source that give the member `path` of an expression its value. */
   #sources(node: Node, caller: Caller | undefined, path: readonly string[], steps = 0): readonly Source[] | undefined {
     const plain = plainOf(node);
     if (steps > MAX_STEPS) return undefined;

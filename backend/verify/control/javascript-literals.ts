@@ -11,7 +11,7 @@ const LIKE_THEIR_ARGUMENT = /^expect\.(?:objectContaining|arrayContaining|string
 /** The edits of what a name stands for. */
 export type FollowName = (name: Node, comparison: Comparison) => readonly Edit[] | undefined;
 
-/** Values of the language that differ if their first argument does. */
+/** Calls that give another value for another first argument. */
 const OF_THEIR_ARGUMENT = /^(?:Set|Map|Date|Uint8Array|Buffer\.from|Object\.freeze|BigInt|Number|String)$/;
 /** Tags that leave the letters of a text as they are. */
 const TAG_OF_TEXT = /^(?:dedent|outdent|stripIndent|String\.raw)$/;
@@ -19,8 +19,8 @@ const TAG_OF_TEXT = /^(?:dedent|outdent|stripIndent|String\.raw)$/;
 const KEEPS_LETTERS = /^(?:join|trim|trimStart|trimEnd)$/;
 
 /**
- * Replaces a literal, or one in it, by another one of the same kind. Undefined if there is none in it.
- * @param follow for names in it; without it they stay as they are
+ * Replaces the literal that a node is or contains by another one of the same kind. Undefined if there is none.
+ * @param follow edits what a name stands for; without it, names stay as they are
  */
 export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = {}, follow?: FollowName): readonly Edit[] | undefined {
   const oneOf = (parts: readonly Node[], how: Comparison): readonly Edit[] | undefined =>
