@@ -61,6 +61,8 @@ export interface VerifyOptions extends BaseTestsOptions {
    * sources too, and the code before the change need not fit its tests. If any test was changed, the patch passes at most. The patch may be empty.
    */
   readonly ownTests?: readonly string[];
+  /** Whether the reason tells of changed files that the tests do not run. It takes a run more where every test ends as before. True by default. */
+  readonly tellsNotRun?: boolean;
 }
 
 /** Judges a patch by the project's tests. */
@@ -439,8 +441,8 @@ class Attempt {
 
   /** Where every test ends as before, it is told if the tests do not run what the change changes. */
   async #tellNotRun(judged: Judgement, { tests, before, edits, some }: Stage): Promise<Judgement> {
-    const { base, installed = base, baseEdits = [] } = this.#options;
-    if (!changesNothing(judged, before.report)) return judged;
+    const { base, installed = base, baseEdits = [], tellsNotRun = true } = this.#options;
+    if (!tellsNotRun || !changesNothing(judged, before.report)) return judged;
     const compare = ({ report, exitCode }: JudgedRun): Judgement => this.#compare(before, { report: some ? withTheOthers(report, before.report, some) : report, exitCode }, before.flaky);
     const notRun = await filesNotRun(tests, { before, baseEdits, edits, some, compare });
     if (notRun.length === 0) return judged;

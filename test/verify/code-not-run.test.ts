@@ -84,7 +84,7 @@ const C: Unseen = {
 };
 
 /** How often the tests ran, and the verdict. */
-async function judged({ files, file, fixed, command }: Omit<Unseen, 'told'>, options: { readonly nothingFailed?: 'run' } = {}): Promise<{ verdict: Verdict; runs: number }> {
+async function judged({ files, file, fixed, command }: Omit<Unseen, 'told'>, options: { readonly nothingFailed?: 'run'; readonly tellsNotRun?: boolean } = {}): Promise<{ verdict: Verdict; runs: number }> {
   await using scratch = await makeScratch();
   const base = await scratch.project(files);
   let runs = 0;
@@ -124,6 +124,11 @@ describe.skipIf(!available)(`a change after which every test ends as before (${n
     expect(inert).toMatchObject({ verdict: { outcome: 'failed', reason: 'Of 1 test that failed before, 1 still did not pass.' }, runs: 4 });
     const wrong = await judged({ files, file: 'half.js', fixed: HALF.replace('3', '4'), command: 'node --test' });
     expect(wrong).toMatchObject({ verdict: { outcome: 'failed', reason: 'Of 1 test that failed before, 1 still did not pass.' }, runs: 3 });
+  });
+
+  it('costs no run more where nobody wants to know', async () => {
+    const unseen = await judged({ files, file: 'old.js', fixed: HALF.replace('3', '2'), command: 'node --test' }, { tellsNotRun: false });
+    expect(unseen).toMatchObject({ verdict: { outcome: 'failed', reason: 'Of 1 test that failed before, 1 still did not pass.' }, runs: 3 });
   });
 
   it('passes where no test failed, and it is told that they do not run it', async () => {

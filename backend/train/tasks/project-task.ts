@@ -18,6 +18,8 @@ export interface ProjectTaskParts {
 export function projectTask(record: ProjectTaskRecord, { verifier, workspace, files, test, sandboxAvailability }: ProjectTaskParts): ProjectTask {
   const { id, question, kind, context, shown, targets } = record;
   const base = { base: files, installed: workspace, baseEdits: editsOf(record) };
+  // Tests noticed its change, so they run its files, and nobody reads the reason of each rollout.
+  const tellsNotRun = false;
   return {
     ...base,
     id,
@@ -32,7 +34,7 @@ export function projectTask(record: ProjectTaskRecord, { verifier, workspace, fi
       parsePatch: (answer, folder, candidates) => parsePatch(answer, folder, { candidates }),
       onBase: (of, signal, use) => verifier.onBase(of, signal, use),
       verify: ({ patch, sandboxed, signal }) =>
-        verifier.verify({ ...base, patch, ...test, sandboxed, signal, ...(targets && { targets }) }),
+        verifier.verify({ ...base, patch, ...test, sandboxed, signal, tellsNotRun, ...(targets && { targets }) }),
       tryTests: ({ patch, newTests, timeoutMs, signal }) => verifier.tryTests({ ...base, ...test, patch, newTests, timeoutMs, signal }),
     },
   };
