@@ -36,7 +36,7 @@ export function FailedBeforeQuestion({ run }: { readonly run: RunSnapshot }): JS
         {tests.slice(0, MAX_NAMES).map((id) => <FailingTestItem key={id} id={id} message={round.verdict?.tests.find((test) => test.id === id)?.message} />)}
         {count > MAX_NAMES && <li>{l10n.t('and {0} more', count - MAX_NAMES)}</li>}
       </ul>
-      {isLastAnswer(run, round.index) ? l10n.t('If they must pass, the run ends here, and its answer is not verified.') : l10n.t('If they must pass, another try may be paid for.')}{' '}
+      {mustPassWords(count, isLastAnswer(run, round.index))}{' '}
       {l10n.t('Tests that are left out cost nothing: the same answer is judged without them, and later questions leave them out, too, while they fail.')}
       <p class="note tone-bad" role="alert" dir="auto">{problem}</p>
     </Notice>
@@ -47,6 +47,12 @@ function titleOf(count: number): string {
   return count === 1
     ? l10n.t('The answer breaks no test. 1 test that failed before still fails.')
     : l10n.t('The answer breaks no test. {0} tests that failed before still fail.', count);
+}
+
+/** What follows if the tests must pass. */
+function mustPassWords(count: number, isLast: boolean): string {
+  if (isLast) return count === 1 ? l10n.t('If it must pass, the run ends here, and its answer is not verified.') : l10n.t('If they must pass, the run ends here, and its answer is not verified.');
+  return count === 1 ? l10n.t('If it must pass, another try may be paid for.') : l10n.t('If they must pass, another try may be paid for.');
 }
 
 /** The tests that a person left out earlier, and how that is taken back. */
