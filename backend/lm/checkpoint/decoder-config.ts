@@ -72,8 +72,8 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
   const architecture = architectureOf(configJson);
   const { attentionBias, queryKeyNorm } = ARCHITECTURES[architecture];
   refuseVariants(configJson, architecture);
-  const { hasSlidingLayers, tiedByDefault = false } = ARCHITECTURES[architecture];
-  const rope = hasSlidingLayers ? ropeOfLayers(configJson, 'full_attention') : ropeParameters(configJson);
+  const { hasSlidingLayers, tiedByDefault = false, rotatesPart } = ARCHITECTURES[architecture];
+  const rope = hasSlidingLayers ? ropeOfLayers(configJson, 'full_attention') : ropeParameters(configJson, rotatesPart);
   const found = validated(sizes, configJson, CONFIG);
 
   const attentionHeads = found.num_attention_heads;
@@ -84,7 +84,7 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
   const ropeTheta = rope.theta ?? found.rope_theta;
   if (ropeTheta === undefined) throw malformed('rope_theta', 'is missing, and so is rope_parameters.rope_theta');
   const perHead = headSize(architecture, found.hidden_size, attentionHeads, found.head_dim);
-  const rotated = rotarySize(architecture, perHead, rope);
+  const rotated = rotarySize(perHead, rope);
 
   return {
     architecture,
@@ -167,8 +167,7 @@ function headSize(
 }
 
 /** The dimensions of a head that are rotated. `scaling` has a factor for each pair of them. */
-function rotarySize(architecture: ArchitectureName, headSize: number, { share, scaling }: Pick<RopeParameters, 'share' | 'scaling'>): number {
-  if (share !== 1 && !ARCHITECTURES[architecture].rotatesPart) throw unsupported('partial_rotary_factor', share);
+function rotarySize(headSize: number, { share, scaling }: Pick<RopeParameters, 'share' | 'scaling'>): number {
   const size = Math.floor(headSize * share);
   if (size === 0 || size % 2 !== 0) throw malformed('partial_rotary_factor', `is ${share}, and ${size} of ${headSize} dimensions cannot be rotated in pairs`);
   if (scaling?.type === 'longrope' && scaling.factors.length !== size / 2) {

@@ -11,10 +11,11 @@ export interface RopeParameters {
 
 /**
  * Reads how positions are rotated. `rope_scaling` is the form of transformers 4, `rope_parameters` that of 5, which takes precedence.
+ * @param rotatesPart whether only a part of each head may be rotated
  * @throws UnsupportedModelError with the field that is invalid or not supported
  */
-export function ropeParameters(config: Fields): RopeParameters {
-  let found: RopeParameters = { theta: undefined, scaling: undefined, share: shareOf(config, 'partial_rotary_factor') ?? 1 };
+export function ropeParameters(config: Fields, rotatesPart = false): RopeParameters {
+  let found: RopeParameters = { theta: undefined, scaling: undefined, share: shareOf(config, 'partial_rotary_factor', rotatesPart) ?? 1 };
   for (const field of ['rope_scaling', 'rope_parameters']) {
     const rope = config[field];
     if (!isSet(rope)) continue;
@@ -22,7 +23,7 @@ export function ropeParameters(config: Fields): RopeParameters {
     if (!isFields(rope) || Object.values(rope).some(isFields)) throw unsupported(field, rope);
     const theta = rope.rope_theta;
     if (isSet(theta) && (typeof theta !== 'number' || theta <= 0)) throw unsupported(`${field}.rope_theta`, theta);
-    const share = shareOf(rope, 'partial_rotary_factor', field) ?? found.share;
+    const share = shareOf(rope, `${field}.partial_rotary_factor`, rotatesPart) ?? found.share;
     found = { theta: isSet(theta) ? theta as number : found.theta, scaling: ropeScaling(rope, field, config), share };
   }
   return found;
@@ -92,9 +93,9 @@ function ropeScaling(rope: Fields, field: string, config: Fields): RopeScaling |
   throw unsupported(`${field}.${name}`, rope[name]);
 }
 
-function shareOf(fields: Fields, field: string, within?: string): number | undefined {
-  const share = fields[field];
+/** @param name of the field, for people */
+function shareOf({ partial_rotary_factor: share }: Fields, name: string, rotatesPart: boolean): number | undefined {
   if (!isSet(share)) return undefined;
-  if (typeof share !== 'number' || !(share > 0 && share <= 1)) throw unsupported(within === undefined ? field : `${within}.${field}`, share);
+  if (typeof share !== 'number' || !(share > 0 && share <= 1) || (share < 1 && !rotatesPart)) throw unsupported(name, share);
   return share;
 }

@@ -150,6 +150,8 @@ test.each([
   ['a Gemma without a rotation of sliding layers', { ...GEMMA3_ONE_BILLION, rope_local_base_freq: undefined }, 'rope_local_base_freq'],
   ['a Gemma whose sliding layers stretch their rotation',
     { ...GEMMA3_ONE_BILLION, rope_parameters: { sliding_attention: { rope_type: 'linear', factor: 2, rope_theta: 1e4 } } }, 'rope_parameters.sliding_attention'],
+  ['a Gemma that rotates a part of its heads in some layers',
+    { ...GEMMA3_ONE_BILLION, rope_parameters: { sliding_attention: { rope_theta: 1e4, partial_rotary_factor: 0.5 } } }, 'rope_parameters.partial_rotary_factor'],
   ['a Gemma without a scale of scores', { ...GEMMA3_ONE_BILLION, query_pre_attn_scalar: undefined }, 'query_pre_attn_scalar'],
   ['a Phi with biases', { ...PHI3_MINI, attention_bias: true }, 'attention_bias'],
 ])('refuses %s', (_what, config, field) => {
