@@ -80,16 +80,18 @@ export class Converser {
   async turn(asked: ConverseRequest, options: TurnOptions): Promise<ConverseResult> {
     options.signal.throwIfAborted();
     const request = { ...asked, messages: checkedMessages(asked.messages) };
-    const result = await this.#turn(request, options);
+    const isOwn = isOwnBusiness(request);
+    const result = await this.#turn(request, options, isOwn);
     if (request.model !== CONDUCTOR_MODEL) return result;
     const ofKey = request.account?.id ?? '';
     // A title that comes in between neither takes the place of a summary nor of the speaker.
-    if (isOwnBusiness(request)) remember(this.#summaries, ofKey, [...(this.#summaries.get(ofKey) ?? []), result.text].slice(-SUMMARIES));
+    if (isOwn) remember(this.#summaries, ofKey, [...(this.#summaries.get(ofKey) ?? []), result.text].slice(-SUMMARIES));
     else for (const place of [sessionKey(request), ofKey]) remember(this.#spokeLast, place, result.worker);
     return result;
   }
 
-  async #turn(request: ConverseRequest, { signal, onText }: TurnOptions): Promise<ConverseResult> {
+  /** @param isOwn whether it is the agent's own business */
+  async #turn(request: ConverseRequest, { signal, onText }: TurnOptions, isOwn: boolean): Promise<ConverseResult> {
     const { runs, tools } = this.#options;
     const key = requestKey(request);
     const session = sessionKey(request);
@@ -106,29 +108,29 @@ export class Converser {
       return await this.#follow(before, { signal, onText }, { start: () => runs.resume(before) });
     }
     // The person says something else meanwhile, so nobody will answer what the speaker asked for. What an agent asks beside it says nothing of that.
-    for (const runId of isOwnBusiness(request) ? [] : tools.waitingIn(session)) {
+    for (const runId of isOwn ? [] : tools.waitingIn(session)) {
       if (!tools.close(runId) && (runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
     }
-    const runId = await this.#begin(request);
+    const runId = await this.#begin(request, isOwn);
     this.#remember(key, runId);
     return await this.#follow(runId, { signal, onText }, { start: () => {} });
   }
 
   /** Who answers without a plan what no person asked: whoever spoke last, who knows the conversation, or else the cheapest worker. */
-  #withoutPlan(request: ConverseRequest, workers: WorkersFile['workers']): string | undefined {
+  #withoutPlan(request: ConverseRequest, workers: WorkersFile['workers'], isOwn: boolean): string | undefined {
     const ofKey = request.account?.id ?? '';
     const goesOn = (this.#summaries.get(ofKey) ?? []).some((summary) => goesOnFrom(summary, request.messages));
-    if (!isOwnBusiness(request) && !goesOn) return undefined;
+    if (!isOwn && !goesOn) return undefined;
     const enabled = workers.filter(({ enabled: is }) => is);
     const known = [sessionKey(request), ofKey].map((place) => this.#spokeLast.get(place)).find((id) => enabled.some((worker) => worker.id === id));
     const [cheapest] = enabled.toSorted((a, b) => (a.price?.inputPerMillion ?? Infinity) - (b.price?.inputPerMillion ?? Infinity));
     return known ?? cheapest?.id;
   }
 
-  async #begin({ model: asked, ...request }: ConverseRequest): Promise<string> {
+  async #begin({ model: asked, ...request }: ConverseRequest, isOwn: boolean): Promise<string> {
     const { requestId: _requestId, ...conversation } = request;
     const { workers: all } = await this.#options.loadWorkers();
-    const model = asked === CONDUCTOR_MODEL ? this.#withoutPlan({ model: asked, ...request }, all) ?? asked : asked;
+    const model = asked === CONDUCTOR_MODEL ? this.#withoutPlan({ model: asked, ...request }, all, isOwn) ?? asked : asked;
     const isPlanned = model === CONDUCTOR_MODEL;
     const workers = all.filter(({ id, enabled }) => enabled && (isPlanned || id === model));
     if (!isPlanned && workers.length === 0) throw new RunError('unknown-worker', `There is no worker "${model}". The models are ${[CONDUCTOR_MODEL, ...all.filter(({ enabled }) => enabled).map(({ id }) => id)].join(', ')}.`);
