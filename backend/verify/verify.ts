@@ -285,7 +285,7 @@ class Attempt {
       await applyPatch(copy, patch);
     };
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#targets ?? [])];
-    const stage = { tests, before, apply, written, edits: patch.edits, patched: patch.edits.map(({ path }) => path) };
+    const stage = { tests, before, apply, written, edits: patch.edits };
     const judged = hasFailures ? await this.#judgeChange(stage, patch) : await this.#judgeByChecks(stage, { runsGreen });
     const withTests = bringsTests && (judged.outcome === 'verified' || judged.outcome === 'passes') ? await this.#tryTestsBeside(judged, stage, whole) : judged;
     return tellingLeftOut(before, withTests);
@@ -313,7 +313,7 @@ class Attempt {
    * it share. Undefined for any other patch, and if these runs do not serve.
    */
   async #restored(stage: Stage, patch: Pick<Patch, 'edits'>): Promise<{ readonly run: JudgedRun; readonly stage: Stage } | undefined> {
-    const { tests, before, patched, written } = stage;
+    const { tests, before, edits, written } = stage;
     if (!restoresWorkspace(this.#options.baseEdits ?? [], patch.edits)) return undefined;
     const whole = await tests.ofWorkspace().catch(unusable);
     if (whole instanceof UnusableRunError || newSkips(before.report, whole.report).length > 0) return undefined;
@@ -321,7 +321,7 @@ class Attempt {
     const flaky = new Set([...before.flaky, ...[...whole.flaky].filter((id) => wasPassed.has(id))]);
     const run = { ...whole, exitCode: await this.#exitCodeOf(whole, stage) };
     // Nobody who wrote this code wants to know which run it is in, so the control may run alone.
-    const reached = await testsToRunFirst(this.#parts, tests, { whole, edits: [], changed: patched, ids: written, changes: this.#options.baseEdits ?? [] });
+    const reached = await testsToRunFirst(this.#parts, tests, { whole, edits: [], changed: pathsOf(edits), ids: written, changes: this.#options.baseEdits ?? [] });
     return { run, stage: { ...stage, before: { ...before, flaky }, restored: run, ...(reached && { some: reached }) } };
   }
 
@@ -330,10 +330,10 @@ class Attempt {
    * the verdict; if they are green, it is none, and all tests run as if these had not.
    */
   async #tryReached(stage: Stage): Promise<Judgement | undefined> {
-    const { tests, before, patched, written } = stage;
+    const { tests, before, edits, written } = stage;
     const { baseEdits, patch } = this.#options;
     const changes = baseEdits && editsInAll(baseEdits, patch.edits);
-    const reached = await testsToRunFirst(this.#parts, tests, { whole: before, edits: baseEdits ?? [], changed: patched, ids: written, ...(changes && { changes }) });
+    const reached = await testsToRunFirst(this.#parts, tests, { whole: before, edits: baseEdits ?? [], changed: pathsOf(edits), ids: written, ...(changes && { changes }) });
     if (!reached) return undefined;
     const alone = { ...stage, some: reached };
     const compared = (run: JudgedRun, flaky: ReadonlySet<string>): Judgement => this.#compare(before, { report: withTheOthers(run.report, before.report, reached), exitCode: 0 }, flaky);
@@ -363,11 +363,11 @@ class Attempt {
   async #run<Changed>(
     stage: Stage, change?: (copy: string) => Promise<Changed & { readonly texts?: ReadonlyMap<string, string> }>,
   ): Promise<TestRun & { readonly changed: Changed | undefined }> {
-    const { tests: { runs, snapshot, chosen }, apply, written, patched } = stage;
+    const { tests: { runs, snapshot, chosen }, apply, written, edits } = stage;
     const run = await runs.run(async (copy) => {
       await apply(copy);
       const changed = await change?.(copy);
-      await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), patched);
+      await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), pathsOf(edits));
       return changed;
     }, { ...stage.some, written });
     return { ...run, exitCode: await this.#exitCodeOf(run, stage) };
@@ -565,6 +565,8 @@ class Attempt {
 
 const brokenCheck = ({ command, said }: CheckOutcome): string => `"${command}" passed before the change and fails with it.${said}`;
 
+const pathsOf = (edits: readonly FileEdit[]): readonly string[] => edits.map(({ path }) => path);
+
 /** Shared by the stages after the base run. */
 interface Stage {
   readonly tests: BaseTests;
@@ -572,9 +574,8 @@ interface Stage {
   readonly apply: (copy: string) => Promise<void>;
   /** Ids of tests whose files are written in every run with the patch. */
   readonly written: readonly string[];
+  /** Those of the patch. */
   readonly edits: readonly FileEdit[];
-  /** The files of the patch. */
-  readonly patched: readonly string[];
   /** The tests that run with the patch; by default, all of them. */
   readonly some?: ReachedTests;
   /** The runs of a patch that makes the workspace as it is. */
