@@ -9,6 +9,7 @@ import { binFolders } from '../runners/javascript-project.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
 import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandbox.ts';
+import { buildInRounds } from './build-in-rounds.ts';
 import { remedyFor } from './not-installed.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import type { Coverage } from '../runners/coverage.ts';
@@ -124,8 +125,7 @@ export class TestRuns {
       });
       if (!prepared) return false;
       const command = this.#inCopy(copy, folder, over(layer, prepared));
-      const { exceeded } = await this.#parts.sandbox.run({ ...command, writable: [keep] });
-      return exceeded === undefined && (await prepared.finish?.()) !== false;
+      return await buildInRounds(prepared, () => this.#parts.sandbox.run({ ...command, writable: [keep] }));
     } finally {
       await folder.remove();
       await copy.release({ reusable: true });

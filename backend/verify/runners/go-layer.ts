@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, readFile, realpath, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { GO_BUILD_CACHE, MEMORY } from '../sandbox/toolchains.ts';
 import { shellQuote } from '../sandbox/shell-quote.ts';
@@ -47,13 +47,14 @@ export function buildAhead({ command, keep, layer }: RunToBuild, edits: readonly
   const sources = [`"$${GO_BUILD_CACHE}"`, ...(layer === undefined ? [] : [shellQuote(path.join(layer, SHARED)), `${shellQuote(path.join(layer, PACKAGES))}/*`])];
   return {
     command: [
-      `mkdir ${shellQuote(cache)}; cp -rs ${sources.map((source) => `${source}/.`).join(' ')} ${shellQuote(cache)}/ 2>/dev/null`,
+      `mkdir -p ${shellQuote(cache)}; cp -rs ${sources.map((source) => `${source}/.`).join(' ')} ${shellQuote(cache)}/ 2>/dev/null`,
       `export GOCACHE=${shellQuote(cache)} GODEBUG=gocachehash=1; unset ${GO_BUILD_CACHE}`,
       `{ go build -n std >/dev/null`,
       withEdits(command, edits),
-      `} 2>${shellQuote(hashes)}`,
+      `} 2>>${shellQuote(hashes)}`,
     ].join('\n'),
     environment: GO_ENVIRONMENT,
+    progress: () => builtIn(cache),
     finish: async () => {
       await keepUsed(keep, await readReportFile(hashes, MAX_HASHES_BYTES));
       return true;
@@ -81,6 +82,12 @@ export function usedEntries(log: string): ReadonlyMap<string, ReadonlySet<string
   }
   for (const [child, parent] of parents) folders.set(child, folders.get(parent) ?? SHARED);
   return new Map([...Map.groupBy(folders, ([, folder]) => folder)].map(([folder, found]) => [folder, new Set(found.map(([id]) => id))]));
+}
+
+/** The entries of a cache that are no links to what was compiled before. */
+async function builtIn(cache: string): Promise<number> {
+  const entries = await readdir(cache, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile() && entry.name.endsWith('-a')).length;
 }
 
 async function keepUsed(keep: string, log: string): Promise<void> {

@@ -86,6 +86,8 @@ export interface RunToBuild extends Pick<RunToPrepare, 'command' | 'copy' | 'sho
 }
 
 export interface PreparedBuild extends Pick<PreparedRun, 'command' | 'environment' | 'readable'> {
+  /** How much is built so far. Absent where all is lost if the build is stopped; otherwise the same command goes on from there. */
+  progress?(): Promise<number>;
   /** Removes from the layer what runs must build themselves. False if nothing can be kept. */
   finish?(): Promise<boolean>;
 }
