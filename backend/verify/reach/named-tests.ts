@@ -51,9 +51,9 @@ export function commandForTests(
   // Names are relative to the folder in which the command was begun.
   if (simpleCommands(command).some(({ words }) => ['cd', 'pushd'].includes(words[0]?.text ?? ''))) return undefined;
   if (runner.name === 'node-test' && !use.arguments.some(({ text }) => text === '--test')) return undefined;
-  const own = use.arguments.flatMap((word, index) => {
+  const own = runner.name === 'go' ? packageWords(use).map((word) => ({ word, covered: [...all] })) : use.arguments.flatMap((word, index) => {
     if (index === 0 && naming.subcommands?.includes(word.text)) return [];
-    const covered = coveredBy(word, all, runner.idRoot === 'go package');
+    const covered = coveredBy(word, all);
     return covered.length > 0 ? [{ word, covered }] : [];
   });
   if (use.arguments.some(({ text }) => /[$`]|::|^--?args$/.test(text)) || (runner.name === 'go' && own.length === 0)) return undefined;
@@ -74,10 +74,21 @@ function placeFor({ program, command, arguments: words }: ProgramUse, { subcomma
   return first && subcommands.includes(first.text) ? first.end : program.end;
 }
 
-/** The files that a word of a command names, by a path, a folder or a pattern; the packages, if it names several of Go. */
-function coveredBy({ text }: Word, all: ReadonlySet<string>, arePackages: boolean): readonly string[] {
+/**
+ * The words that name packages of Go, if one of them names several. They stand together, after options or before them. What ran is known, so it does not matter which
+ * of them it was.
+ */
+function packageWords({ arguments: [, ...words] }: ProgramUse): readonly Word[] {
+  const first = words.findIndex(({ text }) => !text.startsWith('-') && /^\.|\.\.\.$/.test(text));
+  if (first < 0) return [];
+  const end = words.findIndex(({ text }, index) => index > first && text.startsWith('-'));
+  const named = words.slice(first, end < 0 ? undefined : end);
+  return named.some(({ text }) => text.endsWith('...')) ? named : [];
+}
+
+/** The files that a word of a command names, by a path, a folder or a pattern. */
+function coveredBy({ text }: Word, all: ReadonlySet<string>): readonly string[] {
   if (text === '' || text.startsWith('-')) return [];
-  if (arePackages) return text === './...' ? [...all] : [];
   const name = path.posix.normalize(text).replace(/\/$/, '');
   return [...all].filter((file) => name === '.' || file === name || file.startsWith(`${name}/`) || path.posix.matchesGlob(file, name));
 }

@@ -121,7 +121,20 @@ describe('the command for the tests that a change reaches', () => {
     const packages = ['tax', 'cart', 'page', 'menu'].map((name) => `example.com/shop/${name}`);
     expect(await commandFor(go, 'go test ./...', packages, ['tax/tax.go'])).toBe("go test 'example.com/shop/cart' 'example.com/shop/tax'");
     expect(await commandFor(go, 'go test -race ./... -timeout 9s', packages, ['page/page.go'])).toBe("go test -race 'example.com/shop/page' -timeout 9s");
-    expect(await commandFor(go, 'go test ./page/...', packages, ['page/page.go'])).toBeUndefined();
+    expect(await commandFor(go, 'go test ./page', packages, ['page/page.go'])).toBeUndefined();
+    expect(await commandFor(go, 'go test -tags slow ./tax/... cart ./menu/... ./page/... -v', packages, ['page/page.go'])).toBe("go test -tags slow 'example.com/shop/page'    -v");
+  });
+
+  it('names packages of all modules of a workspace of Go', async () => {
+    const go: Texts = {
+      'go.mod': 'module example.com/shop\n', 'shop.go': 'package shop\nimport "example.com/tax"\n',
+      'go.work': 'go 1.24\nuse (\n\t.\n\t./tax\n\t./page\n\t./tests\n)\n',
+      'tax/go.mod': 'module example.com/tax\n', 'tax/tax.go': 'package tax\n',
+      'page/go.mod': 'module example.com/page\n', 'page/page.go': 'package page\n', 'page/page_test.go': 'package page\n',
+      'tests/go.mod': 'module example.com/all_tests\n', 'tests/shop_test.go': 'package tests\nimport "example.com/shop"\n',
+    };
+    const packages = ['example.com/page', 'example.com/all_tests', 'example.com/page/list', 'example.com/page/menu'];
+    expect(await commandFor(go, 'go test ./... ./tax/... ./page/... ./tests/...', packages, ['tax/tax.go'])).toBe("go test 'example.com/all_tests'   ");
   });
 
   it('is none for runners whose tests cannot be named by files', async () => {
