@@ -1,5 +1,6 @@
 import { commandParts, type CommandParts } from './command-parts.ts';
 import { exitCode } from './exit-code.ts';
+import { COVERAGE_PROGRAMS } from './launched-script.ts';
 import { expandScripts } from './package-scripts.ts';
 import { RUNNERS } from './runners.ts';
 import { simpleCommands, withEdits } from './shell-words.ts';
@@ -40,6 +41,6 @@ function withoutCoverage(command: string, { understands }: TestRunner): string {
   return withEdits(command, simpleCommands(command).flatMap(({ words }) => {
     const first = words[words[0]?.text === 'npx' ? 1 : 0];
     const program = words.find((word) => understands(word.text));
-    return first && program && ['c8', 'nyc'].includes(first.text) ? [{ start: first.start, end: program.start, text: '' }] : [];
+    return first && program && COVERAGE_PROGRAMS.has(first.text) ? [{ start: first.start, end: program.start, text: '' }] : [];
   }));
 }

@@ -1,12 +1,18 @@
 import path from 'node:path';
+import { launchedScript } from './launched-script.ts';
+import { nodeTestAlias } from './node-test-alias.ts';
+import { inItsFolder } from './package-folder.ts';
 import { ProjectFolder, type PackageFile } from './project-folder.ts';
+import { runInTurn, scriptsMatching } from './run-together.ts';
+import { scriptUse, type ScriptUse } from './script-use.ts';
 import { simpleCommands, withEdits, type Edit, type SimpleCommand } from './shell-words.ts';
+import { wireitCommand } from './wireit.ts';
 
 /** Of scripts that run scripts. Beyond this depth they are taken for a cycle. */
 const MAX_DEPTH = 6;
 
 /**
- * Expands `npm test`, `yarn run unit -- --bail`, `pnpm lint`, `run-s lint test:*` and the like to the script's text, with the scripts that
+ * Expands `npm test`, `yarn run unit -- --bail`, `pnpm lint`, `nyc npm run unit`, `run-s lint test:*` and the like to the script's text, with the scripts that
  * npm runs before and after it. Then the runner can be recognized and made to write a report, the package manager is not needed, and a
  * third of a second is saved. A program that a package manager starts (`yarn tsc`) is started without it. The command runs in `folder`; a
  * `cd` before it is followed.
@@ -22,104 +28,53 @@ export async function expandScripts(command: string, folder: string, depth = 0):
       current = path.resolve(current, second);
       continue;
     }
-    const [start, end] = [simple.words[0]?.start, simple.words.at(-1)?.end];
-    const scripts = (await new ProjectFolder(current).packageFile())?.scripts;
-    const text = scripts && (expansionOf(simple, scripts, command) ?? runInTurn(simple, scripts));
+    const { call, launcher, measuresOnly } = launchedScript(simple);
+    const [start, end] = [call.words[0]?.start, call.words.at(-1)?.end];
+    const found = await new ProjectFolder(current).packageFile();
+    const text = found && (expansionOf(call, found, command) ?? (await inItsFolder(call, current, command)) ?? runInTurn(call, found.scripts) ?? nodeTestAlias(call, found, command));
     if (text === undefined || start === undefined || end === undefined) continue;
     const expanded = await expandScripts(text, current, depth + 1);
+    const inner = simpleCommands(expanded);
+    // Another program can start one program, and no line of a shell.
+    if (launcher && !measuresOnly && (inner.length !== 1 || (inner[0]?.assignments.length ?? 0) > 0)) continue;
     // A script runs in a shell of its own: the folder that it changes to is left at its end.
-    const changesFolder = commands.length > 1 && simpleCommands(expanded).some(({ words }) => words[0]?.text === 'cd');
-    edits.push({ start, end, text: changesFolder ? `(${expanded})` : expanded });
+    const changesFolder = commands.length > 1 && inner.some(({ words }) => words[0]?.text === 'cd');
+    edits.push({ start: launcher && measuresOnly ? launcher.start : start, end, text: changesFolder ? `(${expanded})` : expanded });
   }
   return withEdits(command, edits);
 }
 
-interface ScriptUse {
-  readonly name: string;
-  /** The position of the script's arguments. */
-  readonly extra: { readonly start: number; readonly end: number } | undefined;
-  /** yarn and pnpm run a script by its name alone, or else the program of that name. */
-  readonly program?: { readonly start: number };
-}
-
-/** What yarn and pnpm do themselves. Any other word is a script or a program. */
-const OWN_VERBS = new Set([
-  ...['add', 'audit', 'bin', 'cache', 'config', 'create', 'dedupe', 'deploy', 'dlx', 'env', 'fetch', 'global', 'help', 'i', 'import', 'info'],
-  ...['init', 'install', 'licenses', 'link', 'list', 'login', 'logout', 'ls', 'node', 'npm', 'outdated', 'pack', 'patch', 'plugin', 'prune'],
-  ...['publish', 'rebuild', 'recursive', 'remove', 'rm', 'root', 'set', 'setup', 'store', 'unlink', 'up', 'update', 'upgrade', 'version'],
-  ...['versions', 'why', 'workspace', 'workspaces'],
-]);
-
-function scriptUse({ words }: SimpleCommand): ScriptUse | undefined {
-  const texts = words.map(({ text }) => text);
-  const [manager = '', verb = ''] = texts;
-  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(manager)) return undefined;
-  let name: string | undefined;
-  let next = 2;
-  let isShort = false;
-  if (['t', 'tst'].includes(verb) && manager === 'npm') name = 'test';
-  else if (verb === 'test' && manager !== 'bun') name = 'test';
-  else if (verb === 'run' || verb === 'run-script') {
-    // npm's own options before the script's name do not change the script, except the workspace options.
-    while (['-s', '--silent', '--if-present'].includes(texts[next] ?? '')) next += 1;
-    name = texts[next];
-    next += 1;
-  } else if (['pnpm', 'yarn'].includes(manager) && /^[\w@]/.test(verb) && !OWN_VERBS.has(verb)) {
-    isShort = true;
-    next = verb === 'exec' ? 3 : 2;
-    name = texts[next - 1];
-  }
-  if (name === undefined || name.startsWith('-')) return undefined;
-  const program = isShort ? words[next - 1] : undefined;
-  if (texts[next] === '--') next += 1;
-  // Without `--`, npm takes options for itself, such as the workspace.
-  else if (manager === 'npm' && texts.slice(next).some((text) => text.startsWith('-'))) return undefined;
-  const [from, to] = [words[next], words.at(-1)];
-  return { name, extra: from && to && { start: from.start, end: to.end }, ...(program && { program }) };
-}
-
 /** What a use of a package manager runs, if it runs a script or a program. */
-function expansionOf(simple: SimpleCommand, scripts: PackageFile['scripts'], command: string): string | undefined {
+function expansionOf(simple: SimpleCommand, found: PackageFile, command: string): string | undefined {
   const used = scriptUse(simple);
   if (used === undefined) return undefined;
   const isExec = simple.words[1]?.text === 'exec';
-  return (isExec ? undefined : lifecycleOf(scripts, used, command)) ?? (used.program && command.slice(used.program.start, simple.words.at(-1)?.end));
+  return (isExec ? undefined : lifecycleOf(found, used, command)) ?? (used.program && command.slice(used.program.start, simple.words.at(-1)?.end));
 }
 
-function lifecycleOf(scripts: PackageFile['scripts'], { name, extra }: ScriptUse, command: string): string | undefined {
-  const script = scripts[name];
-  if (script === undefined) return undefined;
+function lifecycleOf({ scripts, wireit }: PackageFile, { name, extra }: ScriptUse, command: string): string | undefined {
+  const script = scripts[name] === 'wireit' ? wireitCommand(name, wireit) : scripts[name];
+  if (script === undefined) return extra === undefined ? scriptsMatching(name, scripts) : undefined;
   const withExtra = extra === undefined ? script : `${script} ${command.slice(extra.start, extra.end)}`;
   return [scripts[`pre${name}`], withExtra, scripts[`post${name}`]].filter((part) => part !== undefined).join(' && ');
 }
 
-/** Programs of the package npm-run-all. They run scripts, in turn or at the same time; for us, in turn. */
-const RUN_ALL = new Set(['npm-run-all', 'npm-run-all2', 'run-s', 'run-p']);
-
-function runInTurn({ words: [program, ...words] }: SimpleCommand, scripts: PackageFile['scripts']): string | undefined {
-  if (program === undefined || !RUN_ALL.has(program.text)) return undefined;
-  const names: string[] = [];
-  for (const { text } of words) {
-    // Arguments for scripts and other options with values are not understood.
-    if (text === '--' || /^-(?:-.*=|n$|j$)/.test(text) || text.includes(' ')) return undefined;
-    if (text.startsWith('-')) continue;
-    const found = Object.keys(scripts).filter((name) => matches(name, text));
-    if (found.length === 0) return undefined;
-    names.push(...found);
-  }
-  return names.length === 0 ? undefined : names.map((name) => `npm run ${name}`).join(' && ');
-}
-
-/** `test:*`: one part more; `test:**`: any number of parts. */
-function matches(name: string, pattern: string): boolean {
-  const escaped = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('**', '\0').replaceAll('*', '[^:]*').replaceAll('\0', '.*');
-  return new RegExp(`^${escaped}$`).test(name);
-}
-
-/** The scripts of a package that look like its tests, the likeliest first. */
+/**
+ * The scripts of a package that look like its tests, the likeliest first. Where another script measures the coverage of one, that one is the tests alone, and the
+ * script "test" may do much besides.
+ */
 export function testScripts({ scripts }: PackageFile): readonly string[] {
-  const rank = (name: string): number => (name === 'test' ? 0 : /^(test:unit|unit|test:ci)$/.test(name) ? 1 : 2);
+  const measured = new Set(Object.entries(scripts).flatMap(([name, text]) => (name === 'test' ? [] : [measuredBy(text)])));
+  const rank = (name: string): number => (measured.has(name) ? 0 : name === 'test' ? 1 : /^(test:unit|unit|test:ci)$/.test(name) ? 2 : 3);
   return Object.keys(scripts)
     .filter((name) => /^(?:tests?|unit|spec)(?:$|[:_-])/.test(name) && !/watch|cov|update|debug|e2e/.test(name))
     .sort((a, b) => rank(a) - rank(b));
+}
+
+/** The script whose coverage a script measures. */
+function measuredBy(text: string): string | undefined {
+  const [only, ...others] = simpleCommands(text);
+  if (!only || others.length > 0) return undefined;
+  const { call, measuresOnly } = launchedScript(only);
+  return measuresOnly ? scriptUse(call)?.name : undefined;
 }

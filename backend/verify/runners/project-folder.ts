@@ -18,12 +18,14 @@ const packageSchema = z.object({
   scripts: z.record(z.string(), z.string()).catch({}).default({}),
   dependencies: z.record(z.string(), z.unknown()).catch({}).default({}),
   devDependencies: z.record(z.string(), z.unknown()).catch({}).default({}),
+  wireit: z.record(z.string(), z.unknown()).catch({}).default({}),
 });
 
 export interface PackageFile {
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, unknown>>;
   readonly devDependencies: Readonly<Record<string, unknown>>;
+  readonly wireit: Readonly<Record<string, unknown>>;
 }
 
 /** What the text of a package.json says. Undefined if there is none, or it is not valid. */
