@@ -8,6 +8,7 @@ import { HeldFiles } from './copies/held-files.ts';
 import { KnownJudgingFiles } from './closure/judging-files.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
+import { whyNotAltered } from './control/why-not-altered.ts';
 import { writeTests } from './control/write-tests.ts';
 import { changesNothing, filesNotRun, toldNotRun } from './code-not-run.ts';
 import { broken, checkNotes, failsOnBase, mended, runChecks, type CheckOutcome } from './checks.ts';
@@ -559,7 +560,7 @@ class Attempt {
       return made;
     });
     const control = await runAltered.catch(unusable);
-    return controlFinding(control, { altered, after: after.report });
+    return controlFinding(control, { altered, after: after.report, whyNone: whyNotAltered({ ids, paths: snapshot.paths, runner: chosen.runner }) });
   }
 }
 
