@@ -4,6 +4,7 @@ import { listed } from '../common/listed.ts';
 import { packageNameIn } from '../common/imports/package-names.ts';
 import type { BaseTests } from './base-tests.ts';
 import type { SnapshotFiles } from './copies/copy-pool.ts';
+import { foldersAbove } from './files/folders-above.ts';
 import { lookAt } from './files/plain-folders.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
 import { byId, type Judgement } from './judge/judge.ts';
@@ -86,9 +87,4 @@ function copyOf({ path: file, before }: FileEdit, { paths, text }: SnapshotFiles
   if (packageName === undefined) return undefined;
   const users = [...paths].filter((other) => path.posix.basename(other) === 'package.json').map((other) => path.posix.dirname(other));
   return users.map((folder) => path.posix.join(folder, 'node_modules', packageName)).find((relative) => lookAt(path.join(installed, relative))?.isDirectory());
-}
-
-function foldersAbove(file: string): readonly string[] {
-  const folder = path.posix.dirname(file);
-  return folder === '.' ? ['.'] : [folder, ...foldersAbove(folder)];
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import * as z from 'zod';
 import type { ChosenRunner } from './choose-runner.ts';
+import { foldersAbove } from '../files/folders-above.ts';
 import { expandScripts } from './package-scripts.ts';
 import { ProjectFolder } from './project-folder.ts';
 import { simpleCommands } from './shell-words.ts';
@@ -69,15 +70,14 @@ const programLines = (line: string): readonly string[] => simpleCommands(line).m
 
 /** What a package of JavaScript publishes that Git has although a build makes it of other files, such as this one. Undefined if there is no such thing. */
 export function builtFrom(file: string, { paths, text }: ProjectTexts): { readonly entry: string; readonly script: string } | undefined {
-  for (let folder = path.posix.dirname(file); ; folder = path.posix.dirname(folder)) {
-    const project = folder === '.' ? '' : folder;
-    const manifest = manifestIn(text(path.posix.join(project, 'package.json')));
-    if (manifest === undefined && project !== '') continue;
-    const [script] = manifest ? buildScripts(manifest) : [];
-    const published = stringsIn([manifest?.main, manifest?.module, manifest?.exports, manifest?.bin]).map((one) => path.posix.join(project, one));
-    const entry = published.find((one) => paths.has(one) && one !== file && BUILT_FOLDER.test(one));
-    return script === undefined || entry === undefined ? undefined : { entry, script: `${project === '' ? '' : `cd ${project} && `}npm run ${script}` };
-  }
+  const manifestOf = (folder: string): Manifest | undefined => manifestIn(text(path.posix.join(folder, 'package.json')));
+  const project = foldersAbove(file).find((folder) => manifestOf(folder) !== undefined);
+  const manifest = project === undefined ? undefined : manifestOf(project);
+  if (project === undefined || manifest === undefined) return undefined;
+  const [script] = buildScripts(manifest);
+  const published = stringsIn([manifest.main, manifest.module, manifest.exports, manifest.bin]).map((one) => path.posix.join(project, one));
+  const entry = published.find((one) => paths.has(one) && one !== file && BUILT_FOLDER.test(one));
+  return script === undefined || entry === undefined ? undefined : { entry, script: `${project === '.' ? '' : `cd ${project} && `}npm run ${script}` };
 }
 
 /** Relative paths with forward slashes; undefined for what is no text. */
