@@ -2,7 +2,7 @@ import { onlyFailedBefore } from '../protocol/failed-before.ts';
 import { type ChangeKind, changeKind } from '../protocol/test-changes.ts';
 import type { TestChange } from '../protocol/verdict.ts';
 import { TESTS_STAY } from '../verify/files/protected-paths.ts';
-import { OUT_OF_TIME } from '../verify/judge/test-runs.ts';
+import { OUT_OF_TIME } from '../verify/judge/exceeded-text.ts';
 import { shellQuote } from '../verify/sandbox/shell-quote.ts';
 import { NO_CHANGE, type VerifyResult } from './judge-change.ts';
 

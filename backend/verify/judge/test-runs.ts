@@ -7,6 +7,7 @@ import { cachesIn } from '../copies/installed-dependencies.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../copies/copy-pool.ts';
 import { binFolders } from '../runners/javascript-project.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
+import { exceededText } from './exceeded-text.ts';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
 import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandbox.ts';
 import { buildInRounds } from './build-in-rounds.ts';
@@ -261,24 +262,6 @@ interface HowToRun {
 /** With a layer to read. */
 const over = <Prepared extends Pick<PreparedRun, 'readable'>>(layer: string | undefined, prepared: Prepared): Prepared =>
   layer === undefined ? prepared : { ...prepared, readable: [...(prepared.readable ?? []), layer] };
-
-/** Begins the reason of a run that was stopped by its time limit. */
-export const OUT_OF_TIME = 'The tests did not end within';
-
-function exceededText(limit: ExceededLimit, timeoutMs: number): string {
-  switch (limit) {
-    case 'time':
-      return `${OUT_OF_TIME} ${Math.round(timeoutMs / 1_000)} s.`;
-    case 'memory':
-      return 'The tests used more memory than allowed.';
-    case 'processes':
-      return 'The tests started more processes than allowed.';
-    case 'disk':
-      return 'The tests wrote more to the disk than allowed.';
-    case 'output':
-      return 'The tests printed more than allowed.';
-  }
-}
 
 /** The end of what a command printed, without colours and secrets. Errors may stand on either stream, and warnings on the other. */
 export function lastWords({ stdout, stderr, unreadable }: SandboxOutcome): string {
