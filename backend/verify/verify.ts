@@ -337,16 +337,15 @@ class Attempt {
     const reached = await testsToRunFirst(this.#parts, tests, { whole: before, edits: baseEdits ?? [], changed: pathsOf(edits), ids: written, ...(changes && { changes }) });
     if (!reached) return undefined;
     const alone = { ...stage, some: reached };
-    const compared = (run: JudgedRun, flaky: ReadonlySet<string>): Judgement => this.#compare(before, { report: withTheOthers(run.report, before.report, reached), exitCode: 0 }, flaky);
     const first = await this.#run(alone).catch(unusable);
     if (first instanceof UnusableRunError) return this.#onlyReached(this.#endedBy(first, before), before, reached);
-    const found = compared(first, before.flaky);
+    const found = this.#compareAmongAll(alone, first, before.flaky);
     if (found.verified) return undefined;
     if (newlyPassing(found) === 0) return this.#onlyReached(await this.#tellNotRun(found, alone), before, reached);
     const second = await this.#run(alone).catch(unusable);
     if (second instanceof UnusableRunError) return this.#onlyReached(this.#endedBy(second, before), before, reached);
     const settled = settle(before.report, first, second);
-    const judged = compared(settled, new Set([...before.flaky, ...settled.flaky]));
+    const judged = this.#compareAmongAll(alone, settled, new Set([...before.flaky, ...settled.flaky]));
     return judged.verified ? undefined : this.#onlyReached(judged, before, reached);
   }
 
@@ -441,10 +440,11 @@ class Attempt {
   }
 
   /** Where every test ends as before, it is told if the tests do not run what the change changes. */
-  async #tellNotRun(judged: Judgement, { tests, before, edits, some }: Stage): Promise<Judgement> {
+  async #tellNotRun(judged: Judgement, stage: Stage): Promise<Judgement> {
+    const { tests, before, edits, some } = stage;
     const { base, installed = base, baseEdits = [], tellsNotRun = true } = this.#options;
     if (!tellsNotRun || !changesNothing(judged, before.report)) return judged;
-    const compare = ({ report, exitCode }: JudgedRun): Judgement => this.#compare(before, { report: some ? withTheOthers(report, before.report, some) : report, exitCode }, before.flaky);
+    const compare = (run: JudgedRun): Judgement => this.#compareAmongAll(stage, run, before.flaky);
     const notRun = await filesNotRun(tests, { before, baseEdits, edits, some, compare });
     if (notRun.length === 0) return judged;
     const told = await this.#parts.copies.onFiles(tests.snapshot, (files) => Promise.resolve(toldNotRun(notRun, files, tests.chosen, installed)));
@@ -497,6 +497,11 @@ class Attempt {
 
   #compare({ report, leftOut }: BaseRun, after: JudgedRun, flaky: ReadonlySet<string>, skips?: ReadonlySet<string>): Judgement {
     return judge(report, after, { flaky, leftOut, ...(this.#targets && { targets: this.#targets }), ...(skips && { declaredSkips: skips }) });
+  }
+
+  /** A run of some tests is compared as if the others had ended as before. Its exit code says nothing of them. */
+  #compareAmongAll({ before, some }: Pick<Stage, 'before' | 'some'>, run: JudgedRun, flaky: ReadonlySet<string>): Judgement {
+    return this.#compare(before, some ? { report: withTheOthers(run.report, before.report, some), exitCode: 0 } : run, flaky);
   }
 
   /** Confirms the first run by a second one and the negative control. */
