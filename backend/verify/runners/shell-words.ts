@@ -156,6 +156,8 @@ const NO_LAUNCHERS = new Set([
 
 /** `/usr/bin/python3`: python3; `node_modules/vitest/vitest.mjs`: vitest. */
 const programName = (word: string): string => (word.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|exe|cmd|py)$/, '');
+/** `node_modules/vitest/dist/cli-wrapper.js`: vitest. */
+const packageOf = (word: string): string => /(?:^|\/)node_modules\/([\w-]+)\/.*\.[cm]?js$/.exec(word)?.[1] ?? '';
 
 /** A program in a command line: `words[index]` names it. */
 export interface ProgramUse {
@@ -174,7 +176,7 @@ export function programUses(line: string, names: readonly string[]): readonly Pr
     const { words } = command;
     for (const [index, word] of words.entries()) {
       const name = programName(word.text);
-      if (names.includes(name)) return [{ command, index, program: word, arguments: words.slice(index + 1) }];
+      if (names.includes(name) || names.includes(packageOf(word.text))) return [{ command, index, program: word, arguments: words.slice(index + 1) }];
       if (NO_LAUNCHERS.has(name)) return [];
     }
     return [];

@@ -120,6 +120,7 @@ describe('the runner of a command', () => {
     ['yarn mocha', 'mocha'],
     ['node node_modules/.bin/jest', 'jest'],
     ['node ./node_modules/vitest/vitest.mjs run', 'vitest'],
+    ['node --expose-gc ./node_modules/vitest/dist/cli-wrapper.js --run', 'vitest'],
     ['uv run --frozen pytest -q', 'pytest'],
     ['poetry run python -m pytest', 'pytest'],
     ['coverage run -m pytest', 'pytest'],
