@@ -10,11 +10,14 @@ export function nodeTestAlias({ words: [program, ...words] }: SimpleCommand, man
   const end = words.at(-1)?.end;
   if (program?.text === 'bnt') return betterNodeTest(words, manifest);
   if (program?.text === 'tsx' && words.some(({ text }) => text === '--test')) return `node --import tsx ${command.slice(words[0]?.start, end)}`;
-  // It hands the files to a program, and Node's runner takes patterns itself.
+  // It hands the files to a program; without one, it prints them.
   const [option, started, first] = words;
   if (program?.text !== 'glob' || !option || !started || !first || !['-c', '--cmd'].includes(option.text)) return undefined;
-  return /^(?:node|tsx)\s(?:.*\s)?--test$/.test(started.text) ? `${started.text} ${command.slice(first.start, end)}` : undefined;
+  return /^(?:node|tsx)\s(?:.*\s)?--test$/.test(started.text) ? `${started.text} $(glob ${command.slice(first.start, end)})` : undefined;
 }
+
+/** Node 20 takes no patterns. */
+const TEST_FILES = "$(find . -name node_modules -prune -o -name .git -prune -o -type f '(' -name '*.test.[jt]s' -o -name '*.spec.[jt]s' ')' -print)";
 
 /** The package better-node-test. Coverage is left out: it takes time, and fails below a threshold. */
 function betterNodeTest(words: readonly Word[], { dependencies, devDependencies }: PackageFile): string | undefined {
@@ -28,5 +31,5 @@ function betterNodeTest(words: readonly Word[], { dependencies, devDependencies 
     else files.push(shellWord(text));
   }
   const loads = 'tsx' in dependencies || 'tsx' in devDependencies ? '--import tsx' : '--experimental-strip-types';
-  return ['NODE_ENV=test node --test', loads, ...options, ...(files.length > 0 ? files : ["'**/*.{test,spec}.{js,ts}'"])].join(' ');
+  return ['NODE_ENV=test node --test', loads, ...options, ...(files.length > 0 ? files : [TEST_FILES])].join(' ');
 }
