@@ -21,8 +21,16 @@ export async function scriptCommands(folder: ProjectFolder, runner: JavaScriptRu
   }
   const isInstalled = runner.packages.some((name) => name in found.devDependencies || name in found.dependencies);
   const isFree = found.scripts.test === undefined || /no test specified/.test(found.scripts.test);
-  if (commands.length === 0 && isInstalled && isFree) commands.push(runner.fallback);
+  if (commands.length === 0 && isInstalled && isFree && !(await isForPackagesBelow(folder, runner))) commands.push(runner.fallback);
   return commands;
+}
+
+/** Whether the root of a monorepo has a runner for the scripts of its packages alone: there is no file that configures it. */
+async function isForPackagesBelow(folder: ProjectFolder, { programs }: JavaScriptRunner): Promise<boolean> {
+  const isRoot = (await folder.has('pnpm-workspace.yaml', 'lerna.json')) || /"workspaces"\s*:/.test((await folder.text('package.json')) ?? '');
+  if (!isRoot) return false;
+  const configures = new RegExp(`^\\.?(?:${programs.join('|')}|vite)(?:\\.(?:config|workspace|projects)\\.|rc(?:\\.|$))`);
+  return (await folder.filesNamed(configures)).length === 0;
 }
 
 export interface JavaScriptRunner {

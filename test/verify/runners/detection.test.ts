@@ -81,6 +81,19 @@ describe('the ways to run the tests of a project', () => {
       ],
     ],
     [
+      'those of the packages, where the root has the runner for them alone',
+      {
+        'package.json': scripts({}, { vitest: '4' }), 'pnpm-workspace.yaml': 'packages: [packages/*]\n',
+        'packages/a/package.json': scripts({ test: 'vitest --config ../../shared/vitest.config.ts run' }),
+      },
+      ['vitest: cd packages/a && vitest --config ../../shared/vitest.config.ts run'],
+    ],
+    [
+      'that of the root, where it configures the runner for its packages',
+      { 'package.json': scripts({}, { vitest: '4' }), 'pnpm-workspace.yaml': 'packages: [packages/*]\n', 'vitest.config.ts': '', 'packages/a/package.json': scripts({}) },
+      ['vitest: vitest run'],
+    ],
+    [
       'not those of projects that are data of tests',
       {
         'package.json': scripts({ test: 'vitest' }),
