@@ -7,7 +7,7 @@ const ROOMS = {
   'backend/common': [],
   'backend/protocol': ['common'],
   'backend/server': ['protocol', 'records', 'solve', 'suggest', 'converse', 'train', 'eval', 'context', 'workers', 'journal', 'common'],
-  'backend/train': ['solve', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
+  'backend/train': ['records', 'solve', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
   'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'simulator', 'protocol', 'common'],
   'backend/hands': ['context', 'workers', 'verify', 'protocol', 'common'],
   'backend/solve': ['records', 'hands', 'context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],

@@ -96,7 +96,7 @@ describe.each(DISKS)('where a write fails with %s', (code, expected) => {
   it('a checkpoint is there whole or not at all, and what was trained before it stays', async () => {
     const checkpoints = new CheckpointStore(folder, { configuration: 'c' });
     await checkpoints.resume();
-    const save = (step: number): Promise<void> => checkpoints.save(step, [], async (engine) => {
+    const save = (step: number): Promise<void> => checkpoints.save(step, { metrics: [] }, async (engine) => {
       await mkdir(engine);
       await writeFile(path.join(engine, 'state.json'), '{"state": "of the engine"}');
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HeldOutTry } from '../../backend/protocol/training.ts';
 import { comparisonOf, lookAtHeldOut, signFlipTest, type LookParts } from '../../backend/train/trainings/compare.ts';
 import type { SampledCompletion, SampleRequest } from '../../backend/train/engines/engine.ts';
-import type { Gatherer } from '../../backend/train/grpo/grpo-trainer.ts';
+import type { Gatherer } from '../../backend/train/grpo/gatherer.ts';
 import { estimate } from '../../backend/train/statistics/statistics.ts';
 
 const { signal } = new AbortController();

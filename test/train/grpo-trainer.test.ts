@@ -6,9 +6,13 @@ import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
 import { draw, shuffled, tasksOfStep } from '../../backend/train/statistics/draws.ts';
-import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../backend/train/grpo/grpo-trainer.ts';
+import type { Gatherer } from '../../backend/train/grpo/gatherer.ts';
+import { type GrpoTrainerOptions, trainWithGrpo } from '../../backend/train/grpo/grpo-trainer.ts';
 import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
 import { OtherConfigurationError, CheckpointStore } from '../../backend/train/grpo/checkpoint-store.ts';
+import type { Critic, TaskGroup } from '../../backend/train/grpo/critic.ts';
+import type { JudgedPlan } from '../../backend/records/plan-value.ts';
+import type { SampledCompletion } from '../../backend/train/engines/engine.ts';
 import { modelFolder } from '../golden/golden.ts';
 
 let folder: string;
@@ -43,6 +47,25 @@ const lowTokens: Gatherer<string> = {
   })),
 };
 
+/** Expects of a plan the share that low tokens had in those that were carried out so far. */
+class LowTokensCritic implements Critic<string> {
+  judged: readonly JudgedPlan[];
+
+  constructor(judged: readonly JudgedPlan[] = []) {
+    this.judged = judged;
+  }
+
+  chances(_task: string, completions: readonly SampledCompletion[]): readonly (number | undefined)[] {
+    const usual = (1 + this.judged.filter(({ isRight }) => isRight).length) / (2 + this.judged.length);
+    return completions.map(({ tokens }) => (tokens.length === 0 ? undefined : usual));
+  }
+
+  learn(step: readonly TaskGroup<string>[]): void {
+    const judged = step.flatMap(({ group }) => group.flatMap(({ outcome }): JudgedPlan[] => (outcome?.kind === 'judged' ? [{ kind: 'low', steps: [], isRight: outcome.score > 0.5 }] : [])));
+    this.judged = [...judged.toReversed(), ...this.judged];
+  }
+}
+
 /** One process's life: opens the model, goes on from the checkpoint, and trains until it is told to stop. */
 async function live(name: string, gatherer = lowTokens, options = OPTIONS) {
   const model = await LocalModel.open({
@@ -62,8 +85,9 @@ async function live(name: string, gatherer = lowTokens, options = OPTIONS) {
     const steps: number[] = [];
     const onStep = (step: number): void => void steps.push(step);
     const { signal } = new AbortController();
-    const metrics = await trainWithGrpo({ engine, store, tasks: TASKS, gatherer, onStep }, options, { from, signal });
-    return { metrics, steps };
+    const critic = new LowTokensCritic(from?.judged);
+    const metrics = await trainWithGrpo({ engine, store, tasks: TASKS, gatherer, critic, onStep }, options, { from, signal });
+    return { metrics, steps, judged: critic.judged };
   } finally {
     await model.close();
   }
@@ -90,6 +114,33 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
     expect(resumed.metrics).toEqual(whole.metrics);
     expect(await weightsOf('interrupted')).toEqual(await weightsOf('whole'));
     expect((await weightsOf('whole', 3)).equals(await weightsOf('whole'))).toBe(false);
+  });
+
+  it('that carries out some plans of a step learns from all of them, and ends so after an interruption, too', async () => {
+    const options = { ...OPTIONS, carriedOut: 5 };
+    const carried: number[] = [];
+    const counting: Gatherer<string> = {
+      ...lowTokens,
+      outcomes: async (task, plans, at, signal) => {
+        carried[at.step] = (carried[at.step] ?? 0) + plans.length;
+        return await lowTokens.outcomes(task, plans, at, signal);
+      },
+    };
+    const whole = await live('some', counting, options);
+    expect(carried).toEqual([5, 5, 5, 5]);
+    expect(whole.judged).toHaveLength(20);
+    expect(whole.metrics[0]).toMatchObject({ examples: 12, expected_reward_error: expect.any(Number) });
+    const interrupted: Gatherer<string> = {
+      ...lowTokens,
+      outcomes: async (task, plans, at, signal) => {
+        if (at.step === 2) throw new Error('The machine was turned off.');
+        return await lowTokens.outcomes(task, plans, at, signal);
+      },
+    };
+    await expect(live('some, interrupted', interrupted, options)).rejects.toThrow('The machine was turned off.');
+    const resumed = await live('some, interrupted', lowTokens, options);
+    expect(resumed).toMatchObject({ steps: [3, 4], metrics: whole.metrics, judged: whole.judged });
+    expect(await weightsOf('some, interrupted')).toEqual(await weightsOf('some'));
   });
 
   it('has one half of a group revise the other half\'s plans, each its own, and blends their rewards', async () => {

@@ -7,7 +7,7 @@ import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { planPromptOf } from '../../backend/solve/plan-prompt.ts';
-import type { SampledPlan } from '../../backend/train/grpo/grpo-trainer.ts';
+import type { SampledPlan } from '../../backend/train/grpo/gatherer.ts';
 import { AnswerFile } from '../../backend/train/rollouts/answer-file.ts';
 import { RolloutGatherer } from '../../backend/train/rollouts/rollout-gatherer.ts';
 import { RolloutRunner } from '../../backend/train/rollouts/rollout-runner.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { trainingConfigSchema, type HeldOutLook } from '../../backend/protocol/training.ts';
 import type { SampledCompletion, SampleRequest } from '../../backend/train/engines/engine.ts';
-import type { Gatherer } from '../../backend/train/grpo/grpo-trainer.ts';
+import type { Gatherer } from '../../backend/train/grpo/gatherer.ts';
 import { HeldOutLooks, isLookDue } from '../../backend/train/trainings/held-out-looks.ts';
 
 const completion = (text: string): SampledCompletion => ({ text, promptTokens: [], tokens: [], logprobs: [], finishReason: 'stop' });

@@ -7,7 +7,7 @@ import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { planPromptOf } from '../../backend/solve/plan-prompt.ts';
 import { AnswerFile } from '../../backend/train/rollouts/answer-file.ts';
 import type { SampledCompletion } from '../../backend/train/engines/engine.ts';
-import type { SampledPlan } from '../../backend/train/grpo/grpo-trainer.ts';
+import type { SampledPlan } from '../../backend/train/grpo/gatherer.ts';
 import { RolloutGatherer } from '../../backend/train/rollouts/rollout-gatherer.ts';
 import { RolloutRunner, type RolloutRunnerOptions } from '../../backend/train/rollouts/rollout-runner.ts';
 import { TrainingBudgetError } from '../../backend/train/rollouts/training-budget.ts';

@@ -1,4 +1,4 @@
-import type { Gatherer } from '../../train/grpo/grpo-trainer.ts';
+import type { Gatherer } from '../../train/grpo/gatherer.ts';
 
 /**
  * Where every plan is right the cost decides, for the tasks that `counts` names. For all others plans cost nothing: a hard task that no plan

@@ -1,4 +1,4 @@
-import type { Gatherer, GroupPlace } from '../../train/grpo/grpo-trainer.ts';
+import type { Gatherer, GroupPlace } from '../../train/grpo/gatherer.ts';
 import type { RolloutGatherer } from '../../train/rollouts/rollout-gatherer.ts';
 
 type PooledGatherer<Task> = Gatherer<Task> & Pick<RolloutGatherer, 'poolOf'>;

@@ -1,5 +1,5 @@
 import type { TrainEngine } from '../../train/engines/engine.ts';
-import type { Gatherer } from '../../train/grpo/grpo-trainer.ts';
+import type { Gatherer } from '../../train/grpo/gatherer.ts';
 import { shuffled } from '../../train/statistics/draws.ts';
 
 /** Sabotaged trainings that must learn nothing. Their failure shows that a real training's gain is not an artefact. */

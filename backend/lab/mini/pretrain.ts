@@ -62,7 +62,7 @@ export async function pretrain(
     const done = step + 1;
     const tokens = batch.reduce((sum, example) => sum + example.promptTokens.length + example.tokens.length, 0);
     metrics.push({ loss, grad_norm: gradientNorm, tokens });
-    if (done % stepsKept === 0 || done === steps) await store.save(done, metrics, (folder) => engine.saveState(folder));
+    if (done % stepsKept === 0 || done === steps) await store.save(done, { metrics }, (folder) => engine.saveState(folder));
     onStep?.({ step: done, loss, gradientNorm, tokens });
   }
 }

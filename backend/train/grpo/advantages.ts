@@ -32,3 +32,14 @@ export function groupAdvantages(rewards: readonly (number | undefined)[], { scal
   const divisor = scale === 'group' ? deviation + EPSILON : 1;
   return { advantages: rewards.map((reward) => (reward === undefined || isFlat ? 0 : (reward - mean) / divisor)), mean, deviation, isFlat };
 }
+
+/**
+ * Of estimated rewards. They are divided by the deviation that rewards of the whole step have within their groups: an estimate is far off now and then, and its
+ * own group may have no deviation to measure that by.
+ */
+export function expectedAdvantages(rewards: readonly number[], deviation: number, { scale }: AdvantageOptions = ADVANTAGE_DEFAULTS): GroupAdvantages {
+  const mean = rewards.reduce((a, b) => a + b, 0) / Math.max(1, rewards.length);
+  const isFlat = rewards.every((reward) => Math.abs(reward - mean) < SAME);
+  const divisor = scale === 'group' ? deviation + EPSILON : 1;
+  return { advantages: rewards.map((reward) => (isFlat ? 0 : (reward - mean) / divisor)), mean, deviation, isFlat };
+}

@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { writeFolder } from '../../common/write-folder.ts';
+import { STEP_ROLES } from '../../protocol/step-role.ts';
+import type { JudgedPlan } from '../../records/plan-value.ts';
 import type { StepMetrics } from './grpo-step.ts';
 
 /** Where a training stands. */
@@ -10,8 +12,15 @@ export interface TrainingCheckpoint {
   readonly step: number;
   /** One entry per step. */
   readonly metrics: readonly StepMetrics[];
+  /** What the critic had learned from, newest first. */
+  readonly judged: readonly JudgedPlan[];
   /** The folder (absolute) with the engine's state. */
   readonly engineState: string;
+}
+
+interface SavedProgress {
+  readonly metrics: readonly StepMetrics[];
+  readonly judged?: readonly JudgedPlan[] | undefined;
 }
 
 /** The checkpoint cannot be read, or belongs to another configuration. */
@@ -19,11 +28,19 @@ export class OtherConfigurationError extends Error {
   override readonly name = 'OtherConfigurationError';
 }
 
+const judgedPlanSchema = z.object({
+  project: z.string().optional(),
+  kind: z.string(),
+  steps: z.array(z.object({ role: z.enum(STEP_ROLES), worker: z.string() })).readonly(),
+  isRight: z.boolean(),
+}) satisfies z.ZodType<JudgedPlan>;
+
 const checkpointSchema = z.object({
   format: z.literal(1),
   step: z.int().min(0),
   configuration: z.string(),
   metrics: z.array(z.record(z.string(), z.number())),
+  judged: z.array(judgedPlanSchema).readonly().default([]),
 });
 
 /** Name of the folder that holds one adapter per version. */
@@ -70,10 +87,10 @@ export class CheckpointStore {
   }
 
   /** `saveEngine` writes the engine's state into the given folder. */
-  async save(step: number, metrics: readonly StepMetrics[], saveEngine: (folder: string) => Promise<void>): Promise<void> {
+  async save(step: number, { metrics, judged = [] }: SavedProgress, saveEngine: (folder: string) => Promise<void>): Promise<void> {
     await writeFolder(path.join(this.#checkpoints, stepName(step)), async (staging) => {
       await saveEngine(path.join(staging, 'engine'));
-      const checkpoint = { format: 1, step, configuration: this.#configuration, metrics };
+      const checkpoint = { format: 1, step, configuration: this.#configuration, metrics, ...(judged.length > 0 && { judged }) };
       await writeFile(path.join(staging, 'checkpoint.json'), JSON.stringify(checkpoint));
     });
     const steps = await this.#steps();
@@ -89,7 +106,7 @@ export class CheckpointStore {
     if (found.configuration !== this.#configuration) {
       throw new OtherConfigurationError(`The training in ${this.folder} was started with another configuration: use that one, or another folder.`);
     }
-    return { step: found.step, metrics: found.metrics, engineState: path.join(folder, 'engine') };
+    return { step: found.step, metrics: found.metrics, judged: found.judged, engineState: path.join(folder, 'engine') };
   }
 
   /** The steps of all checkpoints, ascending. */

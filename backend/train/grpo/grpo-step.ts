@@ -1,13 +1,17 @@
 import { FLAT_CAUSES, type FlatCause, flatMetric } from '../../protocol/flat-steps.ts';
-import { type AdvantageOptions, groupAdvantages } from './advantages.ts';
+import { type AdvantageOptions, expectedAdvantages, groupAdvantages, type GroupAdvantages } from './advantages.ts';
 import type { Example, PolicyLoss, SampledCompletion, ForwardBackwardOutput, TrainEngine } from '../engines/engine.ts';
+import { expectedRewards, type Expectation } from './expected-rewards.ts';
 import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
-import { mean } from '../statistics/statistics.ts';
+import { mean, weightedMean } from '../statistics/statistics.ts';
 
 /** A sampled plan and its outcome. */
 export interface JudgedCompletion {
   readonly completion: SampledCompletion;
-  readonly outcome: RolloutOutcome;
+  /** Undefined where the plan was not carried out. */
+  readonly outcome: RolloutOutcome | undefined;
+  /** For a valid plan, where only some plans of a step are carried out. */
+  readonly expected?: Expectation | undefined;
   /** The outcome of its revision, where it was revised. */
   revised?: RolloutOutcome | undefined;
 }
@@ -31,7 +35,8 @@ export type StepMetrics = Readonly<Record<string, number>>;
 
 /**
  * The updates from groups of completions, one group per question. Completions with an unknown reward are left out, and so are groups whose
- * rewards are all equal. Where nothing is left, the weights do not change and the metrics say so.
+ * rewards are all equal. Where nothing is left, the weights do not change and the metrics say so. Where only some plans were carried out, the
+ * rewards of all are estimates.
  *
  * With one update, each ratio is 1 and none is clipped. With more, the later ones are of a policy that has changed since the plans were
  * sampled: their ratios are relative to the policy before the first one, as in TRL with `steps_per_generation`.
@@ -40,11 +45,8 @@ export async function grpoStep(
   engine: TrainEngine, groups: readonly (readonly JudgedCompletion[])[], options: GrpoOptions,
   { learningRate, signal }: { readonly learningRate: number; readonly signal?: AbortSignal },
 ): Promise<StepMetrics> {
-  const judged = groups.map((group) => {
-    const rewards = group.map((rollout) => blendedReward(rollout, options));
-    const { advantages, deviation, isFlat } = groupAdvantages(rewards, options.advantage);
-    return { group, rewards, deviation, isFlat, examples: isFlat ? [] : examplesOf(group, rewards, advantages, options) };
-  });
+  const { groups: rewarded, error } = rewardGroups(groups, options);
+  const judged = rewarded.map((one) => ({ ...one, examples: one.isFlat ? [] : examplesOf(one, options) }));
   const examples = judged.flatMap((one) => one.examples);
   const metrics = {
     ...rolloutMetrics(groups.flat()),
@@ -52,6 +54,7 @@ export async function grpoStep(
     reward_std: mean(judged.map(({ deviation }) => deviation)),
     frac_reward_zero_std: mean(judged.map(({ isFlat }) => Number(isFlat))),
     ...flatMetrics(judged.filter((one) => one.examples.length === 0).map(({ group }) => group), options.reward),
+    ...(error !== undefined && { expected_reward_error: error }),
     learning_rate: learningRate,
   };
   if (examples.length === 0) return { ...metrics, loss: 0, grad_norm: 0, examples: 0 };
@@ -64,10 +67,27 @@ export async function grpoStep(
   return { ...metrics, ...meanMetrics(updates), examples: examples.length };
 }
 
+interface RewardedGroup extends GroupAdvantages {
+  readonly group: readonly JudgedCompletion[];
+  /** Undefined where it is not known. */
+  readonly rewards: readonly (number | undefined)[];
+}
+
+function rewardGroups(groups: readonly (readonly JudgedCompletion[])[], options: GrpoOptions): { readonly groups: readonly RewardedGroup[]; readonly error?: number | undefined } {
+  if (!groups.flat().some(({ expected }) => expected)) {
+    return {
+      groups: groups.map((group) => {
+        const rewards = group.map((rollout) => blendedReward(rollout, options));
+        return { group, rewards, ...groupAdvantages(rewards, options.advantage) };
+      }),
+    };
+  }
+  const { rewards, deviation, error } = expectedRewards(groups, options.reward);
+  return { groups: groups.map((group, index) => ({ group, rewards: rewards[index]!, ...expectedAdvantages(rewards[index]!, deviation, options.advantage) })), error };
+}
+
 /** What a group teaches: one example for each plan whose reward is known, unless it is left out because it was cut off. */
-function examplesOf(
-  group: readonly JudgedCompletion[], rewards: readonly (number | undefined)[], advantages: readonly number[], { maskTruncated }: Pick<GrpoOptions, 'maskTruncated'>,
-): Example[] {
+function examplesOf({ group, rewards, advantages }: RewardedGroup, { maskTruncated }: Pick<GrpoOptions, 'maskTruncated'>): Example[] {
   return group.flatMap(({ completion }, index): Example[] => {
     const isLeftOut = rewards[index] === undefined || completion.tokens.length === 0 || (maskTruncated && isCutOff(completion));
     const { promptTokens, tokens, logprobs } = completion;
@@ -97,7 +117,7 @@ function meanMetrics(updates: readonly StepMetrics[]): StepMetrics {
 }
 
 function blendedReward({ outcome, revised }: JudgedCompletion, { reward: options, revisionWeight }: GrpoOptions): number | undefined {
-  const own = rewardOf(outcome, options);
+  const own = outcome && rewardOf(outcome, options);
   const later = revised && rewardOf(revised, options);
   return own === undefined || later === undefined ? own : (1 - revisionWeight) * own + revisionWeight * later;
 }
@@ -105,15 +125,17 @@ function blendedReward({ outcome, revised }: JudgedCompletion, { reward: options
 function rolloutMetrics(rollouts: readonly JudgedCompletion[]): StepMetrics {
   const lengths = rollouts.map(({ completion }) => completion.tokens.length);
   const share = (test: (rollout: JudgedCompletion) => boolean): number => mean(rollouts.map((rollout) => Number(test(rollout))));
+  const judged = rollouts.filter(({ outcome }) => outcome !== undefined);
   return {
     'completions/mean_length': mean(lengths),
     'completions/min_length': Math.min(...lengths),
     'completions/max_length': Math.max(...lengths),
     'completions/clipped_ratio': share(({ completion }) => isCutOff(completion)),
-    format_rate: share(({ outcome }) => outcome.kind !== 'unparseable'),
-    verified_rate: share(({ outcome }) => outcome.kind === 'judged' && outcome.verified),
-    cost_usd: rollouts.reduce((sum, { outcome }) => sum + (outcome.kind === 'judged' ? outcome.costUsd : 0), 0),
-    errored_rollouts: rollouts.filter(({ outcome }) => outcome.kind === 'infrastructure').length,
+    format_rate: share(({ outcome }) => outcome?.kind !== 'unparseable'),
+    // A plan that is carried out stands for those that were as likely to be and are not.
+    verified_rate: weightedMean(judged, ({ outcome }) => Number(outcome?.kind === 'judged' && outcome.verified), ({ expected }) => 1 / (expected?.odds ?? 1)),
+    cost_usd: rollouts.reduce((sum, { outcome }) => sum + (outcome?.kind === 'judged' ? outcome.costUsd : 0), 0),
+    errored_rollouts: rollouts.filter(({ outcome }) => outcome?.kind === 'infrastructure').length,
   };
 }
 
@@ -124,11 +146,11 @@ function flatMetrics(groups: readonly (readonly JudgedCompletion[])[], { passes 
 }
 
 function causeOf(group: readonly JudgedCompletion[], passes: RewardOptions['passes']): FlatCause {
-  const known = group.filter(({ outcome }) => outcome.kind !== 'infrastructure');
+  const known = group.filter(({ outcome }) => outcome && outcome.kind !== 'infrastructure');
   if (known.length === 0) return 'unknown';
   if (known.every(({ completion }) => isCutOff(completion))) return 'cut-off';
-  if (known.every(({ outcome }) => outcome.kind === 'unparseable')) return 'invalid';
-  const isRight = ({ outcome }: JudgedCompletion): boolean => outcome.kind === 'judged' && (outcome.verified || (passes === 'right' && outcome.passes === true));
+  if (known.every(({ outcome }) => outcome?.kind === 'unparseable')) return 'invalid';
+  const isRight = ({ outcome }: JudgedCompletion): boolean => outcome?.kind === 'judged' && (outcome.verified || (passes === 'right' && outcome.passes === true));
   return known.every(isRight) ? 'solved' : 'unsolved';
 }
 

@@ -63,7 +63,7 @@ export async function learnPlans(
     const done = step + 1;
     if (done % STEPS_KEPT === 0 || done === steps) {
       await engine.saveForSampler(store.versionName(done));
-      await store.save(done, metrics, (folder) => engine.saveState(folder));
+      await store.save(done, { metrics }, (folder) => engine.saveState(folder));
     }
     onStep(done, metrics.at(-1) as StepMetrics);
   }

@@ -4,7 +4,7 @@ import type { PromptProfile } from '../../conductor/prompt-profile.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { draw, shuffled } from '../statistics/draws.ts';
 import type { Prompt } from '../engines/engine.ts';
-import type { Gatherer, GroupPlace, SampledPlan } from '../grpo/grpo-trainer.ts';
+import type { Gatherer, GroupPlace, SampledPlan } from '../grpo/gatherer.ts';
 import type { RolloutOutcome } from '../grpo/reward.ts';
 import type { RolloutRunner } from './rollout-runner.ts';
 import type { Task } from '../tasks/task.ts';

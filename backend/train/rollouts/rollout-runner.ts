@@ -33,7 +33,7 @@ import type { AttemptSpent } from '../../workers/limits/ledger.ts';
 import { isFree } from '../../workers/limits/is-free.ts';
 import type { ModelReply } from '../../workers/model.ts';
 import { costOf, type Prices } from '../../workers/limits/prices.ts';
-import type { GroupPlace, SampledPlan } from '../grpo/grpo-trainer.ts';
+import type { GroupPlace, SampledPlan } from '../grpo/gatherer.ts';
 import type { RolloutOutcome } from '../grpo/reward.ts';
 import type { ProjectTask, Task } from '../tasks/task.ts';
 import { type RolloutBudget, TrainingBudgetError, whenBudgetAllows } from './training-budget.ts';

@@ -6,6 +6,12 @@ export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** 0 where the weights have no sum. */
+export function weightedMean<T>(list: readonly T[], valueOf: (one: T) => number, weightOf: (one: T) => number): number {
+  const weights = list.reduce((sum, one) => sum + weightOf(one), 0);
+  return weights === 0 ? 0 : list.reduce((sum, one) => sum + weightOf(one) * valueOf(one), 0) / weights;
+}
+
 /**
  * Mean of a table (one row per seed, one column per task) with its 95 % confidence interval. The interval is a percentile bootstrap that
  * draws seeds and tasks with replacement (A. B. Owen, "The pigeonhole bootstrap", 2007). Equal tables give equal intervals.

@@ -2,7 +2,7 @@ import { SerialQueue } from '../../common/serial-queue.ts';
 import { seededUniforms } from '../../lm/checkpoint/seeded-uniforms.ts';
 import type { Comparison, HeldOutLook, HeldOutTry } from '../../protocol/training.ts';
 import type { Prompt, SampledCompletion, SampleRequest } from '../engines/engine.ts';
-import type { Gatherer, SampledPlan } from '../grpo/grpo-trainer.ts';
+import type { Gatherer, SampledPlan } from '../grpo/gatherer.ts';
 import type { RolloutOutcome } from '../grpo/reward.ts';
 import { DIFFERENCE, isShown, meanSoFar, moreToShow, SHARE } from '../statistics/betting.ts';
 import { draw, shuffled } from '../statistics/draws.ts';

@@ -2,7 +2,7 @@ import { conductorPrompt } from '../../../backend/conductor/conductor-prompt.ts'
 import { parsePlan } from '../../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../../backend/conductor/prompt-profile.ts';
 import type { Prompt } from '../../../backend/train/engines/engine.ts';
-import type { Gatherer, GroupPlace, SampledPlan } from '../../../backend/train/grpo/grpo-trainer.ts';
+import type { Gatherer, GroupPlace, SampledPlan } from '../../../backend/train/grpo/gatherer.ts';
 import type { RolloutOutcome } from '../../../backend/train/grpo/reward.ts';
 import { draw } from '../../../backend/train/statistics/draws.ts';
 import { stepsOf } from '../../../backend/workflow/plan.ts';

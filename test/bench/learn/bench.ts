@@ -21,7 +21,7 @@ import { possiblePlans } from './possible.ts';
 import { type Measured, reportOf } from './report.ts';
 import { BestByRecord, ThompsonRouter, UcbRouter } from './routers.ts';
 import { sampledPlans } from './sampled-plans.ts';
-import { trainedPlans } from './training.ts';
+import { ALL_CARRIED_OUT, trainedPlans, type TrainingWay } from './training.ts';
 import { World } from './world.ts';
 
 const { values } = parseArgs({
@@ -52,6 +52,7 @@ const LEARNERS: Readonly<Record<string, MakeLearner>> = {
 };
 const RANDOM = 'random plans';
 const TRAINED = 'conductor-mini, trained as today';
+const WAYS: Readonly<Record<string, TrainingWay>> = JSON.parse(process.env.WAYS ?? '{}');
 const POSSIBLE = 'possible: best plan';
 const POSSIBLE_ALONE = 'possible: best worker alone';
 
@@ -80,7 +81,8 @@ for (const hidden of pools) {
   await measure(POSSIBLE, 1, () => possible(hidden, world, sampled, 'plan'));
   await measure(POSSIBLE_ALONE, 1, () => possible(hidden, world, sampled, 'alone'));
   for (let seed = 1; seed <= Number(values.training); seed += 1) {
-    await measure(TRAINED, seed, () => trained(world, sampled, seed));
+    await measure(TRAINED, seed, () => trained(world, sampled, seed, ALL_CARRIED_OUT));
+    for (const [name, way] of Object.entries(WAYS)) await measure(name, seed, () => trained(world, sampled, seed, way));
   }
 }
 
@@ -133,8 +135,8 @@ async function possible(hidden: HiddenPool, world: World, sampled: Sampled, what
   return points;
 }
 
-async function trained(world: World, sampled: Sampled, seed: number): Promise<Measured['points']> {
-  const found = await trainedPlans({ world, train, heldOut, budgets: BUDGETS, seed });
+async function trained(world: World, sampled: Sampled, seed: number, way: TrainingWay): Promise<Measured['points']> {
+  const found = await trainedPlans({ world, train, heldOut, budgets: BUDGETS, seed, way });
   return await atBudgets(world, seed, (task, _random, trial, budget) => {
     const plans: readonly (readonly ShapeStep[])[] = found.get(budget)?.get(task.id) ?? sampled(task);
     return planOf(plans[trial % plans.length] ?? [], task);

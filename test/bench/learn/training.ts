@@ -11,7 +11,9 @@ import { LocalModel } from '../../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../../backend/lm/trainer/adamw.ts';
 import { LocalEngine } from '../../../backend/train/engines/local-engine.ts';
 import { CheckpointStore, stepName } from '../../../backend/train/grpo/checkpoint-store.ts';
-import { trainWithGrpo, type Gatherer } from '../../../backend/train/grpo/grpo-trainer.ts';
+import type { Gatherer } from '../../../backend/train/grpo/gatherer.ts';
+import { trainWithGrpo } from '../../../backend/train/grpo/grpo-trainer.ts';
+import { OutcomeCritic } from '../../../backend/train/rollouts/outcome-critic.ts';
 import { REWARD_DEFAULTS, type RolloutOutcome } from '../../../backend/train/grpo/reward.ts';
 import { draw } from '../../../backend/train/statistics/draws.ts';
 import { planOf } from './learner.ts';
@@ -19,10 +21,18 @@ import type { LearnTask } from './learn-tasks.ts';
 import { PLAN_TOKENS, samplePlans, stepsIn } from './sampled-plans.ts';
 import type { World } from './world.ts';
 
+/** How a training learns, as far as contestants differ. */
+export interface TrainingWay {
+  readonly tasksPerStep: number;
+  readonly groupSize: number;
+  /** Plans of a step that are carried out; all by default. */
+  readonly carriedOut?: number | undefined;
+  readonly updates: number;
+  readonly rate: number;
+}
+
 /** Defaults of a training, but for the rate: that of the trial that the bench repeats (docs/learn-bench.md). */
-const TASKS_PER_STEP = 4;
-const GROUP_SIZE = 8;
-const RATE = 3e-4;
+export const ALL_CARRIED_OUT: TrainingWay = { tasksPerStep: 4, groupSize: 8, updates: 1, rate: 3e-4 };
 /** Plans that are sampled for a held-out task. */
 const SAMPLES = 4;
 
@@ -32,10 +42,11 @@ export interface TrainedOptions {
   readonly heldOut: readonly LearnTask[];
   readonly budgets: readonly number[];
   readonly seed: number;
+  readonly way: TrainingWay;
 }
 
 /** The plans for each held-out task after each budget that pays for a step; of an adapter of conductor-mini, trained as the product trains. */
-export async function trainedPlans({ world, train, heldOut, budgets, seed }: TrainedOptions): Promise<ReadonlyMap<number, ReadonlyMap<string, readonly (readonly ShapeStep[])[]>>> {
+export async function trainedPlans({ world, train, heldOut, budgets, seed, way }: TrainedOptions): Promise<ReadonlyMap<number, ReadonlyMap<string, readonly (readonly ShapeStep[])[]>>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'learn-'));
   const model = await LocalModel.open({
     settings: { folder: BUNDLED_FOLDER, device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder }, device: 'cpu', deviceReasons: [], threads: 1,
@@ -61,12 +72,16 @@ export async function trainedPlans({ world, train, heldOut, budgets, seed }: Tra
   try {
     await model.startTraining({ adapter: { rank: 16, alpha: 32, projections: PROJECTIONS, seed }, optimizer: ADAMW_DEFAULTS });
     const store = new CheckpointStore(path.join(folder, 'training'), { configuration: 'learn' });
-    const stepsFor = (budget: number): number => Math.floor(budget / (TASKS_PER_STEP * GROUP_SIZE));
-    await trainWithGrpo({ engine: new LocalEngine(model, { versions: store.versions }), store, tasks: train, gatherer }, {
-      steps: stepsFor(Math.max(...budgets)), tasksPerStep: TASKS_PER_STEP, groupSize: GROUP_SIZE, seed, rounds: 1, maxTokens: PLAN_TOKENS,
-      learningRate: { peak: RATE, warmup: 0.03, schedule: 'cosine' },
+    const { tasksPerStep, groupSize, carriedOut, updates, rate } = way;
+    const stepsFor = (budget: number): number => Math.floor(budget / (carriedOut ?? tasksPerStep * groupSize));
+    const critic = new OutcomeCritic({ profile: profileOf(MINI_PLANNER), poolOf: () => world.pool, passes: 'wrong' });
+    await trainWithGrpo<LearnTask & { readonly installed: string }>({
+      engine: new LocalEngine(model, { versions: store.versions }), store, tasks: train.map((task) => ({ ...task, installed: task.project })), gatherer, critic,
+    }, {
+      steps: stepsFor(Math.max(...budgets)), tasksPerStep, groupSize, carriedOut, seed, rounds: 1, maxTokens: PLAN_TOKENS,
+      learningRate: { peak: rate, warmup: 0.03, schedule: 'cosine' },
       loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 2, temperature: 1, maxCompletionLength: PLAN_TOKENS },
-      reward: REWARD_DEFAULTS, revisionWeight: 0, advantage: { scale: 'group' }, updates: 1, maskTruncated: false, gradientClip: 1,
+      reward: REWARD_DEFAULTS, revisionWeight: 0, advantage: { scale: 'group' }, updates, maskTruncated: false, gradientClip: 1,
     }, { from: undefined, signal: new AbortController().signal });
     const found = new Map<number, ReadonlyMap<string, readonly (readonly ShapeStep[])[]>>();
     for (const budget of budgets) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { costOnlyWhere } from '../../../backend/lab/gym/cost-where.ts';
-import type { Gatherer } from '../../../backend/train/grpo/grpo-trainer.ts';
+import type { Gatherer } from '../../../backend/train/grpo/gatherer.ts';
 
 const outcomes = [{ kind: 'judged', verified: true, score: 1, costUsd: 0.5 }, { kind: 'unparseable' }] as const;
 const gatherer: Gatherer<string> = { prompt: () => ({ messages: [] }), outcomes: () => Promise.resolve(outcomes) };
