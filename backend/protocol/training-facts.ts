@@ -9,10 +9,16 @@ interface Extent {
   readonly steps: number;
   readonly tasksPerStep: number;
   readonly groupSize: number;
+  readonly carriedOut: number;
+  readonly rounds: 1 | 2;
 }
 
-/** The number of plans run in so many steps, without those on held-out tasks. */
-export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Extent): number => steps * tasksPerStep * groupSize;
+/** How many plans of a step are carried out where that is not all. */
+export const someCarriedOut = ({ tasksPerStep, groupSize, carriedOut, rounds }: Omit<Extent, 'steps'>): number | undefined =>
+  (rounds === 1 && carriedOut < tasksPerStep * groupSize ? carriedOut : undefined);
+
+/** The most plans that are carried out in so many steps, without those on held-out tasks. */
+export const rolloutsOf = (extent: Extent): number => extent.steps * (someCarriedOut(extent) ?? extent.tasksPerStep * extent.groupSize);
 
 /** The most plans of all steps, and of the looks at held-out tasks on the way. */
 export const mostPlans = (config: Extent & Pick<TrainingConfig, 'evaluation'>): number =>

@@ -9,6 +9,7 @@ export const TRAINING_PRESETS = {
     steps: 200,
     tasksPerStep: 4,
     groupSize: 64,
+    carriedOut: 256,
     maxTokens: 1_024,
     temperature: 1,
     learningRate: { peak: 1e-6, warmup: 0.03, schedule: 'cosine' },

@@ -54,6 +54,9 @@ export type RemoteEngineSettings = Exclude<z.infer<typeof engineSchema>, string>
 const workerSettingsSchema = z.record(z.string().regex(/^(?:\*|[\w.-]{1,64})$/, 'name a worker by its id, or all with *'), requestSettingsSchema);
 export type WorkerSettings = z.infer<typeof workerSettingsSchema>;
 
+/** As many as can be sampled. */
+const MOST_CARRIED_OUT = 16_384;
+
 /** What a file of settings may have. */
 export const trainingSettingsSchema = z.strictObject({
   /** Other defaults for all of it. */
@@ -87,11 +90,16 @@ export const trainingSettingsSchema = z.strictObject({
     /** The kinds of tasks. Default: all, since each trains a different ability. */
     kinds: z.array(projectTaskKindSchema).min(1).max(projectTaskKindSchema.options.length).default([...projectTaskKindSchema.options]),
   }).prefault({}),
-  /** Updates. The paper makes 200 with 4 tasks of 64 plans. With 8 plans, 50 updates use each of 40 tasks about ten times. */
+  /** Updates. The paper makes 200 with 4 tasks of 64 plans. 50 updates use each of 40 tasks about five times. */
   steps: count.max(100_000).default(50),
   tasksPerStep: count.max(64).default(4),
   /** Plans sampled for a task. */
   groupSize: z.number().int().min(2).max(256).default(8),
+  /**
+   * The most plans of a step that are carried out, which is what is paid for. What outcomes so far say of the others stands in for theirs. With
+   * `rounds: 2`, all are. The paper carries out all 256. The default: docs/learn-bench.md.
+   */
+  carriedOut: z.number().int().min(2).max(MOST_CARRIED_OUT).default(8),
   /** Maximum length of a plan with its reasoning; as in the paper. */
   maxTokens: count.max(8_192).default(1_024),
   /** The seed of all random choices. */
@@ -99,8 +107,8 @@ export const trainingSettingsSchema = z.strictObject({
   /** Sampling temperature of plans; as in the paper, without top-k or top-p. */
   temperature: positive.max(10).default(1),
   learningRate: z.strictObject({
-    /** LoRA needs ten times the rate of full training ("LoRA Without Regret", TRL's documentation); the paper uses 1e-6 for all weights. */
-    peak: positive.max(1).default(1e-5),
+    /** Absent: by the model. A training keeps what it began with. */
+    peak: positive.max(1).optional(),
     /** Share of the steps for warmup; like the schedule, as in the paper. */
     warmup: share.default(0.03),
     schedule: z.enum(['cosine', 'linear', 'constant']).default('cosine'),
@@ -252,6 +260,11 @@ export const rolloutSchema = z.object({
 });
 export type Rollout = z.infer<typeof rolloutSchema>;
 
+/** Earlier versions carried out all plans, and had no setting for that. */
+const keptConfigSchema = z.preprocess(
+  (config) => (typeof config === 'object' && config !== null ? { carriedOut: MOST_CARRIED_OUT, ...config } : config), trainingConfigSchema,
+);
+
 export const trainingSchema = z.object({
   trainingId: z.string(),
   /** Sequence number of the last included change. */
@@ -266,7 +279,7 @@ export const trainingSchema = z.object({
   base: z.string().optional(),
   /** Workers of the training, fixed from start to end; absent in trainings of an earlier version. */
   pool: z.array(z.object({ id: z.string(), model: z.string() })).optional(),
-  config: trainingConfigSchema,
+  config: keptConfigSchema,
   state: trainingStateSchema,
   /** One sentence: the current activity, why it waits, or how it ended. */
   message: z.string(),

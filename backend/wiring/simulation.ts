@@ -27,7 +27,7 @@ const PORT_FILE = 'port';
 
 /** A short training from which something can be seen in minutes: a high learning rate, short plans, no warm-up to speak of. */
 const SHORT_TRAINING = {
-  steps: 25, groupSize: 12, maxTokens: 256, parallel: 16,
+  steps: 25, groupSize: 12, carriedOut: 48, maxTokens: 256, parallel: 16,
   learningRate: { peak: 2e-3, schedule: 'constant' },
   tasks: { project: false, heldOut: 0.25 },
 } as const;

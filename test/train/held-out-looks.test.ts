@@ -71,10 +71,11 @@ describe('looks on the way', () => {
       const parsed = trainingConfigSchema.parse(config);
       return Array.from({ length: 21 }, (_, done) => done).filter((done) => isLookDue(done, heldOut, parsed));
     };
-    // 32 plans a step, and 16 tries a look.
-    expect(dueWith({}, 12)).toEqual([5, 10, 15, 20]);
-    expect(dueWith({ tasksPerStep: 1 }, 12)).toEqual([20]);
-    expect(dueWith({}, 2)).toEqual([2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20]);
+    // 8 plans of a step are carried out, or all 32, and 16 tries a look.
+    expect(dueWith({}, 12)).toEqual([20]);
+    expect(dueWith({ carriedOut: 32 }, 12)).toEqual([5, 10, 15, 20]);
+    expect(dueWith({ carriedOut: 32, tasksPerStep: 1 }, 12)).toEqual([20]);
+    expect(dueWith({ carriedOut: 32 }, 2)).toEqual([2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20]);
     expect(dueWith({ evaluation: { onTheWay: 0 } }, 12)).toEqual([]);
     expect(dueWith({}, 0)).toEqual([]);
   });

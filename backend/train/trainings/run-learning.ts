@@ -11,6 +11,7 @@ import { promptDigest } from '../../solve/plan-tokens.ts';
 import { draw } from '../statistics/draws.ts';
 import { freezeOutcomes } from './freeze-outcomes.ts';
 import type { FrozenOutcomes } from './frozen-outcomes.ts';
+import { rateOf } from './learning-rates.ts';
 import { policyLossOf } from './policy-loss.ts';
 import { TrainingError } from './training-error.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
@@ -37,7 +38,7 @@ export async function runLearning(parts: TrainingRunParts, options: TrainingRunO
     await learnPlans({
       engine, store, plans: { verified, own: await ownExamplesOf(engine, frozen, parts, options) },
       onStep: (step, metrics) => report({ step, metrics: { after: step - 1, told: [metrics] } }),
-    }, { ...config, loss: policyLossOf(config) }, { from, signal });
+    }, { ...config, learningRate: rateOf(config, conductor, 'outcomes'), loss: policyLossOf(config) }, { from, signal });
     await change({ state: 'evaluating', message: JUDGING, progress: null });
     const logged = judgeLogged(await scoresOf(engine, frozen, parts, options), training.config.seed);
     await change({ logged });

@@ -3,13 +3,16 @@ import { counted } from '../../common/counted.ts';
 import { profileOf } from '../../conductor/prompt-profile.ts';
 import { comparisonVerdict, NO_BETTER_ON_THE_WAY, onTheWay } from '../../protocol/comparison-words.ts';
 import { flatMessage, flatStepsOf, type FlatSteps, type TaughtSteps } from '../../protocol/flat-steps.ts';
+import { someCarriedOut } from '../../protocol/training-facts.ts';
 import type { Training, TrainingChange, TrainingConfig } from '../../protocol/training.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { AnswerCache } from '../../workers/answer-cache.ts';
 import type { TrainEngine } from '../engines/engine.ts';
 import { openEngine } from '../engines/open-engine.ts';
 import { CheckpointStore, type TrainingCheckpoint } from '../grpo/checkpoint-store.ts';
 import { type GrpoTrainerOptions, trainWithGrpo } from '../grpo/grpo-trainer.ts';
 import { AnswerFile } from '../rollouts/answer-file.ts';
+import { OutcomeCritic } from '../rollouts/outcome-critic.ts';
 import { RolloutGatherer } from '../rollouts/rollout-gatherer.ts';
 import { type RolloutProgress, RolloutRunner } from '../rollouts/rollout-runner.ts';
 import { rolloutLine } from '../rollouts/rollout-views.ts';
@@ -18,6 +21,7 @@ import type { Task } from '../tasks/task.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
 import { HeldOutLooks, isLookDue, type Seen } from './held-out-looks.ts';
 import { requireSandbox } from './judge.ts';
+import { rateOf } from './learning-rates.ts';
 import { policyLossOf } from './policy-loss.ts';
 import { TrainingError } from './training-error.ts';
 import type { FrozenTasks } from './tasks-folder.ts';
@@ -61,9 +65,10 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
-  const { budget: _budget, parallel: _parallel, engine: _engine, sharedSteps: _shared, updates, evaluation: { samples }, ...learned } = config;
-  // Trainings of an earlier version have one update a batch, and no such setting nor that of shared steps. They go on. What the comparison does is not learned from.
-  const digested = { ...learned, evaluation: { samples } };
+  const { budget: _budget, parallel: _parallel, engine: _engine, sharedSteps: _shared, carriedOut: _carried, updates, evaluation: { samples }, ...learned } = config;
+  const carriedOut = someCarriedOut(config);
+  // Trainings of an earlier version have one update a batch and carry out all plans, and no such settings nor that of shared steps. They go on. What the comparison does is not learned from.
+  const digested = { ...learned, ...(carriedOut !== undefined && { carriedOut }), evaluation: { samples } };
   const text = JSON.stringify([updates === 1 ? digested : { ...digested, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
   return createHash('sha256').update(text).digest('hex');
 }
@@ -93,7 +98,9 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     return { spentUsd: usd, spentTokens: tokens, unpricedTokens };
   };
   const shared = { profile: profileOf(conductor), seed: config.seed };
-  const gatherer = tellingPlans(new RolloutGatherer({ ...shared, pool: poolWith(pool, config.workers), rollouts, poolSizes: config.poolSizes }));
+  const plansGatherer = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.workers), rollouts, poolSizes: config.poolSizes });
+  const gatherer = tellingPlans(plansGatherer);
+  const critic = new OutcomeCritic({ profile: shared.profile, poolOf: (at) => plansGatherer.poolOf(at), passes: config.reward.passes, judged: from?.judged });
   // With the whole pool on offer; no prompt of the training is longer.
   const wholePool = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.evaluation.workers), rollouts: runnerFor('evaluation', parts, options, () => (isComparing ? COMPARING : training())) });
 
@@ -126,7 +133,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     let began = now();
     const durations: number[] = [];
     await trainWithGrpo({
-      engine, store, tasks: train, gatherer,
+      engine, store, tasks: train, gatherer, critic,
       goesOn: async (step) => {
         if (!isLookDue(step, heldOut.length, config)) return true;
         await looks.onTheWay(step);
@@ -142,7 +149,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
         steps.push(measured);
         report({ ...training(), step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
       },
-    }, trainerOptions(config), { from, signal });
+    }, trainerOptions(config, conductor), { from, signal });
   }
   const flat = flatStepsOf({ metrics: steps, pool });
   if (flat && flat.flat === flat.of) {
@@ -213,10 +220,12 @@ const nothingHeldOut = (): TrainingError => new TrainingError(
   'No task is held out, so what is learned could not be compared, nor adopted: add tasks to conductor.tasks.jsonl, or tests for more of the project\'s files.',
 );
 
-function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
-  const { steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate, reward, revisionWeight, updates, maskTruncated, gradientClip } = config;
+function trainerOptions(config: TrainingConfig, conductor: WorkerConfig): GrpoTrainerOptions {
+  const { steps, tasksPerStep, groupSize, rounds, maxTokens, seed, reward, revisionWeight, updates, maskTruncated, gradientClip } = config;
   return {
-    steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate,
+    steps, tasksPerStep, groupSize, rounds, maxTokens, seed,
+    carriedOut: someCarriedOut(config),
+    learningRate: rateOf(config, conductor, 'plans'),
     loss: policyLossOf(config),
     reward, revisionWeight, updates, maskTruncated, gradientClip,
     advantage: { scale: config.advantage },

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { SerialQueue } from '../../common/serial-queue.ts';
-import { profileOf } from '../../conductor/prompt-profile.ts';
 import { canGoOnComparing, isTrainingOver } from '../../protocol/training-facts.ts';
 import type { OutcomesCheck } from '../../protocol/learning.ts';
 import { trainingConfigSchema, type TaskNotes, type Training, type TrainingCheck, type TrainingConfig, type TrainingLimits, type WholeRollout } from '../../protocol/training.ts';
@@ -11,6 +10,7 @@ import { Adoption } from './adoption.ts';
 import { checkOutcomes } from './freeze-outcomes.ts';
 import { requireJudge } from './judge.ts';
 import { knownWith } from './learned-outcomes.ts';
+import { rateOf } from './learning-rates.ts';
 import { EVALUATION } from './run-training.ts';
 import { taskNotesOf } from './task-notes.ts';
 import { castToBegin, type TrainingCast, type TrainingCastSources } from './training-cast.ts';
@@ -37,10 +37,6 @@ export interface TrainingRequest {
 }
 
 const DEFAULTS = trainingConfigSchema.parse({});
-/** For imitation by an adapter, about ten times that of all weights ("LoRA Without Regret"). */
-const LEARNING_RATE = 2e-4;
-/** Small models train well at a high one; half of what conductor-mini was pre-trained at. */
-const MINI_LEARNING_RATE = 1e-3;
 /** What was logged is learned many times over: without it, a Conductor forgets how to write valid plans (docs/learn.md). */
 const LEARNING_DIVERGENCE = 0.05;
 const NO_VERDICTS = { verified: 0, other: 0 };
@@ -103,7 +99,8 @@ export class TrainingManager {
     refuseEngine(request.config, cast.conductor);
     for (const settings of [workers, evaluation.workers]) poolWith(cast.pool, settings);
     const base = await this.#options.parts.baseOf?.(cast.conductor);
-    const training = newTraining(request, cast, { base, now: this.#options.parts.now() });
+    const config = { ...request.config, learningRate: rateOf(request.config, cast.conductor, 'plans') };
+    const training = newTraining({ ...request, config }, cast, { base, now: this.#options.parts.now() });
     return this.#commands.run(async () => {
       this.#driver.refuseSecond();
       await this.#registry.add(training);
@@ -128,8 +125,7 @@ export class TrainingManager {
   /** Starts a training that learns from the outcomes in the journal; nobody is paid. @throws TrainingRefusedError, TrainingError */
   async learn(workspace: string | undefined): Promise<Training> {
     const cast = await castToBegin(this.#options);
-    const peak = profileOf(cast.conductor).isInstructed ? LEARNING_RATE : MINI_LEARNING_RATE;
-    const config = { ...DEFAULTS, learningRate: { ...DEFAULTS.learningRate, peak }, loss: { ...DEFAULTS.loss, divergence: LEARNING_DIVERGENCE } };
+    const config = { ...DEFAULTS, learningRate: rateOf(DEFAULTS, cast.conductor, 'outcomes'), loss: { ...DEFAULTS.loss, divergence: LEARNING_DIVERGENCE } };
     const base = await this.#options.parts.baseOf?.(cast.conductor);
     const training = { ...newTraining({ workspace: workspace ?? '', config }, cast, { base, now: this.#options.parts.now() }), learnsFrom: 'outcomes' as const, simulated: false };
     return this.#commands.run(async () => {
