@@ -100,6 +100,8 @@ export const trainingSettingsSchema = z.strictObject({
    * `rounds: 2`, all are. The paper carries out all 256. The default: docs/learn-bench.md.
    */
   carriedOut: z.number().int().min(2).max(MOST_CARRIED_OUT).default(8),
+  /** The most updates after each step for which nothing is paid, where some plans are not carried out. The default: docs/learn-bench.md. */
+  unpaidUpdates: z.number().int().min(0).max(64).default(3),
   /** Maximum length of a plan with its reasoning; as in the paper. */
   maxTokens: count.max(8_192).default(1_024),
   /** The seed of all random choices. */

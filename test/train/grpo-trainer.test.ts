@@ -116,8 +116,8 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
     expect((await weightsOf('whole', 3)).equals(await weightsOf('whole'))).toBe(false);
   });
 
-  it('that carries out some plans of a step learns from all of them, and ends so after an interruption, too', async () => {
-    const options = { ...OPTIONS, carriedOut: 5 };
+  it('that carries out some plans of a step learns from all of them, also between steps, and ends so after an interruption, too', async () => {
+    const options = { ...OPTIONS, carriedOut: 8, unpaidUpdates: 2 };
     const carried: number[] = [];
     const counting: Gatherer<string> = {
       ...lowTokens,
@@ -127,9 +127,11 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
       },
     };
     const whole = await live('some', counting, options);
-    expect(carried).toEqual([5, 5, 5, 5]);
-    expect(whole.judged).toHaveLength(20);
-    expect(whole.metrics[0]).toMatchObject({ examples: 12, expected_reward_error: expect.any(Number) });
+    expect(carried).toEqual([8, 8, 8, 8]);
+    expect(whole.judged).toHaveLength(32);
+    expect(whole.metrics[0]).toMatchObject({ examples: 12, expected_reward_error: expect.any(Number), 'unpaid/updates': 1 });
+    expect(whole.metrics[1]).toMatchObject({ 'unpaid/updates': 2, 'unpaid/expected_reward': expect.any(Number) });
+    expect(await readdir(path.join(folder, 'some', 'versions'))).toEqual([1, 2, 3, 4].map((step) => `step-00000${step}`));
     const interrupted: Gatherer<string> = {
       ...lowTokens,
       outcomes: async (task, plans, at, signal) => {

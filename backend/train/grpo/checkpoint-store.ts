@@ -73,6 +73,11 @@ export class CheckpointStore {
     return stepName(step);
   }
 
+  /** Of a version that is sampled from between this many steps done and the next alone. */
+  betweenName(step: number, update: number): string {
+    return `${stepName(step)}-${update + 1}`;
+  }
+
   /**
    * The newest checkpoint; undefined before the first. Removes what was written after it, since those steps are repeated.
    * @throws OtherConfigurationError
@@ -96,6 +101,8 @@ export class CheckpointStore {
     const steps = await this.#steps();
     const oldest = steps.slice(0, -this.#kept);
     for (const old of oldest) await rm(path.join(this.#checkpoints, stepName(old)), { recursive: true, force: true });
+    // Versions between steps are sampled from no more.
+    await this.#clear(this.versions, () => false);
   }
 
   async #read(step: number): Promise<TrainingCheckpoint> {

@@ -116,14 +116,36 @@ async function gatherSome<Task>(
         task, at,
         group: plans.map((plan): JudgedCompletion => {
           const { completion, chance } = plan;
-          if (chance === undefined) return { completion, outcome: { kind: 'unparseable' } };
-          return { completion, outcome: outcomes[chosen.indexOf(plan)], expected: { chance, odds: drawn.get(plan)?.odds ?? 1 } };
+          const expected = expectedCompletion(completion, chance);
+          return chance === undefined ? expected : { ...expected, outcome: outcomes[chosen.indexOf(plan)], expected: { chance, odds: drawn.get(plan)?.odds ?? 1 } };
         }),
       };
     });
   }
   return await together.ended();
 }
+
+/**
+ * The groups of an update for which nothing is paid: what is expected of each plan stands in for its outcome. Tasks and seeds are drawn apart from those of steps.
+ * @param update counted over the whole training
+ */
+export async function gatherUnpaid<Task>(
+  { engine, tasks, gatherer, critic }: Omit<GatherParts<Task>, 'onGroup'> & { readonly critic: Critic<Task> }, options: GatherOptions, update: number, signal: AbortSignal,
+): Promise<readonly TaskGroup<Task>[]> {
+  const apart = { ...options, seed: draw(options.seed, 'unpaid') };
+  const sampleFor = sampler(engine, apart, signal);
+  const groups: TaskGroup<Task>[] = [];
+  for (const { task, at } of placesOf(tasks, apart, update)) {
+    const completions = await sampleFor(gatherer.prompt(task, at), ...planPurposes(at, options.groupSize));
+    const chances = critic.chances(task, completions, at);
+    groups.push({ task, at, group: completions.map((completion, sample) => expectedCompletion(completion, chances[sample])) });
+  }
+  return groups;
+}
+
+/** A text that is no plan needs no verdict. */
+const expectedCompletion = (completion: SampledCompletion, chance: number | undefined): JudgedCompletion =>
+  (chance === undefined ? { completion, outcome: { kind: 'unparseable' } } : { completion, outcome: undefined, expected: { chance, odds: 1 } });
 
 type Purpose = readonly (string | number)[];
 

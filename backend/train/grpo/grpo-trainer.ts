@@ -2,9 +2,12 @@ import type { CheckpointStore, TrainingCheckpoint } from './checkpoint-store.ts'
 import { gatherStep, type GatherOptions, type GatherParts } from './gather-step.ts';
 import { grpoStep, type GrpoOptions, type StepMetrics } from './grpo-step.ts';
 import { learningRate, type LearningRateOptions } from './learning-rate.ts';
+import { unpaidUpdates } from './unpaid-updates.ts';
 
 export interface GrpoTrainerOptions extends GrpoOptions, Omit<GatherOptions, 'temperature'> {
   readonly steps: number;
+  /** The most updates after each step for which nothing is paid, where only some plans of a step are carried out; 0 by default. */
+  readonly unpaidUpdates?: number | undefined;
   readonly learningRate: LearningRateOptions;
 }
 
@@ -32,8 +35,11 @@ export async function trainWithGrpo<Task>(
     if (goesOn && !(await goesOn(step))) break;
     const groups = await gatherStep(parts, gathering, step, signal);
     const rate = learningRate(step, options.steps, options.learningRate);
-    metrics.push({ ...await grpoStep(engine, groups.map(({ group }) => group), options, { learningRate: rate, signal }), ...gatherer.metrics?.(step) });
+    const measured = { ...await grpoStep(engine, groups.map(({ group }) => group), options, { learningRate: rate, signal }), ...gatherer.metrics?.(step) };
     critic?.learn(groups);
+    const most = options.carriedOut === undefined ? 0 : options.unpaidUpdates ?? 0;
+    const unpaid = critic && most > 0 ? await unpaidUpdates({ ...parts, critic, store }, { ...gathering, unpaidUpdates: most }, { step, learningRate: rate, signal }) : {};
+    metrics.push({ ...measured, ...unpaid });
     await engine.saveForSampler(store.versionName(step + 1));
     await store.save(step + 1, { metrics, judged: critic?.judged }, (folder) => engine.saveState(folder));
     onStep?.(step + 1, metrics.at(-1) as StepMetrics);

@@ -65,10 +65,10 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
-  const { budget: _budget, parallel: _parallel, engine: _engine, sharedSteps: _shared, carriedOut: _carried, updates, evaluation: { samples }, ...learned } = config;
+  const { budget: _budget, parallel: _parallel, engine: _engine, sharedSteps: _shared, carriedOut: _carried, unpaidUpdates, updates, evaluation: { samples }, ...learned } = config;
   const carriedOut = someCarriedOut(config);
   // Trainings of an earlier version have one update a batch and carry out all plans, and no such settings nor that of shared steps. They go on. What the comparison does is not learned from.
-  const digested = { ...learned, ...(carriedOut !== undefined && { carriedOut }), evaluation: { samples } };
+  const digested = { ...learned, ...(carriedOut !== undefined && { carriedOut, unpaidUpdates }), evaluation: { samples } };
   const text = JSON.stringify([updates === 1 ? digested : { ...digested, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
   return createHash('sha256').update(text).digest('hex');
 }
@@ -225,6 +225,8 @@ function trainerOptions(config: TrainingConfig, conductor: WorkerConfig): GrpoTr
   return {
     steps, tasksPerStep, groupSize, rounds, maxTokens, seed,
     carriedOut: someCarriedOut(config),
+    // Each would wait for a server to save and hand over weights.
+    unpaidUpdates: config.engine === 'local' ? config.unpaidUpdates : 0,
     learningRate: rateOf(config, conductor, 'plans'),
     loss: policyLossOf(config),
     reward, revisionWeight, updates, maskTruncated, gradientClip,

@@ -21,7 +21,7 @@ import { possiblePlans } from './possible.ts';
 import { type Measured, reportOf } from './report.ts';
 import { BestByRecord, ThompsonRouter, UcbRouter } from './routers.ts';
 import { sampledPlans } from './sampled-plans.ts';
-import { ALL_CARRIED_OUT, trainedPlans, type TrainingWay } from './training.ts';
+import { TRAINING_WAYS, trainedPlans, type TrainingWay } from './training.ts';
 import { World } from './world.ts';
 
 const { values } = parseArgs({
@@ -51,8 +51,6 @@ const LEARNERS: Readonly<Record<string, MakeLearner>> = {
   'conductor-mini with records': (pool, sampled) => new ChosenByRecords(pool, sampled),
 };
 const RANDOM = 'random plans';
-const TRAINED = 'conductor-mini, trained as today';
-const WAYS: Readonly<Record<string, TrainingWay>> = JSON.parse(process.env.WAYS ?? '{}');
 const POSSIBLE = 'possible: best plan';
 const POSSIBLE_ALONE = 'possible: best worker alone';
 
@@ -81,8 +79,7 @@ for (const hidden of pools) {
   await measure(POSSIBLE, 1, () => possible(hidden, world, sampled, 'plan'));
   await measure(POSSIBLE_ALONE, 1, () => possible(hidden, world, sampled, 'alone'));
   for (let seed = 1; seed <= Number(values.training); seed += 1) {
-    await measure(TRAINED, seed, () => trained(world, sampled, seed, ALL_CARRIED_OUT));
-    for (const [name, way] of Object.entries(WAYS)) await measure(name, seed, () => trained(world, sampled, seed, way));
+    for (const [name, way] of Object.entries(TRAINING_WAYS)) await measure(name, seed, () => trained(world, sampled, seed, way));
   }
 }
 
@@ -143,4 +140,4 @@ async function trained(world: World, sampled: Sampled, seed: number, way: Traini
   });
 }
 
-if (values.report !== undefined) await reportOf(keep, path.resolve(values.report), { pools, contestants: [RANDOM, ...Object.keys(LEARNERS).slice(0, 4), TRAINED, ...Object.keys(LEARNERS).slice(4), POSSIBLE_ALONE, POSSIBLE] });
+if (values.report !== undefined) await reportOf(keep, path.resolve(values.report), { pools, contestants: [RANDOM, ...Object.keys(LEARNERS).slice(0, 4), ...Object.keys(TRAINING_WAYS), ...Object.keys(LEARNERS).slice(4), POSSIBLE_ALONE, POSSIBLE] });

@@ -28,11 +28,20 @@ export interface TrainingWay {
   /** Plans of a step that are carried out; all by default. */
   readonly carriedOut?: number | undefined;
   readonly updates: number;
+  readonly unpaidUpdates?: number | undefined;
   readonly rate: number;
 }
 
-/** Defaults of a training, but for the rate: that of the trial that the bench repeats (docs/learn-bench.md). */
-export const ALL_CARRIED_OUT: TrainingWay = { tasksPerStep: 4, groupSize: 8, updates: 1, rate: 3e-4 };
+const ALL_CARRIED_OUT = { tasksPerStep: 4, groupSize: 8, updates: 1 } as const;
+const SOME_CARRIED_OUT = { ...ALL_CARRIED_OUT, carriedOut: 8, rate: 1e-3 } as const;
+
+/** By the name of the contestant. The first is that of the trial that the bench repeats (docs/learn-bench.md), the last has the defaults of a training. */
+export const TRAINING_WAYS: Readonly<Record<string, TrainingWay>> = {
+  'trained, all plans paid': { ...ALL_CARRIED_OUT, rate: 3e-4 },
+  'the same at a higher rate': { ...ALL_CARRIED_OUT, rate: 1e-3 },
+  'trained, a quarter paid': SOME_CARRIED_OUT,
+  'and unpaid updates': { ...SOME_CARRIED_OUT, unpaidUpdates: 3 },
+};
 /** Plans that are sampled for a held-out task. */
 const SAMPLES = 4;
 
@@ -72,13 +81,13 @@ export async function trainedPlans({ world, train, heldOut, budgets, seed, way }
   try {
     await model.startTraining({ adapter: { rank: 16, alpha: 32, projections: PROJECTIONS, seed }, optimizer: ADAMW_DEFAULTS });
     const store = new CheckpointStore(path.join(folder, 'training'), { configuration: 'learn' });
-    const { tasksPerStep, groupSize, carriedOut, updates, rate } = way;
+    const { tasksPerStep, groupSize, carriedOut, updates, rate, unpaidUpdates } = way;
     const stepsFor = (budget: number): number => Math.floor(budget / (carriedOut ?? tasksPerStep * groupSize));
     const critic = new OutcomeCritic({ profile: profileOf(MINI_PLANNER), poolOf: () => world.pool, passes: 'wrong' });
     await trainWithGrpo<LearnTask & { readonly installed: string }>({
       engine: new LocalEngine(model, { versions: store.versions }), store, tasks: train.map((task) => ({ ...task, installed: task.project })), gatherer, critic,
     }, {
-      steps: stepsFor(Math.max(...budgets)), tasksPerStep, groupSize, carriedOut, seed, rounds: 1, maxTokens: PLAN_TOKENS,
+      steps: stepsFor(Math.max(...budgets)), tasksPerStep, groupSize, carriedOut, unpaidUpdates, seed, rounds: 1, maxTokens: PLAN_TOKENS,
       learningRate: { peak: rate, warmup: 0.03, schedule: 'cosine' },
       loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 2, temperature: 1, maxCompletionLength: PLAN_TOKENS },
       reward: REWARD_DEFAULTS, revisionWeight: 0, advantage: { scale: 'group' }, updates, maskTruncated: false, gradientClip: 1,
