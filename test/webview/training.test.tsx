@@ -292,7 +292,7 @@ describe('the plans of a step', () => {
 
   it('come with steps, outcome and reward, by task', () => {
     const panel = show(shown);
-    expect(panel.text()).toContain('Plans of step 244 of 32 done');
+    expect(panel.text()).toContain('Plans of step 244 of 8 done');
     expect(rows(panel)).toEqual([
       'Plan 1 of task 1 verified reward 1.00 · $0.0041', 'Plan 2 of task 1 not verified reward 0.50 · $0.0023',
       'Plan 3 of task 1 could not be read reward 0.00', 'Plan 4 of task 1 could not be judged ',
