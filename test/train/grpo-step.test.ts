@@ -120,6 +120,23 @@ describe('a step of GRPO', { timeout: 120_000 }, () => {
     expect(await told([right, passes], 'length', { maskTruncated: true })).toMatchObject({ examples: 0, frac_reward_zero_std: 0, 'flat_groups/cut-off': 2, 'flat_groups/unsolved': 0 });
   });
 
+  it('teaches by plans that were not carried out, too, and counts each that was for those that were as likely to be', async () => {
+    await model.startTraining({ adapter: { rank: 8, alpha: 16, projections: PROJECTIONS, seed: 1 }, optimizer: ADAMW_DEFAULTS });
+    const engine = new LocalEngine(model, { versions: path.join(folder, 'some') });
+    const [likely, other, third] = [2, 3, 4].map((token): SampledCompletion => ({ text: 'a', promptTokens: [1], tokens: [token], logprobs: [-1], finishReason: 'stop' }));
+    const right: RolloutOutcome = { kind: 'judged', score: 1, costUsd: 0, verified: true };
+    const wrong: RolloutOutcome = { ...right, score: 0, verified: false };
+    const told = await grpoStep(engine, [[
+      { completion: likely!, outcome: right, expected: { chance: 0.9, odds: 0.25 } },
+      { completion: other!, outcome: wrong, expected: { chance: 0.5, odds: 0.75 } },
+      { completion: third!, outcome: undefined, expected: { chance: 0.1, odds: 0.5 } },
+    ]], OPTIONS, { learningRate: 0.01 });
+    expect(told).toMatchObject({ examples: 3, verified_rate: expect.closeTo(4 / (4 + 4 / 3)), format_rate: 1, expected_reward_error: expect.closeTo((0.05 ** 2 + 0.25 ** 2) / 2) });
+    // Nothing was judged, and the same is expected of all.
+    const flat = await grpoStep(engine, [[likely!, other!].map((completion) => ({ completion, outcome: undefined, expected: { chance: 0.5, odds: 1 } }))], OPTIONS, { learningRate: 0.01 });
+    expect(flat).toMatchObject({ examples: 0, frac_reward_zero_std: 1 });
+  });
+
   it('makes several updates of one batch, whose ratios are relative to the policy before the first', async () => {
     await model.startTraining({ adapter: { rank: 8, alpha: 16, projections: PROJECTIONS, seed: 1 }, optimizer: ADAMW_DEFAULTS });
     const engine = new LocalEngine(model, { versions: path.join(folder, 'updates') });
