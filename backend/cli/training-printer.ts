@@ -62,7 +62,7 @@ export class TrainingPrinter {
       : state === 'training' && secondsPerStep !== undefined ? secondsPerStep * (config.steps - step) : undefined;
     const left = secondsLeft === undefined ? undefined : `about ${formatElapsed(secondsLeft * 1_000)} left`;
     const spent = training.learnsFrom ? undefined : `${formatUsd(spentUsd)} of ${formatUsd(config.budget.usd)} spent`;
-    const detail = [state === 'training' ? `step ${step + 1} of ${config.steps}` : undefined, left, spent].filter(Boolean).join(', ');
+    const detail = [state === 'training' ? `step ${Math.min(step + 1, config.steps)} of ${config.steps}` : undefined, left, spent].filter(Boolean).join(', ');
     // What is said of a training under way, such as flat steps, is said once, above.
     const label = state === 'training' ? 'Training' : message.replace(/\.$/, '');
     this.#progress.tell({ label, ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });

@@ -35,6 +35,13 @@ Whether it is better on held-out tasks is not known after 48 pairs of tries for 
   expect(offered(flatCompletedTraining())).not.toContain('conductor train adopt');
 });
 
+it('counts no step beyond the last', () => {
+  const { said, training } = printer();
+  const { config } = runningTraining();
+  training.take({ ...runningTraining(), step: config.steps });
+  expect(said.join('\n')).toContain(`step ${config.steps} of ${config.steps}`);
+});
+
 it('says what held-out tasks tell on the way, once for each look', () => {
   const { said, training } = printer();
   const looks = unknownTraining().looks!;
