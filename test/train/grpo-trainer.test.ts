@@ -86,8 +86,10 @@ async function live(name: string, gatherer = lowTokens, options = OPTIONS) {
     const onStep = (step: number): void => void steps.push(step);
     const { signal } = new AbortController();
     const critic = new LowTokensCritic(from?.judged);
-    const metrics = await trainWithGrpo({ engine, store, tasks: TASKS, gatherer, critic, onStep }, options, { from, signal });
-    return { metrics, steps, judged: critic.judged };
+    const unpaid: string[] = [];
+    const onUnpaid = (update: number, of: number): void => void unpaid.push(`${update} of ${of}`);
+    const metrics = await trainWithGrpo({ engine, store, tasks: TASKS, gatherer, critic, onStep, onUnpaid }, options, { from, signal });
+    return { metrics, steps, judged: critic.judged, unpaid };
   } finally {
     await model.close();
   }
@@ -128,6 +130,7 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
     };
     const whole = await live('some', counting, options);
     expect(carried).toEqual([8, 8, 8, 8]);
+    expect(whole.unpaid).toEqual(['1 of 1', '1 of 2', '2 of 2', '1 of 2', '2 of 2', '1 of 2', '2 of 2']);
     expect(whole.judged).toHaveLength(32);
     expect(whole.metrics[0]).toMatchObject({ examples: 12, expected_reward_error: expect.any(Number), 'unpaid/updates': 1 });
     expect(whole.metrics[1]).toMatchObject({ 'unpaid/updates': 2, 'unpaid/expected_reward': expect.any(Number) });

@@ -84,8 +84,8 @@ async function gatherAll<Task>(
   return (await together.ended()).flat();
 }
 
-/** Plans of which outcomes so far say little have better odds to be carried out, whichever task they are of. No plan has none. */
-const LEAST_SIZE = 0.25;
+/** The odds of a plan grow with the standard deviation of its outcome, as far as that is known, beginning with these: every plan may be carried out. */
+const LEAST_ODDS = 0.25;
 
 /** Plans of all tasks are sampled before it is decided which of them are carried out. */
 async function gatherSome<Task>(
@@ -103,7 +103,7 @@ async function gatherSome<Task>(
     sampled.push({ task, at, plans: completions.map((completion, sample) => ({ completion, sample, chance: chances[sample] })) });
   }
   const valid = shuffled(sampled.flatMap(({ plans }) => plans.filter(({ chance }) => chance !== undefined)), seed, 'carried out', step);
-  const sizes = valid.map(({ chance = 0 }) => LEAST_SIZE + Math.sqrt(chance * (1 - chance)));
+  const sizes = valid.map(({ chance = 0 }) => LEAST_ODDS + Math.sqrt(chance * (1 - chance)));
   const drawn = new Map(drawWithOdds(sizes, carriedOut, draw(seed, 'carried out from', step) / 2 ** 48).map((one, index) => [valid[index], one]));
 
   let done = 0;

@@ -2,7 +2,7 @@ import type { CheckpointStore, TrainingCheckpoint } from './checkpoint-store.ts'
 import { gatherStep, type GatherOptions, type GatherParts } from './gather-step.ts';
 import { grpoStep, type GrpoOptions, type StepMetrics } from './grpo-step.ts';
 import { learningRate, type LearningRateOptions } from './learning-rate.ts';
-import { unpaidUpdates } from './unpaid-updates.ts';
+import { type UnpaidParts, unpaidUpdates } from './unpaid-updates.ts';
 
 export interface GrpoTrainerOptions extends GrpoOptions, Omit<GatherOptions, 'temperature'> {
   readonly steps: number;
@@ -11,7 +11,7 @@ export interface GrpoTrainerOptions extends GrpoOptions, Omit<GatherOptions, 'te
   readonly learningRate: LearningRateOptions;
 }
 
-export interface GrpoTrainerParts<Task> extends GatherParts<Task> {
+export interface GrpoTrainerParts<Task> extends GatherParts<Task>, Pick<UnpaidParts<Task>, 'onUnpaid'> {
   readonly store: CheckpointStore;
   /** Asked before each step, with the number of those done: false ends the training. */
   readonly goesOn?: ((done: number) => Promise<boolean>) | undefined;

@@ -12,6 +12,8 @@ export interface UnpaidOptions extends GrpoOptions, GatherOptions {
 export interface UnpaidParts<Task> extends GatherParts<Task> {
   readonly critic: Critic<Task>;
   readonly store: Pick<CheckpointStore, 'betweenName'>;
+  /** Called before each update, with its number from 1. */
+  readonly onUnpaid?: ((update: number, of: number) => void) | undefined;
 }
 
 /** So many verdicts support one more update after each step. Before that, a Conductor would take to what a few outcomes happened to favour. */
@@ -25,13 +27,14 @@ const VERDICTS_AN_UPDATE = 8;
 export async function unpaidUpdates<Task>(
   parts: UnpaidParts<Task>, options: UnpaidOptions, { step, learningRate, signal }: { readonly step: number; readonly learningRate: number; readonly signal: AbortSignal },
 ): Promise<StepMetrics> {
-  const { engine, critic, store } = parts;
+  const { engine, critic, store, onUnpaid } = parts;
   const { judged } = critic;
   const tellsApart = new Set(judged.map(({ isRight }) => isRight)).size > 1;
   const count = tellsApart ? Math.min(options.unpaidUpdates, Math.floor(judged.length / VERDICTS_AN_UPDATE)) : 0;
   const done: StepMetrics[] = [];
   for (let update = 0; update < count; update += 1) {
     signal.throwIfAborted();
+    onUnpaid?.(update + 1, count);
     await engine.saveForSampler(store.betweenName(step, update));
     const groups = await gatherUnpaid(parts, options, step * options.unpaidUpdates + update, signal);
     done.push(await grpoStep(engine, groups.map(({ group }) => group), options, { learningRate, signal }));

@@ -89,8 +89,9 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   const steps = [...metrics];
   let tooLong = 0;
   let isComparing = false;
+  let unpaid: UnpaidUpdate | undefined;
   let seen = (): Seen | undefined => undefined;
-  const training = (): Working => ({ state: 'training', message: trainingMessage({ metrics: steps, pool }, { tooLong, seen: seen() }) });
+  const training = (): Working => ({ state: 'training', message: trainingMessage({ metrics: steps, pool }, { tooLong, seen: seen(), unpaid }) });
   const rollouts = runnerFor('rollout', parts, options, training, (progress) =>
     report({ rollouts: { step: progress.at.step + 1, list: [rolloutLine(progress, config.reward)] }, ...spent() }));
   const spent = (): Pick<Training, 'spentUsd' | 'spentTokens' | 'unpricedTokens'> => {
@@ -142,7 +143,12 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
         return (seen()?.comparison.says ?? 'not-known') === 'not-known';
       },
       onGroup: (_step, groups) => report({ progress: { done: groups, of: config.tasksPerStep }, ...spent() }),
+      onUnpaid: (update, of) => {
+        unpaid = { update, of };
+        report(training());
+      },
       onStep: (step, measured) => {
+        unpaid = undefined;
         durations.push((now() - began) / 1_000);
         began = now();
         const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
@@ -202,10 +208,16 @@ type Working = Required<Pick<TrainingChange, 'state' | 'message'>>;
 
 const COMPARING = { state: 'evaluating', message: 'Comparing on held-out tasks.' } as const;
 
-function trainingMessage(training: TaughtSteps, { tooLong, seen }: { readonly tooLong: number; readonly seen: Seen | undefined }): string {
+interface UnpaidUpdate {
+  readonly update: number;
+  readonly of: number;
+}
+
+function trainingMessage(training: TaughtSteps, { tooLong, seen, unpaid }: { readonly tooLong: number; readonly seen: Seen | undefined; readonly unpaid: UnpaidUpdate | undefined }): string {
   const flat = flatStepsOf(training);
   return [
     'Training.',
+    ...(unpaid ? [`The step's plans are judged; update ${unpaid.update} of ${unpaid.of} that costs nothing is under way.`] : []),
     ...(tooLong > 0 ? [`${counted(tooLong, 'task')} too long for the Conductor to read: left out.`] : []),
     ...(flat ? [flatMessage(flat)] : []),
     ...(seen ? [onTheWay(seen.comparison, seen)] : []),
