@@ -99,10 +99,10 @@ describe('a run that is there', () => {
     // Not into the project, unless somebody says so.
     expect(await window.quickInputBox.inputValue()).not.toContain(project);
     await window.quickInputBox.fill(path.join(home, name));
-    // A folder there: while the list is read, Enter counts for nothing.
+    // A folder there: while the list is read, OK counts for nothing, and Enter would open what is marked in it.
     await window.quickPickRow('verify').waitFor();
     await expect.poll(async () => {
-      await window.page.keyboard.press('Enter');
+      await window.page.getByRole('button', { name: 'OK', exact: true }).click({ timeout: 2_000 }).catch(() => undefined);
       return await window.quickInputBox.waitFor({ state: 'hidden', timeout: 2_000 }).then(() => true, () => false);
     }).toBe(true);
     await window.notification(name).waitFor();
