@@ -101,7 +101,9 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   const shared = { profile: profileOf(conductor), seed: config.seed };
   const plansGatherer = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.workers), rollouts, poolSizes: config.poolSizes });
   const gatherer = tellingPlans(plansGatherer);
-  const critic = new OutcomeCritic({ profile: shared.profile, poolOf: (at) => plansGatherer.poolOf(at), passes: config.reward.passes, judged: from?.judged });
+  // Where all plans are carried out nothing is expected of any.
+  const critic = someCarriedOut(config) === undefined
+    ? undefined : new OutcomeCritic({ profile: shared.profile, poolOf: (at) => plansGatherer.poolOf(at), passes: config.reward.passes, judged: from?.judged });
   // With the whole pool on offer; no prompt of the training is longer.
   const wholePool = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.evaluation.workers), rollouts: runnerFor('evaluation', parts, options, () => (isComparing ? COMPARING : training())) });
 
