@@ -67,7 +67,7 @@ async function decided(
       },
     });
     if (judged === undefined) return { block: false };
-    const decision = decideStop(result, { isContinued });
+    const decision = decideStop(result, { isContinued: isContinued ?? await blocked.hasAny() });
     if (decision.block) await blocked.add(judged);
     return decision;
   } catch (error) {

@@ -69,28 +69,29 @@ async function carryOut(action: 'install' | 'uninstall', args: readonly string[]
 /** @throws UsageError before anything is written */
 async function toInstall(placements: readonly Placement[], installed: InstalledFiles): Promise<Change[]> {
   const changes: Change[] = [];
-  for (const placement of placements) {
-    const before = await textOf(placement.file);
+  for (const [file, placed] of Map.groupBy(placements, (one) => one.file)) {
+    const before = await textOf(file);
+    const whole = placed.find((one) => one.kind === 'whole');
     // One that an earlier version wrote is written again.
-    const isForeign = placement.kind === 'whole' && before !== null && before !== placement.text && (await installed.get(placement.file))?.after !== before;
-    if (isForeign) throw new UsageError(`${placement.file} is there already, with another text; nothing was changed. Conductor's text is:\n${placement.text}`);
-    const after = withPlaced(before, placement);
-    if (after !== before) changes.push({ file: placement.file, before, after, ...(placement.kind === 'whole' && { mode: placement.mode }) });
+    const isForeign = whole && before !== null && before !== whole.text && (await installed.get(file))?.after !== before;
+    if (isForeign) throw new UsageError(`${file} is there already, with another text; nothing was changed. Conductor's text is:\n${whole.text}`);
+    const after = placed.reduce<string | null>(withPlaced, before);
+    if (after !== before) changes.push({ file, before, after, ...(whole && { mode: whole.mode }) });
   }
   return changes;
 }
 
 async function toUninstall(placements: readonly Placement[], installed: InstalledFiles): Promise<Change[]> {
   const changes: Change[] = [];
-  for (const placement of placements) {
-    const now = await textOf(placement.file);
+  for (const [file, placed] of Map.groupBy(placements, (one) => one.file)) {
+    const now = await textOf(file);
     if (now === null) continue;
-    const record = await installed.get(placement.file);
+    const record = await installed.get(file);
     // Where it was installed again over a text that was changed, that text has what was written for an earlier program.
     const isAsLeft = record !== undefined && record.after === now;
-    const text = isAsLeft ? record.before : now;
-    const after = text === null ? null : withoutPlaced(text, placement, { isOwn: record?.before === null });
-    if (after !== now) changes.push({ file: placement.file, before: now, after });
+    const isOwn = record?.before === null;
+    const after = placed.reduceRight<string | null>((text, one) => (text === null ? null : withoutPlaced(text, one, { isOwn })), isAsLeft ? record.before : now);
+    if (after !== now) changes.push({ file, before: now, after });
   }
   return changes;
 }

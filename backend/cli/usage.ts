@@ -182,14 +182,14 @@ conductor serve key remove NAME
       --timeout SECONDS  let the agent stop if the tests have not ended by then; default 25
       --command CMD      the test command; default: detected in the last commit
 conductor hook pre-push  for Git: judge what is about to be pushed; exits with 1 if it breaks tests`,
-  install: `conductor install claude|codex|copilot|cursor|opencode|git [OPTION]...
+  install: `conductor install claude|codex|copilot|cursor|gemini|opencode|git [OPTION]...
                          set up an agent: the gate at its stop, if it has hooks, and Conductor's tools, by MCP; or git: the gate before a
                          push. Shows the change first
   -w, --workspace DIR    the project; default: the current folder
       --user             for all projects: in your home folder instead of the project
       --dry-run          show the change only
   -y, --yes              do not ask`,
-  uninstall: `conductor uninstall claude|codex|copilot|cursor|opencode|git [OPTION]...
+  uninstall: `conductor uninstall claude|codex|copilot|cursor|gemini|opencode|git [OPTION]...
                          take back what install wrote; files that are as it left them are as they were before, to the byte
   -w, --workspace DIR, --user, --dry-run, -y, --yes
                          as with install`,

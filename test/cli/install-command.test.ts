@@ -128,7 +128,7 @@ describe('conductor install', () => {
   });
 
   it.each([
-    ['claude', 'CLAUDE_CONFIG_DIR', ['.claude.json', 'settings.json']], ['codex', 'CODEX_HOME', ['config.toml', 'hooks.json']], ['opencode', 'XDG_CONFIG_HOME', ['opencode/opencode.json', 'opencode/plugins/conductor.js']],
+    ['claude', 'CLAUDE_CONFIG_DIR', ['.claude.json', 'settings.json']], ['codex', 'CODEX_HOME', ['config.toml', 'hooks.json']], ['gemini', 'GEMINI_CLI_HOME', ['.gemini/settings.json']], ['opencode', 'XDG_CONFIG_HOME', ['opencode/opencode.json', 'opencode/plugins/conductor.js']],
   ])('writes for all projects to where %s is told to look by %s', async (name, variable, expected) => {
     variables = { [variable]: path.join(home, 'elsewhere') };
     await install(name, '--user');
@@ -178,6 +178,24 @@ describe('conductor install', () => {
     expect(await readFile(file, 'utf8')).toBe(own);
   });
 
+  it('adds the hook and the tools of Gemini CLI to one file, beside what is there, and takes both back', async () => {
+    const file = path.join(project, '.gemini', 'settings.json');
+    const others = { hooks: { AfterAgent: [{ hooks: [{ type: 'command', command: 'say done' }] }] }, mcpServers: { other: { command: 'other' } } };
+    const before = `// mine\n${JSON.stringify(others, undefined, 4)}\n`;
+    await mkdir(path.dirname(file));
+    await writeFile(file, before);
+    await install('gemini');
+    const after = await readFile(file, 'utf8');
+    expect(after).toMatch(/^\/\/ mine\n[^]*"say done"[^]*hook stop --timeout 280"[^]*"timeout": 300000[^]*"args": \[[^\]]*"mcp"\s*\][^]*"OPENAI_API_KEY": "\$OPENAI_API_KEY"[^]*"timeout": 1200000/);
+    await writeFile(file, after.replace('// mine', '// mine, and later'));
+    await uninstall('gemini');
+    expect(await readFile(file, 'utf8')).toBe(before.replace('// mine', '// mine, and later'));
+    await writeFile(file, before);
+    await install('gemini');
+    await uninstall('gemini');
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
   it('reads a table of a person however it is spaced, so that there are not two', async () => {
     const file = path.join(project, '.codex', 'config.toml');
     await mkdir(path.dirname(file));
@@ -214,6 +232,6 @@ describe('conductor install', () => {
     answer = true;
     expect(await installCommand(['claude'], context())).toBe(0);
     expect(Object.keys(await files())).toEqual(['.claude/settings.json', '.mcp.json']);
-    await expect(install('emacs')).rejects.toThrow('takes one agent, or git: claude, codex, copilot, cursor, opencode, git');
+    await expect(install('emacs')).rejects.toThrow('takes one agent, or git: claude, codex, copilot, cursor, gemini, opencode, git');
   });
 });

@@ -13,6 +13,7 @@ describe('what an agent writes at its stop', () => {
     ['Copilot CLI', { sessionId: 's', timestamp: 1, cwd: '/p', stopReason: 'end_turn' }, { form: 'decision', session: 's', folder: '/p', isContinued: false }],
     ['VS Code', { hookEventName: 'Stop', sessionId: 's', cwd: '/p', stop_hook_active: false }, { form: 'vscode', session: 's', folder: '/p', isContinued: false }],
     ['Cursor', { conversation_id: 'c', hook_event_name: 'stop', workspace_roots: ['/p'], loop_count: 1 }, { form: 'cursor', session: 'c', folder: '/p', isContinued: true }],
+    ['Gemini CLI, which does not say after a tool that it was kept', { session_id: 's', cwd: '/p', hook_event_name: 'AfterAgent', prompt: 'Mend it', stop_hook_active: false }, { form: 'decision', session: '["s","Mend it"]', folder: '/p', isContinued: undefined }],
     ['one with a folder that is no path', { cwd: 'p' }, { form: 'decision', session: '', folder: undefined, isContinued: false }],
   ])('is read: %s', (_name, json, read) => expect(readStopInput(JSON.stringify(json))).toEqual(read));
 
@@ -54,6 +55,7 @@ describe('a stop', () => {
     const one = new BlockedChanges(home, { session: 's', workspace: '/p' });
     await one.add('d');
     await one.add('e');
+    expect([await one.hasAny(), await new BlockedChanges(home, { session: 't', workspace: '/p' }).hasAny()]).toEqual([true, false]);
     expect([await one.has('d'), await one.has('e'), await one.has('f')]).toEqual([true, true, false]);
     expect(await new BlockedChanges(home, { session: 't', workspace: '/p' }).has('d')).toBe(false);
     expect(await readdir(path.join(home, 'gate'))).toHaveLength(1);

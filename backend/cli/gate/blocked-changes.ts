@@ -23,6 +23,11 @@ export class BlockedChanges {
     return (await this.#read()).includes(digest);
   }
 
+  /** Whether the agent was kept before, for any change. */
+  async hasAny(): Promise<boolean> {
+    return (await this.#read()).length > 0;
+  }
+
   async add(digest: string): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#sweep();

@@ -8,17 +8,18 @@ export type StopForm = 'decision' | 'vscode' | 'cursor';
 
 export interface StopInput {
   readonly form: StopForm;
-  /** The conversation; the same for each stop in it. */
+  /** The conversation, or the task in it; the same for each stop in it. */
   readonly session: string;
   /** The agent's folder, absolute; undefined if it names none. */
   readonly folder: string | undefined;
-  /** The agent goes on because a hook has blocked its stop before. */
-  readonly isContinued: boolean;
+  /** The agent goes on because a hook has blocked its stop before. Undefined where the agent does not say. */
+  readonly isContinued: boolean | undefined;
 }
 
 /**
  * Claude Code and Codex write snake case (https://docs.claude.com/en/docs/claude-code/hooks, https://developers.openai.com/codex/hooks), VS Code and
  * Copilot CLI camel case too (https://docs.github.com/en/copilot/reference/hooks-reference), and Cursor has fields of its own (https://cursor.com/docs/agent/hooks).
+ * Gemini CLI writes snake case (https://geminicli.com/docs/hooks/reference).
  */
 const inputSchema = z.looseObject({
   session_id: z.string().optional(),
@@ -31,6 +32,7 @@ const inputSchema = z.looseObject({
   stop_hook_active: z.boolean().optional(),
   stopHookActive: z.boolean().optional(),
   loop_count: z.number().optional(),
+  prompt: z.string().optional(),
 });
 
 /** Undefined if the text is no input of a hook. */
@@ -44,10 +46,13 @@ export function readStopInput(text: string): StopInput | undefined {
   const { data } = inputSchema.safeParse(json);
   if (!data) return undefined;
   const folder = data.cwd ?? data.workspace_roots?.[0];
+  const session = data.session_id ?? data.sessionId ?? data.conversation_id ?? '';
+  // Gemini CLI forgets that it was kept as soon as its model calls a tool. The person's words tell one task of a session from the next.
+  const isForgetful = data.hook_event_name === 'AfterAgent';
   return {
     form: data.conversation_id !== undefined && data.session_id === undefined ? 'cursor' : data.hookEventName !== undefined && data.hook_event_name === undefined ? 'vscode' : 'decision',
-    session: data.session_id ?? data.sessionId ?? data.conversation_id ?? '',
+    session: isForgetful ? JSON.stringify([session, data.prompt]) : session,
     folder: folder !== undefined && path.isAbsolute(folder) ? folder : undefined,
-    isContinued: data.stop_hook_active ?? data.stopHookActive ?? (data.loop_count ?? 0) > 0,
+    isContinued: isForgetful ? undefined : data.stop_hook_active ?? data.stopHookActive ?? (data.loop_count ?? 0) > 0,
   };
 }

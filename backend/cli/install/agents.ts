@@ -57,6 +57,7 @@ export type Program = readonly [string, ...string[]];
 
 export interface AgentSetup {
   readonly name: string;
+  /** Those in one file are made one after the other. */
   readonly placements: (place: Place, program: Program) => readonly Placement[];
   /** What a person has to do then. */
   readonly then: string;
@@ -65,6 +66,8 @@ export interface AgentSetup {
 /** Seconds that the gate may take, and that the agent waits for it. */
 const GATE_SECONDS = 280;
 const WAIT_SECONDS = 300;
+/** Seconds that an agent waits for a tool, where it would give up before a plan has ended. */
+const SOLVE_SECONDS = 1_200;
 
 const shellWord = (word: string): string => (/^[\w./:=@%+-]+$/.test(word) ? word : shellQuote(word));
 const gateWords = (program: Program): string[] => [...program, 'hook', 'stop', '--timeout', String(GATE_SECONDS)];
@@ -74,8 +77,11 @@ const server = ([command, ...args]: Program): { command: string; args: string[] 
 /** The form of Claude Code's hooks, which Codex has, too. */
 const claudeHook = (program: Program): object => ({ hooks: [{ type: 'command', command: gate(program), timeout: WAIT_SECONDS }] });
 
-/** Codex starts servers of MCP without the variables that they are not said to need, such as those with keys. One that is not set does no harm. */
-const CODEX_PASSES = 'env_vars = ["CONDUCTOR_HOME", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY"]';
+/** Codex and Gemini CLI start servers of MCP without the variables that they are not said to need, such as those with keys. One that is not set does no harm. */
+const PASSED = ['CONDUCTOR_HOME', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'DEEPSEEK_API_KEY', 'OPENROUTER_API_KEY'];
+const CODEX_PASSES = `env_vars = [${PASSED.map((name) => JSON.stringify(name)).join(', ')}]`;
+/** Gemini CLI puts the value of the variable there, and nothing if it is not set. */
+const GEMINI_PASSES = Object.fromEntries(PASSED.map((name) => [name, `$${name}`]));
 
 const mcpAt = (file: string, program: Program, more: object = {}): JsonPlacement => ({ kind: 'json', file, path: ['mcpServers', 'conductor'], value: { ...more, ...server(program) } });
 
@@ -105,8 +111,8 @@ export const AGENTS: readonly AgentSetup[] = [
         { kind: 'json', file: path.join(folder, 'hooks.json'), path: ['hooks', 'Stop', -1], value: claudeHook(program) },
         {
           kind: 'text', file: path.join(folder, 'config.toml'), header: /^\s*\[\s*mcp_servers\s*\.\s*(["']?)conductor\1\s*\]\s*(?:#.*)?$/m,
-          written: new RegExp(String.raw`\[mcp_servers\.conductor\]\r?\ncommand = ".*"\r?\nargs = \[.*"mcp"\]\r?\n(?:${escapeRegExp(CODEX_PASSES)}\r?\n)?tool_timeout_sec = 1200\r?\n`),
-          text: `[mcp_servers.conductor]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n${CODEX_PASSES}\ntool_timeout_sec = 1200\n`,
+          written: new RegExp(String.raw`\[mcp_servers\.conductor\]\r?\ncommand = ".*"\r?\nargs = \[.*"mcp"\]\r?\n(?:${escapeRegExp(CODEX_PASSES)}\r?\n)?tool_timeout_sec = ${SOLVE_SECONDS}\r?\n`),
+          text: `[mcp_servers.conductor]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n${CODEX_PASSES}\ntool_timeout_sec = ${SOLVE_SECONDS}\n`,
         },
       ];
     },
@@ -135,6 +141,18 @@ export const AGENTS: readonly AgentSetup[] = [
       ];
     },
     then: 'Cursor reads both at its next start.',
+  },
+  {
+    name: 'gemini',
+    placements: ({ workspace, home, isForUser, environment: { GEMINI_CLI_HOME: other } }, program) => {
+      const file = path.join(isForUser ? path.resolve(other || home) : workspace, '.gemini', 'settings.json');
+      return [
+        // Both limits are in milliseconds.
+        { kind: 'json', file, path: ['hooks', 'AfterAgent', -1], value: { hooks: [{ name: 'conductor', type: 'command', command: gate(program), timeout: WAIT_SECONDS * 1_000 }] } },
+        { kind: 'json', file, path: ['mcpServers', 'conductor'], value: { ...server(program), env: GEMINI_PASSES, timeout: SOLVE_SECONDS * 1_000 } },
+      ];
+    },
+    then: 'Gemini CLI reads both at its next start; of a project\'s folder, only where you trust the folder.',
   },
   {
     name: 'opencode',

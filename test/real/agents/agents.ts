@@ -1,5 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { SimulatorServer } from '../../../backend/simulator/server.ts';
+import type { HandsRule } from '../../../backend/simulator/worker-model.ts';
+import { startGeminiServer } from './gemini-server.ts';
 
 export interface Place {
   /** The simulator. */
@@ -67,7 +70,23 @@ export const AGENTS: readonly Agent[] = [
     args: (question) => ['run', '-m', 'sim/sim-cedar', question],
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
   },
+  {
+    name: '@google/gemini-cli',
+    program: 'gemini',
+    setup: 'gemini',
+    wire: 'Gemini',
+    prepare: ({ home }) => file(path.join(home, '.gemini'), 'settings.json', JSON.stringify({
+      security: { auth: { selectedType: 'gemini-api-key' } }, privacy: { usageStatisticsEnabled: false }, general: { enableAutoUpdate: false },
+    })),
+    args: (question) => ['--model', 'sim-dune', '--yolo', '--prompt', question],
+    env: ({ url }) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'none', GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
+  },
 ];
+
+/** A simulated model behind the agent's wire format. */
+export async function modelOf({ wire }: Agent, hands: HandsRule): Promise<{ readonly url: string; close(): Promise<void> }> {
+  return wire === 'Gemini' ? await startGeminiServer(hands) : await SimulatorServer.start({ seed: 1, latency: 0, hands });
+}
 
 async function file(folder: string, name: string, text: string): Promise<void> {
   await mkdir(folder, { recursive: true });

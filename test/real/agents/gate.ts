@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { SimulatorServer } from '../../../backend/simulator/server.ts';
 import type { HandsRule } from '../../../backend/simulator/worker-model.ts';
-import { AGENTS, type Agent } from './agents.ts';
+import { AGENTS, modelOf, type Agent } from './agents.ts';
 import { handsOf } from './editing.ts';
 import { outputOf } from './output-of.ts';
 
@@ -14,7 +13,7 @@ import { outputOf } from './output-of.ts';
  * Whether the gate keeps real agents at work: each is set up by `conductor install`, its simulated model breaks a test and says that it is done, is kept
  * from stopping, reads the test that fails, mends it, and may stop. Each has a home of its own: nobody's login is read.
  *
- *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai
+ *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli
  *     node with-node.mjs node test/real/agents/gate.ts --agents FOLDER
  */
 
@@ -63,7 +62,7 @@ async function tryAgent(agent: Agent): Promise<boolean> {
   const [home, project] = [path.join(root, 'home'), path.join(root, 'project')];
   const file = path.join(project, 'src/sum.js');
   const seen: string[] = [];
-  const server = await SimulatorServer.start({ seed: 1, latency: 0, hands: careless(file, seen) });
+  const server = await modelOf(agent, careless(file, seen));
   try {
     await Promise.all([home, path.join(project, 'src'), path.join(project, 'test')].map((folder) => mkdir(folder, { recursive: true })));
     await writeFile(path.join(project, 'package.json'), JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }));

@@ -2,8 +2,7 @@ import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { SimulatorServer } from '../../../backend/simulator/server.ts';
-import { AGENTS, type Agent } from './agents.ts';
+import { AGENTS, modelOf, type Agent } from './agents.ts';
 import { edits, type Seen } from './editing.ts';
 import { outputOf } from './output-of.ts';
 
@@ -11,7 +10,7 @@ import { outputOf } from './output-of.ts';
  * Whether real agents complete a loop of tools against the simulated servers, which then speak tools as the real ones do. Each gets a project,
  * a home and an environment of its own: nobody's login is read.
  *
- *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai
+ *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli
  *     node with-node.mjs node test/real/agents/run.ts --agents FOLDER
  */
 
@@ -34,7 +33,7 @@ async function tryAgent(agent: Agent): Promise<boolean> {
   const file = path.join(project, 'greeting.txt');
   await writeFile(file, 'hello, loud fox\n');
   const seen: Seen = { turns: 0, results: 0 };
-  const server = await SimulatorServer.start({ seed: 1, latency: 0, hands: edits({ file, wanted: WANTED }, seen) });
+  const server = await modelOf(agent, edits({ file, wanted: WANTED }, seen));
   try {
     const place = { url: server.url, home, project };
     await agent.prepare?.(place);
