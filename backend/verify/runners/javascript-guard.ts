@@ -12,9 +12,10 @@ import type { RunToPrepare } from './test-runner.ts';
  * the sender's id. vitest's workers do not learn of their end, so there it writes with each message to the runner, and the last line of a
  * sender counts. No line means that nothing was replaced.
  */
-const javascriptGuard = ({ watch, destination, option }: GuardFiles): string => `
+const javascriptGuard = ({ watch, destination, option, before }: GuardFiles): string => `
 'use strict';
 const { isMainThread, parentPort, threadId } = require('worker_threads');
+${before}
 const isNodeTest = isMainThread && String(process.env.NODE_TEST_CONTEXT).startsWith('child');
 // Node resolves modules in a thread of its own, which has no port to a parent. What is done there before it is ready stops the process.
 const isVitest = (process.env.VITEST || /[\\\\/](?:vitest|tinypool)[\\\\/]/.test(process.argv[1])) && (isMainThread ? process.send : parentPort);
@@ -51,6 +52,7 @@ interface GuardFiles {
   readonly watch: string;
   readonly destination: string;
   readonly option: string;
+  readonly before: string;
 }
 
 export interface GuardOfTests {
@@ -60,12 +62,15 @@ export interface GuardOfTests {
   read(): Promise<readonly WatchEvent[]>;
 }
 
-/** Writes the guard, for a run whose `watch` (absolute) is `javascript-watch.ts`. */
-export async function guardOfTests({ tools, report }: RunToPrepare, watch: string): Promise<GuardOfTests> {
+/**
+ * Writes the guard, for a run whose `watch` (absolute) is `javascript-watch.ts`.
+ * @param before source text that every Node process runs first, with `isMainThread` in scope
+ */
+export async function guardOfTests({ tools, report }: RunToPrepare, watch: string, before = ''): Promise<GuardOfTests> {
   const guard = path.join(tools, 'conductor-guard.cjs');
   const destination = path.join(report, `${randomUUID()}.replaced`);
   const option = `--require=${nodeOption(guard)}`;
-  await writeFile(guard, javascriptGuard({ watch, destination, option }));
+  await writeFile(guard, javascriptGuard({ watch, destination, option, before }));
   await writeFile(destination, '', { mode: 0o600 });
   return { option, read: async () => parseGuard(await readReportFile(destination)) };
 }

@@ -1,33 +1,17 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-
-/** What vitest can check types with. It looks for them on PATH first. */
-const CHECKERS = ['tsc', 'vue-tsc', 'tsgo'];
-
 /**
- * A compiler that vitest starts keeps what it has learned beside vitest's own files. There it may not write, and takes that for an error in
- * the types. Each script in this folder starts the project's compiler, and has it keep that in the temporary folder of the run.
+ * Source text for the guard of vitest's processes. A compiler that vitest starts keeps what it has learned beside vitest's own files. There it may
+ * not write, and vitest takes that for an error in the types. So the compiler is told another place, in the temporary folder of the run. The guard is
+ * loaded by the compiler itself, since newer versions of vitest search the project's own folders before PATH.
  *
- * Returns the folder (absolute, below `tools`), which has to be searched before all others.
+ * vitest names the place in an option, and before 3.0 in a configuration of its own, `tsconfig.vitest-temp.json`, which an option overrides.
  */
-export async function typeCheckers(tools: string): Promise<string> {
-  const folder = path.join(tools, 'checkers');
-  await mkdir(folder, { recursive: true });
-  for (const name of CHECKERS) {
-    const file = path.join(folder, name);
-    await writeFile(file, script(name));
-    await chmod(file, 0o755);
-  }
-  return folder;
+export const TYPE_CHECKER = `
+if (isMainThread && /[\\\\/](?:tsc|vue-tsc|tsgo)(?:\\.[cm]?js)?$/.test(process.argv[1])) {
+  const { argv } = process;
+  const option = '--tsBuildInfoFile';
+  const place = require('path').join(require('os').tmpdir(), 'types-' + process.pid + '.tsbuildinfo');
+  const at = argv.indexOf(option);
+  if (at >= 0) argv[at + 1] = place;
+  else if (argv.some((word) => word.includes('vitest-temp'))) argv.push(option, place);
 }
-
-const script = (name: string): string => `#!/bin/sh
-here=$(dirname "$0")
-PATH=$(printf %s "$PATH" | tr : '\\n' | grep -vxF "$here" | tr '\\n' :)
-PATH=\${PATH%:}
-export PATH
-case " $* " in
-  *" --tsBuildInfoFile "* | *vitest-temp*) exec ${name} "$@" --tsBuildInfoFile "\${TMPDIR:-/tmp}/types-$$.tsbuildinfo" ;;
-  *) exec ${name} "$@" ;;
-esac
 `;

@@ -3,7 +3,7 @@ import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaS
 import { parseJestReport } from './jest-report.ts';
 import { checkWatch } from './python-report.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
-import { typeCheckers } from './type-checker.ts';
+import { TYPE_CHECKER } from './type-checker.ts';
 import type { TestRunner } from './test-runner.ts';
 import { VITEST_WITNESS } from './vitest-witness.ts';
 import { witnessedRun } from './witnessed-run.ts';
@@ -28,7 +28,7 @@ export const vitest: TestRunner<'vitest'> = {
 
   async prepare(run) {
     const { destination, option, watch, hasEnded, readReport } = await witnessedRun(run, { isMain: MAIN, witness: VITEST_WITNESS });
-    const guard = await guardOfTests(run, watch);
+    const guard = await guardOfTests(run, watch, TYPE_CHECKER);
     const command = withOptions(run.command, VITEST.programs, {
       remove: ['--reporter', '--outputFile', '--bail'],
       flags: ['--watch', '-w', '--ui', '--update', '-u', '--passWithNoTests', '--coverage'],
@@ -40,7 +40,7 @@ export const vitest: TestRunner<'vitest'> = {
       command: prepared.command,
       // With it, vitest neither watches nor writes the snapshots that a test lacks.
       environment: { ...prepared.environment, CI: 'true' },
-      programFolders: [await typeCheckers(run.tools), ...(await binFolders(run))],
+      programFolders: await binFolders(run),
       hasEnded,
       readReport: async () => {
         const report = await readReport((text) => parseJestReport(text, run.shown));

@@ -96,6 +96,23 @@ await import('./late.mjs');
     mended: ['src/money.test.ts > is shown'],
   },
 
+  'types that are checked with the tests, of which the compiler keeps what it has learned': {
+    files: {
+      ...installed('.bin', 'vitest', 'vite', 'typescript'),
+      'package.json': MODULE,
+      'tsconfig.json': '{"compilerOptions":{"strict":true,"noEmit":true,"allowImportingTsExtensions":true,"module":"esnext","moduleResolution":"bundler","skipLibCheck":true,"types":[]},"include":["src"]}',
+      'vitest.config.ts': `
+import { defineConfig } from 'vitest/config';
+export default defineConfig({ test: { typecheck: { enabled: true, include: ['src/**/*.test.ts'] } } });
+`,
+      'src/money.ts': MONEY,
+      'src/money.test.ts': "import { expect, it } from 'vitest';\nimport { format, money } from './money.ts';\nit('is shown', () => { expect(format(money(100))).toBe('1.00 EUR'); });\n",
+    },
+    fix: MONEY_FIX,
+    command: 'npm test',
+    mended: ['src/money.test.ts > is shown'],
+  },
+
   'snapshots in files and in the test, fake timers and dates, mocked modules, spies, fixtures, soft and polled expectations': {
     files: {
       ...VITEST,
