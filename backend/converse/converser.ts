@@ -11,7 +11,7 @@ import type { RunListener, RunService } from '../solve/run-service.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
 import { mostPictureTokens } from '../workers/limits/picture-tokens.ts';
 import type { ClientTools } from './client-tools.ts';
-import { goesOnFrom, isOwnBusiness } from './own-business.ts';
+import { goesOnFrom, isAskedOfAnswer, isOwnBusiness } from './own-business.ts';
 import { personWords } from './person-words.ts';
 import { checkedMessages, partedPictures } from './question-pictures.ts';
 import { TurnError } from './turn-error.ts';
@@ -80,7 +80,8 @@ export class Converser {
   async turn(asked: ConverseRequest, options: TurnOptions): Promise<ConverseResult> {
     options.signal.throwIfAborted();
     const request = { ...asked, messages: checkedMessages(asked.messages) };
-    const isOwn = isOwnBusiness(request);
+    // A program may also write the beginning of the first answer itself; that is a question of its person.
+    const isOwn = isOwnBusiness(request) || (isAskedOfAnswer(request.messages) && this.#spokeLast.has(sessionKey(request)));
     const result = await this.#turn(request, options, isOwn);
     if (request.model !== CONDUCTOR_MODEL) return result;
     const ofKey = request.account?.id ?? '';

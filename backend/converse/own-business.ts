@@ -1,5 +1,5 @@
 import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
-import { isReminder, personWords } from './person-words.ts';
+import { isReminder, isRepair, personWords } from './person-words.ts';
 
 /*
  * What agents ask for themselves and no person asked: a title for the conversation, a summary of it before they shorten it, what is worth to be
@@ -17,6 +17,8 @@ const ASKS_OF_THIS = new RegExp(String.raw`${KINDS}[^.]{0,120}${THIS}|${THIS}[^.
 const ASKS = new RegExp(String.raw`\bsummar\w+[^.\n]{0,40}${THIS}`, 'i');
 /** Aider asks for one after each change, and shows the change and what was said of it. */
 const COMMITS = /\b(?:generat|writ|creat)\w*\b[^.]{0,80}\bcommit messages?\b/i;
+/** Open WebUI asks so for a title, tags, questions that may follow and what to search for, after each answer, and to complete what is being typed. */
+const asksOfHistory = (words: string): boolean => words.startsWith('### Task:\n') && words.includes('<chat_history>') && words.includes('</chat_history>');
 /** Qwen Code keeps memories beside the conversation, with tools. */
 const KEEPS = /^You are (?:now acting as the|performing a) managed memory\b/;
 /** The instructions of an agent for its proper work are long, and may speak of anything. */
@@ -30,10 +32,11 @@ type Asked = Pick<Conversation, 'messages' | 'tools' | 'toolChoice'>;
 export function isOwnBusiness({ messages, tools, toolChoice }: Asked): boolean {
   const words = personWords(messages);
   const hasBegun = messages.some(({ role }) => role === 'assistant');
-  if (hasBegun && (ASKS.test(words) || isReminded(messages))) return true;
+  if (isReminded(messages) || (hasBegun && ASKS.test(words))) return true;
   if (messages.some(({ role, content }) => role === 'system' && KEEPS.test(content))) return true;
   // Copilot leaves them in for caches, too, and forbids them.
   if (tools.length > 0 && toolChoice !== 'none') return false;
+  if (!hasBegun && asksOfHistory(words)) return true;
   const instructions = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n');
   if (instructions.length <= MAX_INSTRUCTIONS && (INSTRUCTS.test(instructions) || COMMITS.test(instructions))) return true;
   if (words.length > MAX_INSTRUCTIONS) return false;
@@ -41,10 +44,17 @@ export function isOwnBusiness({ messages, tools, toolChoice }: Asked): boolean {
   return messages.some(hasCalls) ? INSTRUCTS.test(words) : (instructions !== '' || hasBegun) && ASKS_OF_THIS.test(words);
 }
 
-/** Whether nothing but a reminder came after an answer, with or without an instruction beside it. */
+/** Whether nothing but a reminder came after an answer, with or without an instruction beside it. An answer that is to be repaired may be left out. */
 function isReminded(messages: readonly SpokenMessage[]): boolean {
-  const [answer, reminder] = messages.filter(({ role }) => role !== 'system').slice(-2);
-  return answer?.role === 'assistant' && reminder !== undefined && isReminder(reminder);
+  const [before, reminder] = messages.filter(({ role }) => role !== 'system').slice(-2);
+  if (before === undefined || reminder === undefined) return false;
+  return isRepair(reminder) || (before.role === 'assistant' && isReminder(reminder));
+}
+
+/** Whether the last word is an answer that stays as it is: who wrote it is asked for it in another form, as LangGraph's agents do. */
+export function isAskedOfAnswer(messages: readonly SpokenMessage[]): boolean {
+  const last = messages.findLast(({ role }) => role !== 'system');
+  return last?.role === 'assistant' && !hasCalls(last);
 }
 
 /** Whether the newest message, but for what the agent adds after it, holds a summary that was asked for so: the agent goes on by itself after it has shortened the conversation. */

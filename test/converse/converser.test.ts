@@ -229,6 +229,17 @@ describe('what an agent asks for itself', () => {
     expect(server.of('planner')).toHaveLength(2);
   });
 
+  it('is answered so where the last answer alone is asked for in another form, and not where a program begins the first answer itself', async () => {
+    const { converser } = started();
+    script = ({ model, messages }) => (model === 'planner' ? PLAN : messages.at(-1)?.role === 'assistant' ? '{"name":"sum"}' : 'The sum.');
+    await converser.turn(asked([user('Mend the first'), { role: 'assistant', content: 'It is' }]), quietly);
+    const first = await converser.turn(asked([user('Mend it')]), quietly);
+    expect(server.of('planner')).toHaveLength(2);
+    const formed = await converser.turn(asked([user('Mend it'), spoke(first)], { format: 'json' }), quietly);
+    expect([formed.text, formed.worker]).toEqual(['{"name":"sum"}', 'second']);
+    expect(server.of('planner')).toHaveLength(2);
+  });
+
   it('does not keep it from going on from a summary when it asks for a title between', async () => {
     const { converser } = started();
     const spoken = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { goesOnFrom, isOwnBusiness } from '../../backend/converse/own-business.ts';
+import { goesOnFrom, isAskedOfAnswer, isOwnBusiness } from '../../backend/converse/own-business.ts';
 import type { SpokenMessage } from '../../backend/protocol/conversation.ts';
 
 const user = (content: string): SpokenMessage => ({ role: 'user', content });
@@ -21,6 +21,11 @@ describe('what agents ask for themselves', () => {
     ['Aider\'s message of a commit', [system('You are an expert software engineer that generates concise, one-line Git commit messages based on the provided diffs.'), user('USER: Mend the sum\n\n# Diffs:\n+1')], []],
     ['Aider\'s summary', [system('*Briefly* summarize this partial conversation about programming.'), user('# USER\nMend the sum')], []],
     ['Pi\'s summary', [system('You are a context summarization assistant.'), user('<conversation>\n[User]: Mend the sum\n</conversation>')], []],
+    ['Open WebUI\'s title', [user('### Task:\nGenerate a concise title summarizing the chat history.\n### Chat History:\n<chat_history>\nUSER: Mend the sum\n</chat_history>')], []],
+    ['Open WebUI\'s questions that may follow', [user('### Task:\nPredict 3-5 useful messages this user might naturally send next to advance their current objective.\n### Chat History:\n<chat_history>\nUSER: Mend the sum\n</chat_history>')], []],
+    ['Pydantic AI\'s word on an empty answer, which it leaves out', [user('Mend the sum'), user('Validation feedback:\nPlease return text or call a tool.\n\nFix the errors and try again.')], [READ]],
+    ['mini-swe-agent\'s word on an answer without a call, which it leaves out', [...spoken, user('Tool call error:\n\n<error>\nNo tool calls found in the response.\n</error>')], [READ]],
+    ['what a tool of smolagents returned', [user('New task:\nMend the sum'), answered('Calling tools: []'), user('Observation:\n1')], [READ]],
     ['Qwen Code\'s care of its memories', [system('You are performing a managed memory dream — a reflective pass over durable memory files.'), user('Consolidate.')], [READ]],
   ])('%s is one', (_name, messages, tools) => {
     expect(isOwnBusiness({ messages, tools })).toBe(true);
@@ -29,6 +34,8 @@ describe('what agents ask for themselves', () => {
   it.each([
     ['a task about summaries', [user('Write a function that makes a summary of a conversation.')], [READ]],
     ['such a task later on', [...spoken, user('Write a function that makes a summary of a conversation.')], [READ]],
+    ['a question with documents that Open WebUI adds', [user('### Task:\nRespond to the user query using the provided context.\n<context>\n1\n</context>\n\nWhat is a sum?')], []],
+    ['a first message that begins as a repair does', [user('Validation errors found:\nname is missing. Why?')], []],
     ['a question without tools', [user('How does a chat make a title of its conversation?')], []],
     ['a question of a program with instructions of its own', [system('Be brief.'), user('What is a sum?')], []],
     ['a task about titles for an agent that brings no tools', [system('Act as an expert software developer.'), user('Change the greeting.'), answered('Ok.'), user('Add a title to the chat page, and a summary of the thread.')], []],
@@ -37,6 +44,10 @@ describe('what agents ask for themselves', () => {
   ])('%s is none', (_name, messages, tools) => {
     expect(isOwnBusiness({ messages, tools })).toBe(false);
   });
+});
+
+it('knows that an answer is asked for once more, and no calls of tools', () => {
+  expect([isAskedOfAnswer([user('Mend the sum'), answered('Mended.')]), isAskedOfAnswer(spoken.slice(0, 2)), isAskedOfAnswer([user('Mend the sum')])]).toEqual([true, false, false]);
 });
 
 it('is what is asked while tools are offered, but may not be called, as Copilot asks for a summary', () => {

@@ -13,6 +13,7 @@ it.each([
   ['the tag around it', [user('<user_input mode="yolo">Mend it</user_input>')], 'Mend it'],
   ['what an agent adds beside such a tag', [user('<environment_context>\nLinux\n</environment_context>\n<userRequest>\nMend it\n</userRequest>\nReply in English.')], 'Mend it'],
   ['the time that Copilot puts before it', [user('<current_datetime>2026-11-28T05:20:51.505+00:00</current_datetime>\n\nMend it')], 'Mend it'],
+  ['what Kilo adds after it', [user('Mend it\n\n\n<environment_details>\nMessage time: 2026-11-28T13:14:45Z\n</environment_details>')], 'Mend it'],
   ['a reminder after it', [user('<user_input mode="yolo">Mend it</user_input>'), user(REMINDER)], 'Mend it'],
   ['a reminder after the answer', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user(REMINDER)], 'Mend it'],
   ['nothing but added words', [user('<system-reminder>Go on.</system-reminder>')], '<system-reminder>Go on.</system-reminder>'],
@@ -39,6 +40,17 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('# 2 SEARCH/REPLACE blocks failed to match!\n'))).toBe(true);
   expect(isReminder(user('# Fix any errors below, if possible.\n\n## src/sum.js'))).toBe(true);
   expect(isReminder(user('I added these files to the chat: src/sum.js\nLet me know if there are others we should add.'))).toBe(true);
+  // Pydantic AI 2.68, Instructor 1.17, smolagents 1.26, mini-swe-agent 2.4.6, gptme 0.35.1.
+  expect(isReminder(user('2 validation errors:\n```json\n[]\n```\n\nFix the errors and try again.'))).toBe(true);
+  expect(isReminder(user('Validation feedback:\nPlease return text or call a tool.\n\nFix the errors and try again.'))).toBe(true);
+  expect(isReminder(user('Validation Error found:\nNo choices\nRecall the function correctly, fix the errors'))).toBe(true);
+  expect(isReminder(user('Observation:\ncontent of a'))).toBe(true);
+  expect(isReminder(user('Error:\nError in code parsing:\nno code\nNow let\'s retry: take care not to repeat previous errors!'))).toBe(true);
+  expect(isReminder(user('Tool call error:\n\n<error>\nNo tool calls found in the response.\n</error>'))).toBe(true);
+  expect(isReminder(user('<returncode>0</returncode>\n<output>\n1\n</output>'))).toBe(true);
+  expect(isReminder(user('<system>No tool call detected in last message. Did you mean to finish?</system>'))).toBe(true);
+  expect(isReminder(user('Error:\nCannot find module "a"'))).toBe(false);
+  expect(isReminder(user('<system>a</system> is what the file holds. Why?'))).toBe(false);
   expect(isReminder(user('<system-reminder>\nBe brief.\n</system-reminder>\nMend it'))).toBe(false);
   expect(isReminder(user('The log says [SYSTEM] halted. Why?'))).toBe(false);
   expect(isReminder({ role: 'tool', callId: 'c', content: '[ERROR] no such file' })).toBe(false);
