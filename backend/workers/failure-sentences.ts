@@ -1,3 +1,4 @@
+import { providerWords } from '../protocol/provider-words.ts';
 import { factsOf } from '../protocol/providers.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerErrorKind } from './errors.ts';
@@ -24,7 +25,7 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
   const name = `Worker "${worker.id}"`;
   const server = serverName(worker);
   const key = worker.key === undefined ? 'a key' : `the key ${worker.key}`;
-  const said = details.quote === undefined ? '' : ` (it said: "${details.quote}")`;
+  const said = providerWords(details.quote);
   switch (kind) {
     case 'authentication':
       return `${name}: ${server} does not accept ${key}${said}; set a valid one.`;

@@ -32,7 +32,7 @@ export interface ScriptedCall {
  * begun and goes on when the promise resolves, nothing but an end of the connection, or calls of tools, which may end with the tokens, too.
  */
 export type ScriptedAnswer =
-  | string | { cutOff: string } | { status: number; code?: string; retryAfter?: number } | { begin: string; rest: Promise<string> } | { hangsUp: true }
+  | string | { cutOff: string } | { status: number; code?: string; retryAfter?: number; message?: string } | { begin: string; rest: Promise<string> } | { hangsUp: true }
   | { text?: string; calls: readonly ScriptedCall[]; isCutOff?: boolean };
 
 const FORMATS: Readonly<Record<string, WireFormat>> = {
@@ -107,9 +107,9 @@ export class ScriptedServer {
     const said = script(scripted);
     if (typeof said === 'object' && 'hangsUp' in said) return void request.socket.destroy();
     if (typeof said === 'object' && 'status' in said) {
-      const { status, code, retryAfter } = said;
+      const { status, code, retryAfter, message = `scripted ${status}` } = said;
       if (retryAfter !== undefined) response.setHeader('retry-after', String(retryAfter));
-      return fail(status, { error: { message: `scripted ${status}`, ...(code !== undefined && { code }) } });
+      return fail(status, { error: { message, ...(code !== undefined && { code }) } });
     }
     const begin = typeof said === 'string' ? said : 'cutOff' in said ? said.cutOff : 'begin' in said ? said.begin : said.text ?? '';
     const calls = typeof said === 'object' && 'calls' in said ? said.calls : [];

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MOMENTARY_FAILURES } from '../../protocol/failure-kinds.ts';
+import { withoutProviderWords } from '../../protocol/provider-words.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 
 interface Details {
@@ -7,6 +8,7 @@ interface Details {
   readonly retryAfterMs?: number | undefined;
   /** Whether the same request may succeed soon. Clients of both SDKs obey it. */
   readonly isWorthRetry?: boolean;
+  readonly cause?: unknown;
 }
 
 /** An answer that is an error: the status by which clients decide whether to try again, and OpenAI's type of it. */
@@ -17,8 +19,8 @@ export class EndpointError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly isWorthRetry: boolean;
 
-  constructor(status: number, type: string, code: string, message: string, { retryAfterMs, isWorthRetry = false }: Details = {}) {
-    super(message);
+  constructor(status: number, type: string, code: string, message: string, { retryAfterMs, isWorthRetry = false, cause }: Details = {}) {
+    super(message, { cause });
     this.status = status;
     this.type = type;
     this.code = code;
@@ -71,6 +73,16 @@ const PASSING = [502, 'server_error'] as const;
  */
 const LASTING = [400, WORKER_ERROR] as const;
 
+/**
+ * By such words anywhere in an error, OpenCode and Kilo take it for one that passes, whatever its status and headers say, and try again for minutes
+ * while their person is told nothing. Providers write them into errors that last; Conductor's own sentences about those have none.
+ */
+export const SOUNDS_PASSING = new RegExp([
+  String.raw`\b(?:429|50[0-4]|524)\b`, String.raw`rate[ _-]?(?:limit|increased)|too[ _]many[ _]requests`, String.raw`overloaded|unavailable|exhausted|at capacity`,
+  String.raw`(?:internal|server|network|connection)[ _-]error|provider[ _-]returned[ _-]error`, String.raw`terminated|failed to fetch|fetch failed|socket|upstream|connection (?:refused|lost)|getaddrinfo|\be[a-z]*(?:refused|reset|notfound|timedout|again)\b`,
+  String.raw`\b(?:timeout|timed out|time out)\b`, String.raw`\b(?:re)?try (?:again (?:later|in\b)|your request)`,
+].join('|'), 'i');
+
 export function endpointError(error: unknown): EndpointError {
   if (error instanceof EndpointError) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -78,7 +90,8 @@ export function endpointError(error: unknown): EndpointError {
   const { kind, retryAfterMs } = error;
   const isWorthRetry = WORTH_RETRY.has(kind);
   const [status, type, code] = BY_KIND[kind] ?? [...(isWorthRetry ? PASSING : LASTING), kind.replaceAll('-', '_')];
-  return new EndpointError(status, type, code, message, { retryAfterMs, isWorthRetry });
+  const told = isWorthRetry ? message : withoutProviderWords(message, SOUNDS_PASSING, ' (what it said stands in Conductor\'s run)');
+  return new EndpointError(status, type, code, told, { retryAfterMs, isWorthRetry, cause: error });
 }
 
 /** As OpenAI's clients read it. They try again after 408, 409, 429 and 5xx, but not where a header says that it does not help. */

@@ -132,7 +132,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     else throw invalid(`There is nothing at ${request.method} ${path}: this endpoint has ${Object.keys(ROUTES).map((one) => one.replace(' ', ' /v1')).join(', ')}.`, 404, 'not_found');
   } catch (error) {
     const problem = endpointError(error);
-    if (problem.status >= 500 || problem.type === WORKER_ERROR) parts.log(problem.message);
+    if (problem.status >= 500 || problem.type === WORKER_ERROR) parts.log(problem.cause instanceof Error ? problem.cause.message : problem.message);
     const { status, body } = (isAnthropic(request) || path.startsWith('/messages') ? messages : chatCompletions).error(problem);
     if (!response.headersSent) sendJson(response, status, body, problem.headers);
     else if (!response.writableEnded) response.destroy();

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
+import { SOUNDS_PASSING } from '../../../backend/cli/serve/endpoint-error.ts';
+import { workerConfigSchema } from '../../../backend/protocol/worker-config.ts';
+import { failureSentence } from '../../../backend/workers/failure-sentences.ts';
 import { FORMATS, post } from './formats.ts';
 import { PLAN, served } from './served.ts';
 
@@ -120,6 +123,27 @@ describe('an error of a worker, in a stream', () => {
       expect([response.status, typeIn(body)]).toEqual([400, name === 'Messages' ? 'invalid_request_error' : 'worker_error']);
       expect(place.logged.slice(before)).toEqual([expect.stringContaining('requires a key')]);
     }
+  });
+
+  it('that lasts is told without what a provider said of it, where programs would take that for one of a moment', async () => {
+    const said = 'Provider returned error 500: try again later';
+    for (const { path, ask } of FORMATS) {
+      const before = place.logged.length;
+      place.script = () => ({ status: 402, message: said });
+      const response = await post(place, path, ask('Who pays?'));
+      const told = await response.text();
+      expect([response.status, told]).toEqual([400, expect.stringContaining('has no credit left (what it said stands in Conductor\'s run); top it up')]);
+      expect(told).not.toMatch(SOUNDS_PASSING);
+      expect(place.logged.slice(before)).toEqual([expect.stringContaining(said)]);
+      place.script = () => ({ status: 402, message: 'See example.org' });
+      expect(await (await post(place, path, ask('Who pays then?'))).text()).toContain('See example.org');
+    }
+  });
+
+  it('that lasts is not told by words that programs take for one of a moment', () => {
+    const worker = workerConfigSchema.parse({ id: 'first', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:4100/v1', model: 'm', maxOutputTokens: 1_000 });
+    const lasting = ['authentication', 'missing-key', 'payment', 'permission', 'not-found', 'invalid-request', 'context-overflow', 'too-large', 'empty-answer', 'model-unusable', 'agent-failed'] as const;
+    for (const kind of lasting) expect(failureSentence(kind, worker)).not.toMatch(SOUNDS_PASSING);
   });
 
   it('of a moment, or of the request, has a status in every format', async () => {

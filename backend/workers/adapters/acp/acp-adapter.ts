@@ -1,6 +1,7 @@
 import { Readable, Transform, Writable } from 'node:stream';
 import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type ClientContext, type NewSessionResponse, type PromptResponse } from '@agentclientprotocol/sdk';
 import { VERSION } from '../../../protocol/product-version.ts';
+import { providerWords } from '../../../protocol/provider-words.ts';
 import { NO_USAGE } from '../../../protocol/token-counts.ts';
 import { AGENTS_OWN_MODEL, type WorkerConfig } from '../../../protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from '../../errors.ts';
@@ -176,7 +177,7 @@ export class AcpAdapter implements ModelAdapter {
     if (exceeded !== undefined) return this.#failure('agent-failed', `the agent exceeded its limit of ${exceeded === 'output' ? 'what it may print' : exceeded} and was stopped`);
     const last = stderr.trim().split('\n').at(-1) ?? '';
     const said = quotable(last, { key: this.#parts.key, prompts: [] });
-    return this.#failure('agent-failed', `the agent ended ${exitCode === null ? 'by a signal' : `with exit code ${exitCode}`} before it had answered${said ? ` (it said: "${said}")` : ''}`);
+    return this.#failure('agent-failed', `the agent ended ${exitCode === null ? 'by a signal' : `with exit code ${exitCode}`} before it had answered${providerWords(said)}`);
   }
 
   #failureOf(error: unknown, signal: AbortSignal, prompts: readonly string[]): WorkerError {
@@ -192,7 +193,7 @@ export class AcpAdapter implements ModelAdapter {
         });
       }
       const said = quotable(detailOf(error), { key, prompts });
-      return this.#failure('agent-failed', `the agent answered with an error${said ? ` (it said: "${said}")` : ''}`);
+      return this.#failure('agent-failed', `the agent answered with an error${providerWords(said)}`);
     }
     return this.#failure('agent-failed', `the connection to the agent broke (${error instanceof Error ? error.message.slice(0, 200) : 'unknown error'})`);
   }
