@@ -5,6 +5,7 @@ import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ClientKeys, DuplicateKeyError } from './serve/client-keys.ts';
 import { openEndpoint } from './serve/endpoint.ts';
+import { GivenItems } from './serve/given-items.ts';
 import { printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -21,7 +22,7 @@ export const serveCommand: Command = async (args, context) => {
   const { terminal, connect, interrupted, interruptMeans, standardInput } = context;
   const port = values.port === undefined ? DEFAULT_PORT : whole(values.port, '--port', { from: 0, to: 65_535 });
   interruptMeans('Ending');
-  const endpoint = await openEndpoint({ keys, connect: () => connect(), port, log: (line) => terminal.say(printable(line)) });
+  const endpoint = await openEndpoint({ keys, given: new GivenItems({ home: context.conductorFolder, keys }), connect: () => connect(), port, log: (line) => terminal.say(printable(line)) });
   terminal.result(`http://127.0.0.1:${endpoint.port}/v1`);
   if ((await keys.list()).length === 0) terminal.say('No program has a key yet: conductor serve key add NAME');
   await new Promise<void>((resolve) => {

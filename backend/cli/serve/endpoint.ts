@@ -8,7 +8,7 @@ import { chatCompletions } from './chat-completions.ts';
 import type { ClientKeys } from './client-keys.ts';
 import { endpointError, EndpointError, invalid, WORKER_ERROR } from './endpoint-error.ts';
 import { EventStream } from './event-stream.ts';
-import { GivenItems } from './given-items.ts';
+import type { GivenItems } from './given-items.ts';
 import { countedPrompt, messages } from './messages.ts';
 import { isClaudeName, ModelList } from './model-list.ts';
 import { responses } from './responses.ts';
@@ -17,6 +17,7 @@ import type { AskedTurn, Wire } from './wire.ts';
 
 export interface EndpointOptions {
   readonly keys: Pick<ClientKeys, 'find'>;
+  readonly given: GivenItems;
   /** Connects to the backend; called again after the connection has ended. */
   readonly connect: () => Promise<BackendClient>;
   /** 0 for a free one. */
@@ -46,9 +47,9 @@ const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-s
 /** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws an error with a sentence if the port is taken */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const backend = new Backend(options.connect);
-  const given = new GivenItems();
+  options.given.sweep().catch((error: unknown) => options.log(String(error)));
   const server = createServer((request, response) => {
-    answer(request, response, { ...options, backend, given }).catch((error: unknown) => options.log(String(error)));
+    answer(request, response, { ...options, backend }).catch((error: unknown) => options.log(String(error)));
   });
   // A plan and its steps may take long; the client says when it does not wait any more.
   server.requestTimeout = 0;
@@ -92,7 +93,7 @@ class Backend {
   }
 }
 
-type Parts = EndpointOptions & { readonly backend: Backend; readonly given: GivenItems };
+type Parts = EndpointOptions & { readonly backend: Backend };
 
 interface Exchange extends Parts {
   readonly request: IncomingMessage;

@@ -1,5 +1,17 @@
-/** The most characters of all items together. */
-const MAX_CHARACTERS = 16 * 2 ** 20;
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ClientKeys } from './client-keys.ts';
+
+/** The most bytes of all items together. */
+const MAX_BYTES = 32 * 2 ** 20;
+/** What a file takes at least, so that their number is bounded, too. */
+const BLOCK_BYTES = 4_096;
+/** Items that were neither given nor named for so long belong to no conversation that goes on. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+/** After so many items, those beyond the limits are removed. */
+const SWEPT_AFTER = 500;
 
 interface Item {
   readonly id: string;
@@ -12,43 +24,82 @@ export interface OwnItems {
   find(id: string): unknown;
 }
 
+export interface GivenItemsOptions {
+  /** Conductor's folder, absolute. */
+  readonly home: string;
+  /** Whose key was taken back loses its items. */
+  readonly keys: Pick<ClientKeys, 'list'>;
+  readonly maxBytes?: number;
+}
+
 /**
  * What clients of Responses were given and may name by its id instead of sending it again, as Vercel's AI SDK does with messages unless it is told
- * to store nothing. The newest are kept, in memory alone.
+ * to store nothing. The newest are kept, each in a file of its own, so that a server that is started anew, or another one, knows them. They are
+ * written without a wait for the disk, and not through other threads: the client may name an item as soon as it has it.
  */
 export class GivenItems {
-  readonly #maxCharacters: number;
-  /** As JSON, the oldest first. */
-  readonly #texts = new Map<string, string>();
-  #characters = 0;
+  readonly #folder: string;
+  readonly #keys: Pick<ClientKeys, 'list'>;
+  readonly #maxBytes: number;
+  #written = 0;
 
-  constructor(maxCharacters = MAX_CHARACTERS) {
-    this.#maxCharacters = maxCharacters;
+  constructor({ home, keys, maxBytes = MAX_BYTES }: GivenItemsOptions) {
+    this.#folder = path.join(home, 'given');
+    this.#keys = keys;
+    this.#maxBytes = maxBytes;
   }
 
   of(account: string): OwnItems {
-    const keyOf = (id: string): string => `${account} ${id}`;
+    const folder = path.join(this.#folder, nameOf(account));
+    const fileOf = (id: string): string => path.join(folder, `${nameOf(id)}.json`);
     return {
-      keep: (item) => this.#keep(keyOf(item.id), JSON.stringify(item)),
+      keep: (item) => {
+        try {
+          mkdirSync(folder, { recursive: true, mode: 0o700 });
+          writeFileSync(fileOf(item.id), JSON.stringify(item), { mode: 0o600 });
+        } catch {
+          // The answer is worth more than that it can be named: a full disk costs the client no answer.
+        }
+        this.#written += 1;
+        if (this.#written % SWEPT_AFTER === 0) void this.sweep().catch(() => undefined);
+      },
       find: (id) => {
-        const text = this.#texts.get(keyOf(id));
-        return text === undefined ? undefined : JSON.parse(text) as unknown;
+        try {
+          const item: unknown = JSON.parse(readFileSync(fileOf(id), 'utf8'));
+          const now = new Date();
+          utimesSync(fileOf(id), now, now);
+          return item;
+        } catch {
+          return undefined;
+        }
       },
     };
   }
 
-  #keep(key: string, text: string): void {
-    this.#forget(key);
-    this.#texts.set(key, text);
-    this.#characters += text.length;
-    for (const oldest of this.#texts.keys()) {
-      if (this.#characters <= this.#maxCharacters) return;
-      this.#forget(oldest);
+  /** Removes what belongs to no key, is too old, or is beyond the limit, the oldest first. */
+  async sweep(): Promise<void> {
+    const kept: { readonly file: string; readonly bytes: number; readonly usedAt: number }[] = [];
+    // Before the keys, so that one that is made meanwhile loses nothing.
+    const found = await readdir(this.#folder).catch(() => []);
+    const owners = new Set((await this.#keys.list()).map(({ id }) => nameOf(id)));
+    for (const owner of found) {
+      const folder = path.join(this.#folder, owner);
+      if (!owners.has(owner)) await rm(folder, { recursive: true, force: true });
+      else {
+        for (const name of await readdir(folder).catch(() => [])) {
+          const file = path.join(folder, name);
+          const facts = await stat(file).catch(() => undefined);
+          if (facts) kept.push({ file, bytes: Math.max(facts.size, BLOCK_BYTES), usedAt: facts.mtimeMs });
+        }
+      }
+    }
+    let bytes = 0;
+    for (const one of kept.sort((a, b) => b.usedAt - a.usedAt)) {
+      bytes += one.bytes;
+      if (bytes > this.#maxBytes || Date.now() - one.usedAt > KEPT_MS) await rm(one.file, { force: true });
     }
   }
-
-  #forget(key: string): void {
-    this.#characters -= this.#texts.get(key)?.length ?? 0;
-    this.#texts.delete(key);
-  }
 }
+
+/** Ids may hold what file names may not. */
+const nameOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);

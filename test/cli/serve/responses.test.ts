@@ -1,7 +1,10 @@
+import { readdir, utimes } from 'node:fs/promises';
+import path from 'node:path';
 import OpenAI, { type APIError } from 'openai';
 import type { NamespaceTool, Response, ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { GivenItems } from '../../../backend/cli/serve/given-items.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PLAN, served } from './served.ts';
 
 /* OpenAI's own client against the endpoint, in the format of Responses. */
@@ -39,6 +42,15 @@ describe('what was given here', () => {
     }
   });
 
+  it('may be named when the server has been started again', async () => {
+    place.script = () => 'One.';
+    const input: ResponseInput = [{ role: 'user', content: 'Count' }];
+    const one = await client().responses.create(ask(input, { model: 'first' }));
+    await place.restart();
+    expect((await client().responses.create(ask([...input, ...references(one), { role: 'user', content: 'On' }], { model: 'first' }))).output_text).toBe('One.');
+    expect(place.workers.of('first').at(-1)?.messages[1]).toMatchObject({ role: 'assistant', content: 'One.' });
+  });
+
   it('is not kept of a program that stores nothing', async () => {
     place.script = () => 'One.';
     const input: ResponseInput = [{ role: 'user', content: 'Count' }];
@@ -47,10 +59,22 @@ describe('what was given here', () => {
   });
 });
 
-it('forgets the oldest items first', () => {
-  const own = new GivenItems(40).of('a');
-  for (const id of ['one', 'two', 'three']) own.keep({ id, type: 'x' } as { id: string });
-  expect([own.find('one'), own.find('two'), own.find('three')]).toEqual([undefined, undefined, { id: 'three', type: 'x' }]);
+it('forgets the items first that were neither given nor named for longest, and those of a key that was taken back', async () => {
+  const home = await temporaryFolder();
+  const accounts = [{ id: 'a', name: 'a' }, { id: 'b', name: 'b' }];
+  const given = new GivenItems({ home, keys: { list: async () => accounts }, maxBytes: 2 * 4_096 });
+  const [own, other] = [given.of('a'), given.of('b')];
+  for (const id of ['one', 'two', 'three']) own.keep({ id });
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  for (const file of await readdir(home, { recursive: true })) if (file.endsWith('.json')) await utimes(path.join(home, file), anHourAgo, anHourAgo);
+  own.keep({ id: 'three' });
+  expect(own.find('one')).toEqual({ id: 'one' });
+  await given.sweep();
+  expect([own.find('one'), own.find('two'), own.find('three')]).toEqual([{ id: 'one' }, undefined, { id: 'three' }]);
+  other.keep({ id: 'four' });
+  accounts.pop();
+  await given.sweep();
+  expect([other.find('four'), own.find('three')]).toEqual([undefined, { id: 'three' }]);
 });
 
 describe('an answer', () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { openEndpoint, type Endpoint, type EndpointOptions } from '../../../backend/cli/serve/endpoint.ts';
 import { ClientKeys } from '../../../backend/cli/serve/client-keys.ts';
+import { GivenItems } from '../../../backend/cli/serve/given-items.ts';
 import { explainError } from '../../../backend/server/explain-error.ts';
 import type { BackendClient } from '../../../backend/protocol/client/backend-client.ts';
 import type { ConverseRequest, ConverseText } from '../../../backend/protocol/conversation.ts';
@@ -45,7 +46,13 @@ export class Served {
     });
     this.conversations = startConversations(this.folder, () => this.file);
     this.key = await this.keys.add('tests', undefined);
-    this.#endpoint = await openEndpoint({ keys: this.keys, connect: async () => this.#client(), port: 0, log: (line) => this.logged.push(line), ...options });
+    this.#endpoint = await this.#opened(options);
+  }
+
+  /** As a server that is started again does. */
+  async restart(options: Partial<EndpointOptions> = {}): Promise<void> {
+    await this.#endpoint.close();
+    this.#endpoint = await this.#opened(options);
   }
 
   async close(): Promise<void> {
@@ -53,6 +60,11 @@ export class Served {
     await this.conversations.close();
     await this.workers.close();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #opened(options: Partial<EndpointOptions>): Promise<Endpoint> {
+    const given = new GivenItems({ home: this.folder, keys: this.keys });
+    return await openEndpoint({ keys: this.keys, given, connect: async () => this.#client(), port: 0, log: (line) => this.logged.push(line), ...options });
   }
 
   /** The part of the backend that the endpoint asks for, without a process of its own. */
