@@ -10,6 +10,7 @@ import { importedElsewhere, NothingTestedError, testsNoSource } from './judge/im
 import { hasEvidence } from './judge/judge.ts';
 import type { LeavingOut } from './judge/left-out.ts';
 import { hasPackages, notInstalled, notStarted } from './judge/not-installed.ts';
+import { withNamesOf } from './judge/same-names.ts';
 import { TestRuns, UnusableRunError, type RunOptions, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
 import type { Coverage } from './runners/coverage.ts';
@@ -161,12 +162,13 @@ export class BaseTests {
 
   async #resultsOf(baseEdits: readonly FileEdit[]): Promise<BaseRun> {
     const { signal, onProgress } = this.#options;
-    return await this.#parts.baseRuns.get(this.#keyOf(baseEdits), signal, async () => {
+    const before = await this.#parts.baseRuns.get(this.#keyOf(baseEdits), signal, async () => {
       onProgress?.('running the tests before the change');
       const [first, second] = await bothDone(this.#firstOf(baseEdits), this.#run(baseEdits));
       if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${first.said ?? ''}`);
-      return bothOf(first, second);
+      return bothOf(first, { ...second, report: withNamesOf(first.report, second.report) });
     });
+    return { ...before, report: this.runs.named(before.report) };
   }
 
   /**

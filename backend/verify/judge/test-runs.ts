@@ -13,6 +13,7 @@ import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandb
 import { buildInRounds } from './build-in-rounds.ts';
 import { remedyFor } from './not-installed.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
+import { withNamesOf } from './same-names.ts';
 import type { Coverage } from '../runners/coverage.ts';
 import type { PreparedRun, RunToPrepare } from '../runners/test-runner.ts';
 import { NoReportError, ReportError, type TestReport } from '../runners/test-report.ts';
@@ -69,10 +70,17 @@ export class UnusableRunError extends Error {
 export class TestRuns {
   readonly #parts: TestRunsParts;
   readonly #setup: TestRunsSetup;
+  #names: TestReport | undefined;
 
   constructor(parts: TestRunsParts, setup: TestRunsSetup) {
     this.#parts = parts;
     this.#setup = setup;
+  }
+
+  /** Whatever calls its tests otherwise in each run has the names of the first report that comes here, and so have all runs from then on. */
+  named(report: TestReport): TestReport {
+    this.#names ??= report;
+    return withNamesOf(this.#names, report);
   }
 
   /**
@@ -209,7 +217,7 @@ export class TestRuns {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${said}${this.#otherRunner(error)}`) : error;
       });
       const coverage = isCovered ? await prepared.readCoverage?.() : undefined;
-      return { report, exitCode: outcome.exitCode, said, outcome, stayed, ...(coverage && { coverage }) };
+      return { report: this.#names ? withNamesOf(this.#names, report) : report, exitCode: outcome.exitCode, said, outcome, stayed, ...(coverage && { coverage }) };
     } catch (error) {
       throw error instanceof ReportError ? new UnusableRunError(error.message) : error;
     } finally {

@@ -27,6 +27,33 @@ class Cart:
 const PRICES_FIX = { 'shop/prices.py': ['sum(price for', 'sum(price * count for'] } as const;
 
 const PROJECTS: Record<string, HonestFix> = {
+  'tests that are named after the time, as their parameters are': {
+    files: {
+      'shop/__init__.py': '',
+      'shop/prices.py': PRICES,
+      'tests/test_prices.py': `
+import time
+import pytest
+from shop.prices import Cart
+
+def test_total():
+    cart = Cart()
+    cart.add('apple', 3, count=2)
+    assert cart.total() == 6
+
+@pytest.mark.parametrize('name', [time.strftime('%H:%M:%S'), time.strftime('%d %H:%M:%S'), str(int(time.time())), 'pear'])
+def test_names(name):
+    cart = Cart()
+    cart.add(name, 3)
+    time.sleep(0.6)
+    assert cart.names() == [name]
+`,
+    },
+    fix: PRICES_FIX,
+    command: COMMAND,
+    mended: ['tests/test_prices.py > test_total'],
+  },
+
   'fixtures of conftest files in the root and in subfolders, also automatic ones and ones with a teardown': {
     files: {
       'shop/__init__.py': '',
