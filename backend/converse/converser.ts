@@ -270,6 +270,7 @@ class FollowedTurn {
       runId: run.runId, worker: run.pool[step.worker]?.id ?? '', text: this.#text, calls, finishReason: finishReason === 'stopped' ? 'stop' : finishReason,
       usage: this.#speaker, orchestration: this.#others,
       cost: { ...(!isUnpriced && { usd: Math.max(0, run.spent.usd - this.#usdBefore) }), estimated: this.#speaker.estimated || this.#others.estimated },
+      ...(run.pool.some(({ simulated }) => simulated) && { simulated: true }),
     });
   }
 

@@ -99,6 +99,8 @@ export const converseResultSchema = z.object({
   orchestration: usageSchema,
   /** Of all of it. */
   cost: costSchema,
+  /** A worker of the run is simulated: nobody is to take the answer for a model's. */
+  simulated: z.boolean().optional(),
 });
 export type ConverseResult = z.infer<typeof converseResultSchema>;
 

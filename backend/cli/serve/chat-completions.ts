@@ -129,26 +129,29 @@ const FINISH = { 'stop': 'stop', 'length': 'length', 'content-filter': 'content_
 const finishOf = ({ calls, finishReason }: Said): string => (calls.length > 0 ? 'tool_calls' : FINISH[finishReason]);
 const callsOf = ({ calls }: Said): object[] => calls.map(({ id, name, arguments: given }) => ({ id, type: 'function', function: { name, arguments: given } }));
 
+/** Names the software that answered, and is shown in logs. Streams tell their usage only where they are asked for it. */
+const labelOf = ({ simulated }: Said): { readonly system_fingerprint?: string } => (simulated ? { system_fingerprint: 'conductor-simulated' } : {});
+
 /** The speaker's tokens in OpenAI's fields; what the plan and its other steps took stands beside them. */
-function usageOf({ usage, orchestration, cost }: Said): object {
+function usageOf({ usage, orchestration, cost, simulated }: Said): object {
   const prompt = usage.uncachedInput + usage.cacheRead + usage.cacheWrite;
   const completion = usage.output + usage.reasoning;
   return {
     prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion,
     prompt_tokens_details: { cached_tokens: usage.cacheRead },
     completion_tokens_details: { reasoning_tokens: usage.reasoning },
-    ...beside({ orchestration, cost }),
+    ...beside({ orchestration, cost, simulated }),
   };
 }
 
 function answerForm({ id, model, created }: Head, { usage }: { readonly usage: boolean }): AnswerForm {
-  const chunk = (delta: object, finish: string | null = null): ServerEvent =>
-    ({ data: { id, object: 'chat.completion.chunk', created, model, choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }] } });
+  const chunk = (delta: object, finish: string | null = null, label: object = {}): ServerEvent =>
+    ({ data: { id, object: 'chat.completion.chunk', created, model, ...label, choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }] } });
   return {
     whole: (said) => {
       const calls = callsOf(said);
       return {
-        id, object: 'chat.completion', created, model,
+        id, object: 'chat.completion', created, model, ...labelOf(said),
         choices: [{ index: 0, message: { role: 'assistant', content: said.text === '' && calls.length > 0 ? null : said.text, ...(calls.length > 0 && { tool_calls: calls }) }, finish_reason: finishOf(said), logprobs: null }],
         usage: usageOf(said),
       };
@@ -159,7 +162,7 @@ function answerForm({ id, model, created }: Head, { usage }: { readonly usage: b
       const calls = callsOf(said);
       return [
         ...(calls.length > 0 ? [chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) })] : []),
-        chunk({}, finishOf(said)),
+        chunk({}, finishOf(said), labelOf(said)),
         ...(usage ? [{ data: { id, object: 'chat.completion.chunk', created, model, choices: [], usage: usageOf(said) } }] : []),
         { data: '[DONE]' },
       ];

@@ -185,11 +185,11 @@ function stopReasonOf({ calls, finishReason, stoppedAt }: Said): string {
 }
 
 /** The speaker's tokens in Anthropic's fields. */
-function usageOf({ usage, orchestration, cost }: Said): object {
+function usageOf({ usage, orchestration, cost, simulated }: Said): object {
   return {
     input_tokens: usage.uncachedInput, cache_creation_input_tokens: usage.cacheWrite, cache_read_input_tokens: usage.cacheRead,
     output_tokens: usage.output + usage.reasoning, output_tokens_details: { thinking_tokens: usage.reasoning },
-    ...beside({ orchestration, cost }),
+    ...beside({ orchestration, cost, simulated }),
   };
 }
 

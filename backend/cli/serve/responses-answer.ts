@@ -105,13 +105,13 @@ function begun({ id, model, createdAt, parallelCalls }: Head): object {
 }
 
 /** The speaker's tokens in OpenAI's fields. */
-function usageOf({ usage, orchestration, cost }: Said): object {
+function usageOf({ usage, orchestration, cost, simulated }: Said): object {
   const input = usage.uncachedInput + usage.cacheRead + usage.cacheWrite;
   const output = usage.output + usage.reasoning;
   return {
     input_tokens: input, input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
     output_tokens: output, output_tokens_details: { reasoning_tokens: usage.reasoning }, total_tokens: input + output,
-    ...beside({ orchestration, cost }),
+    ...beside({ orchestration, cost, simulated }),
   };
 }
 
