@@ -3,19 +3,26 @@ import type { CallResult, ToolCall } from '../protocol/tool-calls.ts';
 import { RunError } from '../solve/failure.ts';
 import type { Observation } from '../solve/step-work.ts';
 import { isClosingCall } from './closing-call.ts';
+import { withOwnIds } from './renamed-calls.ts';
 
 /** An agent may wait for a person's permission before it runs a tool. After this time nobody is expected to come back. */
 const WAIT_MS = 60 * 60_000;
 /** After a turn that may be the last one. Clients that ask an empty answer again do so within some ten seconds. */
 const QUIET_MS = 30_000;
 
-type Calls = readonly Pick<ToolCall, 'id' | 'name'>[];
+type Calls = readonly Pick<ToolCall, 'id' | 'name' | 'arguments'>[];
+
+/** A run that waits, and the messages with the ids of its calls. */
+export interface Claimed {
+  readonly runId: string;
+  readonly messages: readonly SpokenMessage[];
+}
 
 interface Waiting {
   readonly runId: string;
   readonly session: string;
   /** None after an empty answer, which the client may ask again. */
-  readonly ids: readonly string[];
+  readonly calls: Calls;
   readonly isAtEnd: boolean;
   /** Undefined where nothing comes any more. */
   readonly came: PromiseWithResolvers<Observation | undefined>;
@@ -69,22 +76,30 @@ export class ClientTools {
   }
 
   #expected(runId: string, session: string, calls: Calls): Waiting {
-    const ids = calls.map(({ id }) => id);
     const known = this.#waiting.get(runId);
-    if (known && known.ids.join('\n') === ids.join('\n')) return known;
+    if (known && idsOf(known.calls).join('\n') === idsOf(calls).join('\n')) return known;
     const isAtEnd = calls.length === 0 || calls.some(isClosingCall);
-    const waiting: Waiting = { runId, session, ids, isAtEnd, came: Promise.withResolvers<Observation | undefined>() };
+    const waiting: Waiting = { runId, session, calls, isAtEnd, came: Promise.withResolvers<Observation | undefined>() };
     // Whoever waits for it comes later.
     waiting.came.promise.catch(() => {});
     this.#waiting.set(runId, waiting);
     return waiting;
   }
 
-  /** The run of the session that waits for results which are in the messages; undefined if none does. */
-  waitingFor(session: string, messages: readonly SpokenMessage[]): string | undefined {
+  /**
+   * The run of the session that waits for results which are in the messages; undefined if none does. Where their ids are not those that were given, they
+   * are known by what was called, if one run alone waits for that.
+   */
+  claimed(session: string, messages: readonly SpokenMessage[]): Claimed | undefined {
     const given = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])));
-    const found = [...this.#waiting.values()].findLast((one) => one.session === session && one.ids.length > 0 && one.ids.every((id) => given.has(id)));
-    return found?.runId;
+    const waiting = [...this.#waiting.values()].filter((one) => one.session === session && one.calls.length > 0);
+    const known = waiting.findLast(({ calls }) => idsOf(calls).every((id) => given.has(id)));
+    if (known) return { runId: known.runId, messages };
+    const [alike, ...others] = waiting.flatMap(({ runId, calls }): Claimed[] => {
+      const renamed = withOwnIds(messages, calls);
+      return renamed ? [{ runId, messages: renamed }] : [];
+    });
+    return others.length === 0 ? alike : undefined;
   }
 
   /** Gives a run what its calls returned, and the messages, tools and options with which its speaker goes on. */
@@ -93,7 +108,7 @@ export class ClientTools {
     if (!waiting) return;
     const { messages } = told;
     this.#told.set(runId, told);
-    const results = waiting.ids.map((callId): CallResult => {
+    const results = idsOf(waiting.calls).map((callId): CallResult => {
       const given = messages.findLast((message) => message.role === 'tool' && message.callId === callId);
       return { callId, text: given?.content ?? '', ...(given?.role === 'tool' && given.isError && { isError: true }) };
     });
@@ -102,7 +117,7 @@ export class ClientTools {
 
   /** Whether the run's answer was empty, and its client may ask again. */
   gaveNothing(runId: string): boolean {
-    return this.#waiting.get(runId)?.ids.length === 0;
+    return this.#waiting.get(runId)?.calls.length === 0;
   }
 
   /** The client asks an empty answer again. */
@@ -133,3 +148,5 @@ export class ClientTools {
     this.#told.delete(runId);
   }
 }
+
+const idsOf = (calls: Calls): string[] => calls.map(({ id }) => id);

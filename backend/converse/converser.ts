@@ -96,10 +96,11 @@ export class Converser {
     const { runs, tools } = this.#options;
     const key = requestKey(request);
     const session = sessionKey(request);
-    const waiting = hasResultsLast(request) ? tools.waitingFor(session, request.messages) : undefined;
-    if (waiting !== undefined) {
-      this.#remember(key, waiting);
-      return await this.#follow(waiting, { signal, onText }, { isAnswered: true, start: () => tools.deliver(waiting, request) });
+    const waiting = hasResultsLast(request) ? tools.claimed(session, request.messages) : undefined;
+    if (waiting) {
+      const { runId, messages } = waiting;
+      this.#remember(key, runId);
+      return await this.#follow(runId, { signal, onText }, { isAnswered: true, start: () => tools.deliver(runId, { ...request, messages: [...messages] }) });
     }
     const before = this.#runOf.get(key);
     if (before !== undefined && tools.gaveNothing(before)) {

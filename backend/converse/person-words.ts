@@ -14,6 +14,8 @@ const REMINDS = [
   /^\s*(?:# Fix any errors below|I added these files to the chat:)/,
   // What a tool returned, where the model's server is told of no tools: smolagents and others that ask as ReAct does, and mini-swe-agent.
   /^\s*(?:Observation:|(?:<exception>[^<]*<\/exception>\s*)?<returncode>)/,
+  // What code printed, and that it may go on: Open Interpreter.
+  /^\s*(?:Code output: |The code above was executed on my machine\.|Proceed\. You CAN run code on my machine\.)/,
   // That no tool was called: gptme. Nothing else may stand there.
   /^\s*<system>[^<]*<\/system>\s*$/,
 ];

@@ -145,7 +145,7 @@ describe('a conversation with the client\'s tools', () => {
     await before.close();
     const { converser, tools } = started();
     const messages = [user('Mend it'), spoke(first), ...returned(first, ['A', 'B'])];
-    await vi.waitFor(() => expect(tools.waitingFor(requestSession(messages), messages)).toBe(first.runId));
+    await vi.waitFor(() => expect(tools.claimed(requestSession(messages), messages)?.runId).toBe(first.runId));
     const second = await converser.turn(asked(messages, { tools: [READ], session: 's' }), quietly);
     expect(second).toMatchObject({ runId: first.runId, text: 'Mended.' });
     expect(server.of('planner')).toHaveLength(1);
@@ -166,6 +166,19 @@ describe('a conversation with the client\'s tools', () => {
     const { runs } = started();
     await vi.waitFor(() => expect(runs.snapshot(runId).state).toBe('completed'));
     expect(server.of('second').map(({ messages }) => messages[0]?.pictures)).toEqual([[{ data: picture.data }], [{ data: picture.data }]]);
+  });
+
+  it('goes on where the client sends results with ids of its own, as Open Interpreter does, and not where it called something else', async () => {
+    script = twoCalls;
+    const { converser } = started();
+    const first = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    const own = { ...first, calls: first.calls.map((call, index) => ({ ...call, id: `own_${index}`, arguments: JSON.stringify(JSON.parse(call.arguments), undefined, 1) })) };
+    const next = await converser.turn(asked([user('Mend it'), spoke(own), ...returned(own, ['A', 'B'])], { tools: [READ] }), quietly);
+    expect(next).toMatchObject({ runId: first.runId, text: 'Mended.' });
+    expect(server.of('planner')).toHaveLength(1);
+    const another = await converser.turn(asked([user('Mend that')], { tools: [READ] }), quietly);
+    const changed = { ...another, calls: another.calls.map((call, index) => ({ ...call, id: `own_${index}`, arguments: '{"path":"z"}' })) };
+    expect((await converser.turn(asked([user('Mend that'), spoke(changed), ...returned(changed, ['A', 'B'])], { tools: [READ] }), quietly)).runId).not.toBe(another.runId);
   });
 
   it('gives up a run whose client is silent for too long', async () => {

@@ -40,7 +40,7 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('# 2 SEARCH/REPLACE blocks failed to match!\n'))).toBe(true);
   expect(isReminder(user('# Fix any errors below, if possible.\n\n## src/sum.js'))).toBe(true);
   expect(isReminder(user('I added these files to the chat: src/sum.js\nLet me know if there are others we should add.'))).toBe(true);
-  // Pydantic AI 2.68, Instructor 1.17, smolagents 1.26, mini-swe-agent 2.4.6, gptme 0.35.1.
+  // Pydantic AI 2.68, Instructor 1.17, smolagents 1.26, mini-swe-agent 2.4.6, gptme 0.35.1, Open Interpreter 0.4.3.
   expect(isReminder(user('2 validation errors:\n```json\n[]\n```\n\nFix the errors and try again.'))).toBe(true);
   expect(isReminder(user('Validation feedback:\nPlease return text or call a tool.\n\nFix the errors and try again.'))).toBe(true);
   expect(isReminder(user('Validation Error found:\nNo choices\nRecall the function correctly, fix the errors'))).toBe(true);
@@ -48,6 +48,7 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('Error:\nError in code parsing:\nno code\nNow let\'s retry: take care not to repeat previous errors!'))).toBe(true);
   expect(isReminder(user('Tool call error:\n\n<error>\nNo tool calls found in the response.\n</error>'))).toBe(true);
   expect(isReminder(user('<returncode>0</returncode>\n<output>\n1\n</output>'))).toBe(true);
+  expect(isReminder(user('Code output: 1\n\nWhat does this output mean / what\'s next (if anything, or are we done)?'))).toBe(true);
   expect(isReminder(user('<system>No tool call detected in last message. Did you mean to finish?</system>'))).toBe(true);
   expect(isReminder(user('Error:\nCannot find module "a"'))).toBe(false);
   expect(isReminder(user('<system>a</system> is what the file holds. Why?'))).toBe(false);
