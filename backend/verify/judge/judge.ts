@@ -48,7 +48,7 @@ export function failingResults(before: TestReport, flaky: ReadonlySet<string> = 
  *
  * A file or suite may fail by itself, because it cannot be loaded. Then its tests are hidden: those that appear after the patch count as
  * fail-to-pass, unless their source skips them. A file or suite may also fail around tests that ran, in their teardown. It counts as
- * fail-to-pass, too, and passes if it ends well with tests in it.
+ * fail-to-pass, too, and passes if it ends well with tests in it. A package without tests passes if it can be built.
  *
  * The score is the fail-to-pass rate times the pass-to-pass rate, and 0 if the exit code contradicts it.
  */
@@ -73,6 +73,8 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     const isContainer = (now ?? old)?.kind === 'container';
     const isLeftOut = leftOut.has(id) || isNewIn(leftOutContainers, id, old);
     const isFlaky = flaky.has(id) && !isLeftOut;
+    if (isContainer && now?.isEmpty && old?.status === 'failed' && !isTarget && !isFlaky && !isLeftOut) recoveredContainers += 1;
+    if (isContainer && now?.isEmpty) continue;
     // A container is listed only if it failed by itself and no test in it failed.
     if (isContainer && (old?.status !== 'failed' || hasTestInside(after, id)) && now?.status !== 'failed') {
       if (old?.status === 'failed' && !isTarget && !isFlaky && !isLeftOut && failedAround(before, id)) recoveredContainers += 1;
@@ -120,7 +122,7 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   if (exitCode === null || (exitCode !== 0 && toleratedFailures === 0))
     return failed(`Every test passed, but the command ${ending}.${said}`);
   const passedNow = isTarget ? `${counted(failToPass.total, 'named test')} passed` : `${counted(failToPass.total, 'test')} that failed before passed`;
-  const what = failToPass.total > 0 ? passedNow : 'What failed around tests does not fail any more';
+  const what = failToPass.total > 0 ? passedNow : 'What failed around tests or could not be built does not fail any more';
   const reason = `${what}, and ${counted(passToPass.total, 'test')} that passed still did.`;
   return { verified: true, score: 1, outcome: 'verified', reason, tests: changes };
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/sandbox.ts';
-import { ReportError, type TestReport } from './test-report.ts';
+import { ID_SEPARATOR, ReportError, type TestReport } from './test-report.ts';
 import { buildAhead, CARGO_ENVIRONMENT, fromLayer } from './cargo-layer.ts';
 import { cargoRunner, rustdocWrapper } from './cargo-tools.ts';
 import { ProjectFolder } from './project-folder.ts';
@@ -56,8 +56,10 @@ export const cargoTest: TestRunner<'cargo'> = {
         const names = await readdir(binaries).catch(() => []);
         if (names.length > MAX_BINARIES) throw new ReportError(`There are more than ${MAX_BINARIES} reports.`);
         const texts = await Promise.all(names.map((name) => readReportFile(path.join(binaries, name))));
-        const packages = await packageNames(new ProjectFolder(run.copy));
-        return parseCargoReports({ build: await readReportFile(build), binaries: texts, packages }, run.shown);
+        const project = new ProjectFolder(run.copy);
+        const packages = await packageFolders(project);
+        const reports = { build: await readReportFile(build), binaries: texts, packages: [...packages.keys()] };
+        return await withEmptyPackages(parseCargoReports(reports, run.shown), { build: reports.build, packages, project });
       },
     };
   },
@@ -70,16 +72,46 @@ const testUses = (command: string): readonly ProgramUse[] =>
     ['test', 't'].includes(use.arguments.find(({ text }) => !text.startsWith('+'))?.text ?? ''),
   );
 
-/** The packages of a build: the one in the folder, and the members of its workspace. */
-async function packageNames(folder: ProjectFolder): Promise<readonly string[]> {
-  const names = new Set<string>();
-  const add = (text: string | undefined): void => {
-    const name = /^\[package\][^[]*?^name\s*=\s*["']([\w-]+)["']/ms.exec(text ?? '')?.[1];
-    if (name !== undefined) names.add(name);
-  };
-  add(await folder.text('Cargo.toml'));
-  for (const relative of await folder.filesNamed(/(^|\/)Cargo\.toml$/)) add(await folder.text(relative));
-  return [...names];
+/** The packages of a project by name: the one in its folder, members of its workspace, and others below. Each with its folder, relative and with a slash at its end. */
+async function packageFolders(project: ProjectFolder): Promise<ReadonlyMap<string, string>> {
+  const folders = new Map<string, string>();
+  for (const file of ['Cargo.toml', ...(await project.filesNamed(/(^|\/)Cargo\.toml$/))]) {
+    const name = /^\[package\][^[]*?^name\s*=\s*["']([\w-]+)["']/ms.exec((await project.text(file)) ?? '')?.[1];
+    if (name !== undefined) folders.set(name, file.slice(0, -'Cargo.toml'.length));
+  }
+  return folders;
+}
+
+interface BuiltPackages {
+  readonly build: string;
+  readonly packages: ReadonlyMap<string, string>;
+  readonly project: ProjectFolder;
+}
+
+const TEST_ATTRIBUTE = /#\s*\[\s*(?:\w+\s*::\s*)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b/;
+
+/**
+ * After a build that succeeded, packages of which no test ran are empty: those that the command does not test, such as one for fuzzing, and those
+ * whose source has no test. A patch may keep tests from being compiled, so that none ran does not suffice.
+ */
+async function withEmptyPackages(report: TestReport, { build, packages, project }: BuiltPackages): Promise<TestReport> {
+  const collector = new ResultCollector('');
+  const messages = buildMessages(build);
+  if (!messages.every(({ success = true }) => success)) return report;
+  for (const [name, folder] of packages) {
+    if (report.results.some(({ id }) => id === name || id.startsWith(`${name}${ID_SEPARATOR}`))) continue;
+    const isTested = messages.some(({ profile, manifest_path: manifest }) => profile?.test && manifest?.endsWith(`/${folder}Cargo.toml`));
+    if (isTested && (await holdsTests(project, folder, [...packages.values()]))) continue;
+    collector.add({ kind: 'container', status: 'passed', path: [name], isEmpty: true });
+  }
+  return { ...report, results: [...report.results, ...collector.results] };
+}
+
+async function holdsTests(project: ProjectFolder, folder: string, folders: readonly string[]): Promise<boolean> {
+  const inner = folders.filter((other) => other !== folder && other.startsWith(folder));
+  for await (const file of project.files(/\.rs$/, { text: TEST_ATTRIBUTE }))
+    if (file.startsWith(folder) && !inner.some((other) => file.startsWith(other))) return true;
+  return false;
 }
 
 const buildSchema = z.object({
@@ -88,6 +120,13 @@ const buildSchema = z.object({
   executable: z.string().nullish(),
   target: z.object({ name: z.string(), kind: z.array(z.string()) }).optional(),
   profile: z.object({ test: z.boolean() }).optional(),
+  manifest_path: z.string().optional(),
+});
+
+/** What cargo said of its build. Binaries without libtest's harness write to the same output. */
+const buildMessages = (text: string): readonly z.infer<typeof buildSchema>[] => text.split('\n').filter((line) => line.startsWith('{"reason":')).flatMap((line) => {
+  const { data } = buildSchema.safeParse([...jsonLines(line)][0]);
+  return data ? [data] : [];
 });
 
 const eventSchema = z.object({
@@ -122,14 +161,11 @@ export function parseCargoReports({ build, binaries, packages }: CargoReports, c
   const collector = new ResultCollector(copy);
   const targets = new Map<string, string | undefined>();
   let hasBuilt: boolean | undefined;
-  for (const line of build.split('\n')) {
-    // Binaries without libtest's harness write to the same output.
-    if (!line.startsWith('{"reason":')) continue;
-    const { data } = buildSchema.safeParse([...jsonLines(line)][0]);
-    if (data?.reason === 'build-finished') hasBuilt = (hasBuilt ?? true) && data.success === true;
-    if (data?.reason !== 'compiler-artifact' || !data.profile?.test || !data.executable || !data.target) continue;
-    const [kind = ''] = data.target.kind;
-    targets.set(data.executable, ['lib', 'rlib', 'proc-macro', 'cdylib', 'dylib'].includes(kind) ? undefined : `${kind} ${data.target.name}`);
+  for (const { reason, success, profile, executable, target } of buildMessages(build)) {
+    if (reason === 'build-finished') hasBuilt = (hasBuilt ?? true) && success === true;
+    if (reason !== 'compiler-artifact' || !profile?.test || !executable || !target) continue;
+    const [kind = ''] = target.kind;
+    targets.set(executable, ['lib', 'rlib', 'proc-macro', 'cdylib', 'dylib'].includes(kind) ? undefined : `${kind} ${target.name}`);
   }
   if (hasBuilt === undefined) throw new ReportError('cargo did not start to build the tests.');
   if (!hasBuilt)
@@ -140,8 +176,11 @@ export function parseCargoReports({ build, binaries, packages }: CargoReports, c
   for (const part of parts.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {
     const target = part.head.path === 'doc' ? 'doc' : targets.get(part.head.path);
     const names = [part.head.package, target];
-    for (const { name, status, message, durationMs } of part.tests)
+    for (const { name, status, message, durationMs } of part.tests) {
+      // Only its source can have a documentation test ignored. Where another of the same item is run, that one is told.
+      if (target === 'doc' && status === 'skipped') continue;
       collector.add({ kind: 'test', status, path: [...names, name.replace(/ \(line \d+\)/, '')], message, durationMs });
+    }
     if (!part.isWhole) collector.add({ kind: 'container', status: 'failed', path: names, message: 'It ended before its tests did.' });
   }
   return { results: collector.results };

@@ -33,6 +33,7 @@ export interface ReportedTest {
   readonly path: readonly (string | undefined)[];
   readonly message?: string | undefined;
   readonly durationMs?: number | undefined;
+  readonly isEmpty?: true;
 }
 
 /** The id of a test, unless another one has it already. */
@@ -53,7 +54,7 @@ export class ResultCollector {
     this.#copy = copy;
   }
 
-  add({ kind, status, path: parts, message, durationMs }: ReportedTest): void {
+  add({ kind, status, path: parts, message, durationMs, isEmpty }: ReportedTest): void {
     const name = idOf(parts);
     let id = name;
     let use = this.#uses.get(name) ?? 1;
@@ -67,6 +68,7 @@ export class ResultCollector {
       status,
       ...(said !== undefined && said !== '' && { message: said }),
       ...(durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0 && { durationMs }),
+      ...(isEmpty && { isEmpty }),
     });
   }
 }

@@ -52,6 +52,27 @@ describe.skipIf(!available || !cargo.isHere)(`cargo test (${note}, ${cargo.note}
     for (const text of [ended, LIB.replace('items[0]', 'nothing')])
       expect(await judge(scratch, PROJECT, { 'src/lib.rs': text }, 'cargo test')).toMatchObject({ verified: false, outcome: 'failed' });
   });
+
+  it('verifies a fix of what cannot be built beside packages without tests, and examples that are not run', async () => {
+    await using scratch = await makeScratch();
+    const later = LIB.replace('/// The last item.', '/// The last item.\n/// ```ignore\n/// last(of_nothing)\n/// ```');
+    const files = {
+      ...PROJECT,
+      'Cargo.toml': `${PROJECT['Cargo.toml']}\n[workspace]\nmembers = ["shown", "used"]\n`,
+      'src/lib.rs': later.replace('items[0]', 'itms[0]'),
+      'shown/Cargo.toml': '[package]\nname = "shown"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nmy-list = { path = ".." }\n',
+      'shown/src/main.rs': 'fn main() { println!("{}", my_list::last(&[1])); }\n',
+      'used/Cargo.toml': '[package]\nname = "used"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nmy-list = { path = ".." }\n',
+      'used/src/lib.rs': 'pub fn one() -> i32 { my_list::last(&[1]) }\n#[test]\nfn is_one() { assert_eq!(one(), 1); }\n',
+      'fuzz/Cargo.toml': '[package]\nname = "fuzz"\nversion = "0.0.0"\n[workspace]\n',
+      'fuzz/src/main.rs': '#[test]\nfn of_another_workspace() {}\nfn main() {}\n',
+    };
+    const fixed = later.replace('items[0]', 'items[items.len() - 1]');
+    expect(await judge(scratch, files, { 'src/lib.rs': fixed }, 'cargo test --workspace')).toMatchObject({ verified: true, reason: '4 tests that failed before passed, and 0 tests that passed still did.' });
+    // A patch that keeps tests from being compiled.
+    const emptied = { 'src/lib.rs': fixed, 'used/src/lib.rs': `#![cfg(any())]\n${files['used/src/lib.rs']}` };
+    expect(await judge(scratch, files, emptied, 'cargo test --workspace')).toMatchObject({ verified: false, reason: expect.stringContaining('1 still did not pass: used') });
+  });
 });
 
 describe("cargo's report", () => {

@@ -48,6 +48,22 @@ func Last(items []int) int { return 0 }\n`,
       expect(failed).toMatchObject({ verified: false, outcome: 'failed' });
     }
   });
+
+  it('verifies a fix of what cannot be built beside packages without tests', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PROJECT,
+      'list.go': LIST.replace('items[0]', 'itms[0]'),
+      'shown/main.go': 'package main\n\nimport "example.com/list"\n\nfunc main() { println(list.Last([]int{1})) }\n',
+      'other/other.go': 'package other\n',
+    };
+    const verdict = await judge(scratch, files, { 'list.go': FIXED }, 'go test ./...');
+    expect(verdict).toMatchObject({ verified: true, score: 1, reason: '3 tests that failed before passed, and 0 tests that passed still did.' });
+    expect(Object.keys(changes(verdict))).not.toContain('example.com/list/shown');
+    // It cannot be built for another reason now.
+    const worse = { 'list.go': FIXED.replace('func Last', 'func last') };
+    expect(await judge(scratch, files, worse, 'go test ./...')).toMatchObject({ verified: false, outcome: 'failed' });
+  });
 });
 
 describe("go's report", () => {
@@ -61,8 +77,9 @@ describe("go's report", () => {
       'failed example.com/a > TestB',
       'failed example.com/a/d > TestD',
       'failed container example.com/a/b',
+      'passed container example.com/a/c',
     ]);
-    expect(report.results.at(-1)?.message).toMatch(/b\.go:2:23: cannot use "x"/);
+    expect(report.results.at(-2)?.message).toMatch(/b\.go:2:23: cannot use "x"/);
   });
 
   it('of a go before 1.24 says in plain lines what could not be built', () => {
