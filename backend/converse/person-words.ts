@@ -1,7 +1,7 @@
 import type { SpokenMessage } from '../protocol/conversation.ts';
 
 /** What agents put into a person's message beside the person's words, such as the date, the machine and rules of the project. */
-const ADDED = /<(system-reminder|environment_context|environment_details|user_instructions|current_datetime|system_notification)>[\s\S]*?<\/\1>/g;
+const ADDED = /<(system[-_]reminder|environment_context|environment_details|user_instructions|current_datetime|system_notification)>[\s\S]*?<\/\1>/g;
 /** Tags in which agents put the person's words: Cline's `<user_input mode="act">`, `<userRequest>` of Copilot. */
 const WORDS = /<(user_input|user_query|userRequest)\b[^>]*>([\s\S]*?)<\/\1>/;
 /** How agents begin what they say in the person's place to keep a model at work. */
@@ -16,6 +16,8 @@ const REMINDS = [
   /^\s*(?:Observation:|(?:<exception>[^<]*<\/exception>\s*)?<returncode>)/,
   // What code printed, and that it may go on: Open Interpreter.
   /^\s*(?:Code output: |The code above was executed on my machine\.|Proceed\. You CAN run code on my machine\.)/,
+  // That it goes on from its summary: Crush.
+  /^\s*The previous session was interrupted because it got too long\b/,
   // That no tool was called: gptme. Nothing else may stand there.
   /^\s*<system>[^<]*<\/system>\s*$/,
 ];

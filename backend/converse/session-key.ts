@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Conversation, ConverseRequest } from '../protocol/conversation.ts';
+import { isReminder } from './person-words.ts';
 
 type Told = Pick<Conversation, 'messages' | 'account' | 'session'>;
 
 /**
  * What tells conversations apart: whose key it is, the client's own session if it names one, and the first message of the person. Agents run
- * subagents in one session of theirs, each with a beginning of its own.
+ * subagents in one session of theirs, each with a beginning of its own. What an agent says before the person, as Crush does, is alike in all of them.
  */
 export function sessionKey({ account, session = '', messages }: Told): string {
-  const beginning = messages.find(({ role }) => role === 'user')?.content ?? '';
+  const said = messages.filter(({ role }) => role === 'user');
+  const beginning = (said.find((message) => !isReminder(message)) ?? said[0])?.content ?? '';
   return digest([account?.id ?? '', session, beginning]);
 }
 

@@ -181,6 +181,15 @@ describe('a conversation with the client\'s tools', () => {
     expect((await converser.turn(asked([user('Mend that'), spoke(changed), ...returned(changed, ['A', 'B'])], { tools: [READ] }), quietly)).runId).not.toBe(another.runId);
   });
 
+  it('goes on waiting while another conversation of the key begins that has only what the agent says before the person in common with it', async () => {
+    script = twoCalls;
+    const { converser } = started();
+    const before = user('<system_reminder>Your todo list is empty.</system_reminder>');
+    const first = await converser.turn(asked([before, user('Mend it')], { tools: [READ] }), quietly);
+    await converser.turn(asked([before, user('Mend another'), { role: 'assistant', content: 'Mended.' }, user('And the third')], { tools: [READ] }), quietly);
+    expect(await converser.turn(asked([before, user('Mend it'), spoke(first), ...returned(first, ['A', 'B'])], { tools: [READ] }), quietly)).toMatchObject({ runId: first.runId, text: 'Mended.' });
+  });
+
   it('gives up a run whose client is silent for too long', async () => {
     script = twoCalls;
     const { converser, runs } = started({ waitMs: 20 });

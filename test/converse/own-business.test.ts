@@ -15,6 +15,7 @@ describe('what agents ask for themselves', () => {
     ['Continue\'s summary', [...spoken, user('Please provide a concise summary of our conversation so far, capturing the key context, decisions made, and current state.')], [READ]],
     ['Codex\'s summary', [...spoken, user('You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary for another LLM that will resume the task.')], []],
     ['OpenCode\'s summary', [system('You are a context summarization agent. You are given a conversation between a user and an agent.'), user('[Tool result]: 1')], []],
+    ['Crush\'s title', [system('You will generate a short title based on the first message a user begins a conversation with.'), user('Generate a concise title for the following content:\n\nMend the sum')], []],
     ['OpenCode\'s title', [system('You are a title generator. You output ONLY a thread title.'), user('Generate a title for this conversation:\n'), user('"Mend the sum"')], []],
     ['Claude Code\'s title', [system('You are a Claude agent.'), system('Generate a concise, sentence-case title (3-7 words) that captures the main topic or goal of this coding session.'), user('<session>\nMend the sum\n</session>')], []],
     ['what Qwen Code would remember', [system('You are now acting as the managed memory extraction subagent for an AI coding assistant.'), ...spoken.slice(0, 1), user('Scan the recent conversation.')], [READ]],
@@ -61,6 +62,8 @@ it('knows the message with which an agent goes on from a summary, and no other',
   expect(goesOnFrom(`<summary>\n${line}\n</summary>`, [user(`Here is the summary:\n${line}\n`)])).toBe(true);
   // Claude Code keeps its last call, and says again what it adds to messages.
   expect(goesOnFrom(line, [user(line), ...spoken.slice(1), user('<system-reminder>\nEnd commit messages so.\n</system-reminder>\n')])).toBe(true);
+  // Crush says who asked for what after it.
+  expect(goesOnFrom(line, [user('<system_reminder>Your todo list is empty.</system_reminder>'), user(line), user('The previous session was interrupted because it got too long, the initial user request was: `Mend it`')])).toBe(true);
   expect(goesOnFrom(line, [user(line), { role: 'assistant', content: 'Yes.' }, user('Now the other.')])).toBe(false);
   expect(goesOnFrom('Mend the sum', [user('Mend the sum')])).toBe(false);
   expect(goesOnFrom('', [user('Mend the sum')])).toBe(false);

@@ -49,6 +49,9 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('Tool call error:\n\n<error>\nNo tool calls found in the response.\n</error>'))).toBe(true);
   expect(isReminder(user('<returncode>0</returncode>\n<output>\n1\n</output>'))).toBe(true);
   expect(isReminder(user('Code output: 1\n\nWhat does this output mean / what\'s next (if anything, or are we done)?'))).toBe(true);
+  // Crush 0.96.
+  expect(isReminder(user('<system_reminder>This is a reminder that your todo list is currently empty.</system_reminder>'))).toBe(true);
+  expect(isReminder(user('The previous session was interrupted because it got too long, the initial user request was: `Mend it`'))).toBe(true);
   expect(isReminder(user('<system>No tool call detected in last message. Did you mean to finish?</system>'))).toBe(true);
   expect(isReminder(user('Error:\nCannot find module "a"'))).toBe(false);
   expect(isReminder(user('<system>a</system> is what the file holds. Why?'))).toBe(false);

@@ -28,12 +28,12 @@ export interface AgentHands {
 export function handsOf(tools: readonly SimulatedTool[]): AgentHands {
   const tool = (pattern: RegExp): SimulatedTool | undefined => tools.find((one) => pattern.test(one.name));
   const shell = tool(/^(?:bash|shell|shell_command|exec_command|run_shell_command)$/i);
-  const [read, write] = [tool(/^read(?:_file)?$/i), tool(/^write(?:_file)?$/i)];
+  const [read, write] = [tool(/^(?:read(?:_file)?|view)$/i), tool(/^write(?:_file)?$/i)];
   const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
   return {
     canWrite: write !== undefined || shell !== undefined,
-    look: (file) => [...(read ? [callOf(read, { file_path: file, filePath: file, filepath: file })] : []), ...run(`cat ${file}`)],
-    write: (file, text) => (write ? [callOf(write, { file_path: file, filePath: file, filepath: file, content: text })] : run(`echo '${text.trimEnd()}' > ${file}`)),
+    look: (file) => [...(read ? [callOf(read, { file_path: file, filePath: file, filepath: file, path: file })] : []), ...run(`cat ${file}`)],
+    write: (file, text) => (write ? [callOf(write, { file_path: file, filePath: file, filepath: file, path: file, content: text })] : run(`echo '${text.trimEnd()}' > ${file}`)),
     run,
   };
 }
