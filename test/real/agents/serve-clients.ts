@@ -71,6 +71,33 @@ export const CLIENTS: readonly Client[] = [
     args: (question) => ['--print', '--provider', 'conductor', '--model', 'conductor', question],
     env: () => ({ PI_OFFLINE: '1' }),
   },
+  {
+    name: '@kilocode/cli', program: 'kilo', wire: 'Chat Completions',
+    prepare: ({ url, key, project }) => file(project, 'kilo.json', JSON.stringify({
+      autoupdate: false, share: 'disabled', model: 'conductor/conductor', small_model: 'conductor/sim-birch', permission: { edit: 'allow', bash: 'allow' },
+      provider: { conductor: { npm: '@ai-sdk/openai-compatible', options: { baseURL: `${url}/v1`, apiKey: key }, models: { 'conductor': { tool_call: true }, 'sim-birch': { tool_call: true } } } },
+    })),
+    args: (question) => ['run', question],
+    env: () => ({}),
+  },
+  {
+    name: '@charmland/crush', program: 'crush', wire: 'Chat Completions',
+    prepare: ({ url, key, project }) => file(project, 'crush.json', JSON.stringify({
+      providers: { conductor: { name: 'Conductor', type: 'openai-compat', base_url: `${url}/v1`, api_key: key, models: ['conductor', 'sim-birch'].map((id) => ({ id, name: id, context_window: 200_000, default_max_tokens: 8_192 })) } },
+      models: { large: { provider: 'conductor', model: 'conductor' }, small: { provider: 'conductor', model: 'sim-birch' } },
+    })),
+    args: (question) => ['run', '--quiet', question],
+    env: () => ({ CRUSH_DISABLE_PROVIDER_AUTO_UPDATE: '1', CRUSH_DISABLE_METRICS: '1' }),
+  },
+  {
+    name: '@moonshot-ai/kimi-code', program: 'kimi', wire: 'Chat Completions',
+    prepare: ({ url, key, home }) => file(path.join(home, '.kimi-code'), 'config.toml', [
+      'default_model = "conductor"', '[providers.conductor]', 'type = "openai"', `base_url = "${url}/v1"`, `api_key = "${key}"`,
+      '[models.conductor]', 'provider = "conductor"', 'model = "conductor"', 'max_context_size = 200000', 'capabilities = ["image_in"]', '',
+    ].join('\n')),
+    args: (question) => ['--prompt', question],
+    env: () => ({}),
+  },
 ];
 
 async function file(folder: string, name: string, text: string): Promise<void> {
