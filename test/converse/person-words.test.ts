@@ -40,7 +40,7 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('# 2 SEARCH/REPLACE blocks failed to match!\n'))).toBe(true);
   expect(isReminder(user('# Fix any errors below, if possible.\n\n## src/sum.js'))).toBe(true);
   expect(isReminder(user('I added these files to the chat: src/sum.js\nLet me know if there are others we should add.'))).toBe(true);
-  // Pydantic AI 2.68, Instructor 1.17, smolagents 1.26, mini-swe-agent 2.4.6, gptme 0.35.1, Open Interpreter 0.4.3.
+  // Pydantic AI 2.38, Instructor 1.17, smolagents 1.26, mini-swe-agent 2.4.6, gptme 0.35.1, Open Interpreter 0.4.3.
   expect(isReminder(user('2 validation errors:\n```json\n[]\n```\n\nFix the errors and try again.'))).toBe(true);
   expect(isReminder(user('Validation feedback:\nPlease return text or call a tool.\n\nFix the errors and try again.'))).toBe(true);
   expect(isReminder(user('Validation Error found:\nNo choices\nRecall the function correctly, fix the errors'))).toBe(true);
