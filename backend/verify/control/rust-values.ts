@@ -68,7 +68,7 @@ export class RustValues {
     }
     for (const { nodes: [only, ...others] } of sides) {
       if (only?.type !== 'identifier' || others.length > 0) continue;
-      const found = bound.get(only.text) ?? assignedTo(only.text, body);
+      const found = isOnlyExpected(only.text, body) ? bound.get(only.text) : assignedTo(only.text, body);
       const edits = found?.map((node) => (isWrittenOut([node]) ? this.#literal([node]) : undefined)) ?? [];
       if (edits.length > 0 && edits.every((made) => made !== undefined)) return byValue(edits.flat());
     }
@@ -124,6 +124,26 @@ function roundsOf(loop: Node): Bound | undefined {
   if (pattern.type !== 'tuple_pattern') return new Map();
   return new Map(partsOf(pattern).map(({ text }, index) => [text, partsOf(table).flatMap((row) => partsOf(row)[index] ?? [])]));
 }
+
+/** Whether a name stands in a block for what is expected alone: as a side of a comparison, or in a message. What the code is given as well, as in a round trip, would be altered on both sides. */
+function isOnlyExpected(name: string, body: Node): boolean {
+  const uses = [...nodesIn(body)].filter(({ type, text }) => type === 'identifier' && text === name);
+  const allowed = [...nodesIn(body)].flatMap((node) => (node.type === 'for_expression' ? (node.childForFieldName('pattern') ?? []) : node.type === 'macro_invocation' ? expectedIn(node) : []));
+  return uses.every(({ startIndex }) => allowed.some((place) => place.startIndex <= startIndex && startIndex < place.endIndex));
+}
+
+/** Where an assertion compares a name by itself, and its message. */
+function expectedIn(macro: Node): readonly Pick<Argument, 'startIndex' | 'endIndex'>[] {
+  const name = assertionOf(macro);
+  if (name === undefined) return [];
+  const [first, second, ...others] = argumentsOf(macro);
+  const sides = [...(name === 'assert' ? ((first && sidesOf(first)) ?? []) : [first, second])].filter((side) => side !== undefined);
+  const message = [...(name === 'assert' && second ? [second] : []), ...others];
+  return [...sides.filter(({ nodes }) => nodes.filter(({ isNamed }) => isNamed).length === 1 && nodes.at(-1)?.type === 'identifier'), ...message];
+}
+
+/** The name of a macro of the language that asserts. */
+const assertionOf = (macro: Node): string | undefined => /^(?:\w+::)?(?:debug_)?(assert(?:_eq|_ne)?)$/.exec(macro.childForFieldName('macro')?.text ?? '')?.[1];
 
 /** The value of the only `let` of a name that is used once. */
 function assignedTo(name: string, body: Node): readonly Node[] | undefined {

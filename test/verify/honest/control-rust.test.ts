@@ -150,6 +150,30 @@ fn both_sides() {
     assert_eq!(twice(twice(1)) - twice(1), twice(1));
 }
 
+fn there_and_back(number: i64) {
+    assert_eq!(half(twice(number)), Ok(number));
+    assert_eq!(number, twice(number) - number);
+}
+
+#[test]
+fn given_and_expected_in_a_helper() {
+    there_and_back(3);
+}
+
+#[test]
+fn given_and_expected_in_a_loop() {
+    for number in [3, 5] {
+        assert_eq!(number, twice(number) - number);
+    }
+}
+
+#[test]
+fn expected_in_a_loop() {
+    for (given, expected) in [(1, 2), (2, 4)] {
+        assert_eq!(twice(given), expected, "{given} gives {expected}, not {}", expected + 1);
+    }
+}
+
 #[test]
 fn side_effects() {
     let mut numbers = [1, 2].into_iter().map(twice);
