@@ -4,7 +4,7 @@ import type { AnswerFormat, SpokenMessage, ToolChoice } from '../../protocol/con
 import { openAiError, parsed, refused } from './endpoint-error.ts';
 import { contentOf, contentSchema, textOf } from './message-parts.ts';
 import { choiceModeSchema, NO_LOGPROBS, NO_PARAMETERS, noTopLogprobs, parametersSchema, schemaFormat, schemaFormatFields } from './openai-fields.ts';
-import { effortOf, stopsSchema } from './options.ts';
+import { effortOf, sessionSchema, stopsSchema } from './options.ts';
 import type { AnswerForm, Asked, AskedTurn, Said, ServerEvent, Wire } from './wire.ts';
 import { beside } from './usage-beside.ts';
 
@@ -62,6 +62,7 @@ const requestSchema = z.object({
   modalities: z.array(z.literal('text', { error: 'workers answer in text alone' })).nullish(),
   audio: refused('workers answer in text alone'),
   web_search_options: refused('bring a tool that searches'),
+  prompt_cache_key: sessionSchema,
 });
 type ChatRequest = z.infer<typeof requestSchema>;
 
@@ -70,7 +71,7 @@ export const chatCompletions: Wire = {
     const request = parsed(requestSchema, body);
     const head = { id: `chatcmpl-${randomUUID()}`, model: request.model, created: Math.floor(Date.now() / 1_000) };
     return {
-      turn: turnOf(request), stops: [request.stop ?? []].flat(), isStreamed: request.stream === true,
+      turn: turnOf(request), stops: [request.stop ?? []].flat(), isStreamed: request.stream === true, session: request.prompt_cache_key ?? undefined,
       answer: answerForm(head, { usage: request.stream_options?.include_usage === true }),
     };
   },

@@ -176,9 +176,9 @@ async function modelList(backend: Backend): Promise<ModelList> {
 async function turn({ request, response, backend, account, keepAliveMs }: Exchange, wire: Wire): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('The client has gone.')));
-  const { turn: { messages: sent, ...others }, stops, isStreamed, answer: form } = wire.read(await bodyOf(request));
+  const { turn: { messages: sent, ...others }, stops, isStreamed, session: ownSession, answer: form } = wire.read(await bodyOf(request));
   const asked = checkedSize({ ...others, messages: withNewestPictures(sent) });
-  const session = SESSION_HEADERS.map((name) => request.headers[name]).find((value) => typeof value === 'string' && value !== '' && value.length <= 200) as string | undefined;
+  const session = [...SESSION_HEADERS.map((name) => request.headers[name]), ownSession].find((value) => typeof value === 'string' && value !== '' && value.length <= 200) as string | undefined;
   const model = isClaudeName(asked.model) ? (await modelList(backend)).meant(asked.model) : asked.model;
   const client = await backend.client();
   const requestId = randomUUID();

@@ -12,3 +12,6 @@ export function effortOf(effort: unknown): Pick<Conversation, 'reasoningEffort'>
   const named = conversationSchema.shape.reasoningEffort.safeParse(effort);
   return named.data === undefined ? {} : { reasoningEffort: named.data };
 }
+
+/** What is alike in all requests of a conversation, so that its beginning is found in a cache: Kimi Code names its session so. */
+export const sessionSchema = z.string().nullish().catch(undefined);

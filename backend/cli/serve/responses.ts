@@ -4,7 +4,7 @@ import type { AnswerFormat } from '../../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
 import type { OwnItems } from './given-items.ts';
 import { NO_LOGPROBS, noTopLogprobs, schemaFormat, schemaFormatFields } from './openai-fields.ts';
-import { effortOf } from './options.ts';
+import { effortOf, sessionSchema } from './options.ts';
 import { responsesAnswer } from './responses-answer.ts';
 import { itemsSchema, messagesOf } from './responses-items.ts';
 import { choiceSchema, ResponsesTools, toolsSchema } from './responses-tools.ts';
@@ -37,6 +37,7 @@ const requestSchema = z.object({
   previous_response_id: refused(NOTHING_STORED),
   conversation: refused(NOTHING_STORED),
   prompt: refused('prompts that OpenAI keeps are not here: send "instructions" and "input"'),
+  prompt_cache_key: sessionSchema,
   // Codex says so, and sends all of it each time.
   store: z.boolean().nullish(),
   background: z.literal(false, { error: 'an answer is given while its client waits' }).nullish(),
@@ -64,6 +65,7 @@ export const responses = (given: OwnItems): Wire => ({
       },
       stops: [],
       isStreamed: request.stream === true,
+      session: request.prompt_cache_key ?? undefined,
       answer: responsesAnswer({ id: `resp_${randomUUID().replaceAll('-', '')}`, model, createdAt: Math.floor(Date.now() / 1_000), parallelCalls: parallelCalls ?? true }, tools, store === false ? undefined : given),
     };
   },

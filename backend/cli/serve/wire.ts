@@ -15,6 +15,8 @@ export interface Asked {
   /** The text ends before the first of them. */
   readonly stops: readonly string[];
   readonly isStreamed: boolean;
+  /** The client's own name for its session, where its format has one. A header that names one goes before it. */
+  readonly session?: string | undefined;
   readonly answer: AnswerForm;
 }
 

@@ -161,6 +161,25 @@ describe('an error of a worker, in a stream', () => {
   });
 });
 
+describe('two sessions that begin alike', () => {
+  it.each(FORMATS.slice(0, 2))('are told apart in $name by the name that their client gives its cache', async ({ path, ask, name }) => {
+    place.script = ({ model, messages }) => (model === 'planner' ? PLAN : messages.some(({ role }) => role === 'tool') ? 'Mended.' : model === 'second' ? { calls: [{ name: 'read', arguments: {} }] } : 'Off by one.');
+    const read = { name: 'read', parameters: { type: 'object', properties: {} } };
+    const tools = [name === 'Responses' ? { type: 'function', ...read } : { type: 'function', function: read }];
+    const list = name === 'Responses' ? 'input' : 'messages';
+    const said = [{ role: 'user', content: 'Mend it alike' }];
+    const asked = async (messages: object[], key: string): Promise<string> => await (await post(place, path, { ...ask(''), model: 'conductor', tools, [list]: messages, prompt_cache_key: key })).text();
+    const [id] = /call_\d+/.exec(await asked(said, 'a')) ?? [];
+    await asked([...said, { role: 'assistant', content: 'Mended.' }, { role: 'user', content: 'And the other one' }], 'b');
+    const planned = place.workers.of('planner').length;
+    const results = name === 'Responses'
+      ? [{ type: 'function_call', call_id: id, name: 'read', arguments: '{}' }, { type: 'function_call_output', call_id: id, output: '1' }]
+      : [{ role: 'assistant', content: '', tool_calls: [{ id, type: 'function', function: { name: 'read', arguments: '{}' } }] }, { role: 'tool', tool_call_id: id, content: '1' }];
+    expect(await asked([...said, ...results], 'a')).toContain('Mended.');
+    expect(place.workers.of('planner')).toHaveLength(planned);
+  });
+});
+
 describe('two clients with one key', () => {
   it('are held to its limit together, in whatever format they ask', async () => {
     const maxUsd = 0.003;
