@@ -88,16 +88,16 @@ export class ClientTools {
 
   /**
    * The run of the session that waits for results which are in the messages; undefined if none does. Where their ids are not those that were given, they
-   * are known by what was called, if one run alone waits for that.
+   * are known by what was called, if one run alone waits for that. @param isAsked whether what the run answers is what the messages ask
    */
-  claimed(session: string, messages: readonly SpokenMessage[]): Claimed | undefined {
+  claimed(session: string, messages: readonly SpokenMessage[], isAsked: (runId: string) => boolean): Claimed | undefined {
     const given = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])));
     const waiting = [...this.#waiting.values()].filter((one) => one.session === session && one.calls.length > 0);
     const known = waiting.findLast(({ calls }) => idsOf(calls).every((id) => given.has(id)));
     if (known) return { runId: known.runId, messages };
     const [alike, ...others] = waiting.flatMap(({ runId, calls }): Claimed[] => {
       const renamed = withOwnIds(messages, calls);
-      return renamed ? [{ runId, messages: renamed }] : [];
+      return renamed && isAsked(runId) ? [{ runId, messages: renamed }] : [];
     });
     return others.length === 0 ? alike : undefined;
   }

@@ -96,7 +96,7 @@ export class Converser {
     const { runs, tools } = this.#options;
     const key = requestKey(request);
     const session = sessionKey(request);
-    const waiting = hasResultsLast(request) ? tools.claimed(session, request.messages) : undefined;
+    const waiting = hasResultsLast(request) ? tools.claimed(session, request.messages, (runId) => personWords(conversationOf(runs.snapshot(runId)).messages) === personWords(request.messages)) : undefined;
     if (waiting) {
       const { runId, messages } = waiting;
       this.#remember(key, runId);

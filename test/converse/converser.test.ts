@@ -145,7 +145,7 @@ describe('a conversation with the client\'s tools', () => {
     await before.close();
     const { converser, tools } = started();
     const messages = [user('Mend it'), spoke(first), ...returned(first, ['A', 'B'])];
-    await vi.waitFor(() => expect(tools.claimed(requestSession(messages), messages)?.runId).toBe(first.runId));
+    await vi.waitFor(() => expect(tools.claimed(requestSession(messages), messages, () => false)?.runId).toBe(first.runId));
     const second = await converser.turn(asked(messages, { tools: [READ], session: 's' }), quietly);
     expect(second).toMatchObject({ runId: first.runId, text: 'Mended.' });
     expect(server.of('planner')).toHaveLength(1);
@@ -176,6 +176,9 @@ describe('a conversation with the client\'s tools', () => {
     const next = await converser.turn(asked([user('Mend it'), spoke(own), ...returned(own, ['A', 'B'])], { tools: [READ] }), quietly);
     expect(next).toMatchObject({ runId: first.runId, text: 'Mended.' });
     expect(server.of('planner')).toHaveLength(1);
+    // A later question in a conversation that began alike calls the same.
+    const later = await converser.turn(asked([user('Mend it'), spoke({ ...next, calls: [] }), user('Mend the rest')], { tools: [READ] }), quietly);
+    expect((await converser.turn(asked([user('Mend it'), spoke({ ...next, calls: [] }), user('Mend more'), spoke(own), ...returned(own, ['A', 'B'])], { tools: [READ] }), quietly)).runId).not.toBe(later.runId);
     const another = await converser.turn(asked([user('Mend that')], { tools: [READ] }), quietly);
     const changed = { ...another, calls: another.calls.map((call, index) => ({ ...call, id: `own_${index}`, arguments: '{"path":"z"}' })) };
     expect((await converser.turn(asked([user('Mend that'), spoke(changed), ...returned(changed, ['A', 'B'])], { tools: [READ] }), quietly)).runId).not.toBe(another.runId);

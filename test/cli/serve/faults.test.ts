@@ -167,7 +167,7 @@ describe('two sessions that begin alike', () => {
     const read = { name: 'read', parameters: { type: 'object', properties: {} } };
     const tools = [name === 'Responses' ? { type: 'function', ...read } : { type: 'function', function: read }];
     const list = name === 'Responses' ? 'input' : 'messages';
-    const said = [{ role: 'user', content: 'Mend it alike' }];
+    const said = [{ role: 'user', content: `Mend it alike in ${name}` }];
     const asked = async (messages: object[], key: string): Promise<string> => await (await post(place, path, { ...ask(''), model: 'conductor', tools, [list]: messages, prompt_cache_key: key })).text();
     const [id] = /call_\d+/.exec(await asked(said, 'a')) ?? [];
     await asked([...said, { role: 'assistant', content: 'Mended.' }, { role: 'user', content: 'And the other one' }], 'b');
