@@ -164,6 +164,20 @@ function sidesOf({ nodes, startIndex, text }: Argument): readonly Argument[] | u
   return at > 0 && left && right ? [right, left] : undefined;
 }
 
+/**
+ * Whether another number in its place might not compile, or give the same value. rustc calculates with numbers that are written out, and a sum, a shift or
+ * a quotient of others can be out of bounds. So can an index, and the length of an array is a part of its type. Of bits that are set, some may be set twice.
+ */
+function mustStay(number: Node): boolean {
+  const [before, after] = [number.previousSibling, number.nextSibling];
+  const isAfterValue = (node: Node | null | undefined): boolean => /[\w)\]]$/.test(node?.previousSibling?.text ?? '');
+  const isIndex = before?.text === '[' && after?.text === ']' && (number.parent?.type === 'index_expression' || isAfterValue(number.parent));
+  const isNegated = before?.text === '-' && !isAfterValue(before);
+  return isIndex || (before?.text === ';' && after?.text === ']') || OPERATOR.test(after?.text ?? '') || (!isNegated && OPERATOR.test(before?.text ?? ''));
+}
+
+const OPERATOR = /^(?:[-+*/%|&^]|<<|>>)$/;
+
 /** Of so many numbers one is smaller, if there is a smaller one with as many digits: 101 has one alone. */
 const DRAWS = 300;
 
@@ -174,6 +188,7 @@ function alteredLiteral(node: Node, dice: Dice): readonly Edit[] | undefined {
     case 'float_literal': {
       const [, digits = '', suffix = ''] = /^((?:0[xob][\da-f_]+?)|[\d_.]+(?:e[+-]?\d+)?)(_?[iuf](?:8|16|32|64|128|size))?$/i.exec(node.text) ?? [];
       const isShort = digits.replaceAll('_', '').length < 3 || node.type === 'float_literal';
+      if (mustStay(node)) return undefined;
       const others = Array.from({ length: isShort ? 1 : DRAWS }, () => otherNumber(digits, dice)).filter((other) => other !== undefined);
       const other = isShort ? others[0] : others.find((each) => Number(each.replaceAll('_', '')) < Number(digits.replaceAll('_', '')));
       return digits === '' || other === undefined ? undefined : [replacement(node, other + suffix)];
