@@ -304,9 +304,11 @@ function conversationOf({ runId, conversation }: RunSnapshot): Conversation {
   return conversation;
 }
 
+/** What OpenCode and Kilo let the model say after them, that it has no more turns, is no turn of the speaker. */
 function hasResultsLast({ messages }: Pick<Conversation, 'messages'>): boolean {
-  const spoken = messages.findLastIndex(({ role }) => role === 'assistant');
-  return messages.slice(spoken + 1).some(({ role }) => role === 'tool');
+  const last = messages.findLastIndex((message) => message.role !== 'assistant' || (message.toolCalls ?? []).length > 0);
+  const spoken = messages.slice(0, last + 1).findLastIndex(({ role }) => role === 'assistant');
+  return messages.slice(spoken + 1, last + 1).some(({ role }) => role === 'tool');
 }
 
 /** Whether a run was left before it gave what its client asked for. One that runs has lost its client a moment ago, or waits for its tools. */

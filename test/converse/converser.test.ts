@@ -168,6 +168,15 @@ describe('a conversation with the client\'s tools', () => {
     expect(server.of('second').map(({ messages }) => messages[0]?.pictures)).toEqual([[{ data: picture.data }], [{ data: picture.data }]]);
   });
 
+  it('goes on where the client lets the model say something after the results, as OpenCode does in the last turn', async () => {
+    script = twoCalls;
+    const { converser } = started();
+    const first = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);
+    const said = { role: 'assistant', content: 'CRITICAL - MAXIMUM STEPS REACHED' } as const;
+    expect(await converser.turn(asked([user('Mend it'), spoke(first), ...returned(first, ['A', 'B']), said], { tools: [READ] }), quietly)).toMatchObject({ runId: first.runId, text: 'Mended.' });
+    expect(server.of('planner')).toHaveLength(1);
+  });
+
   it('goes on where the client sends results with ids of its own, as Open Interpreter does, and not where it called something else', async () => {
     script = twoCalls;
     const { converser } = started();

@@ -180,6 +180,16 @@ test('what calls share is marked for Anthropic to cache, and the words stay the 
   });
 });
 
+test('what ends with the assistant\'s words goes on with a user\'s to Anthropic, which refuses it otherwise', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  const messages = [{ role: 'user', content: 'Why?' }, { role: 'assistant', content: 'Because.' }] as const;
+  for (const worker of workersAt(server.url)) await caller.call(worker, { messages }, options);
+  const [, chat, anthropic] = server.requests.map(({ body }) => body);
+  expect(chat?.['messages']).toEqual(messages);
+  expect(anthropic?.['messages']).toEqual([...messages, { role: 'user', content: 'Go on.' }]);
+});
+
 test('a system message is a message to OpenAI and the system prompt to Anthropic', async () => {
   server.script(faults.answer('fine'));
   const { caller, options } = await setUp();

@@ -34,6 +34,8 @@ export function messagesPrompt({ messages, tools = [] }: MessagesInput, by: stri
     if (continues) last.content.push(...content);
     else turns.push({ role: message.role === 'assistant' ? 'assistant' : 'user', content });
   }
+  // Since its models of 4.6, Anthropic refuses a request that ends so (https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-6#prefill-removal).
+  if (turns.at(-1)?.role === 'assistant') turns.push({ role: 'user', content: [textBlock('Go on.')] });
   const ends = tools.length === 0 ? [] : turns.filter(({ role }) => role === 'user').slice(-2).flatMap(({ content }) => content.slice(-1));
   const first = system !== '' || tools.length > 0 ? 1 : 0;
   for (const block of new Set([...shared.slice(0, MAX_MARKS - first - ends.length), ...ends])) Object.assign(block, MARK);
