@@ -144,6 +144,12 @@ describe('the negative control', () => {
       /"(?!first)[a-z]{5}", Color::Blue \{ hue: 20 \}\.to_string/],
     ['owned.rs', 'cargo', '#[test]\nfn text() { assert_eq!("first", String::from(Color::Blue(20))); }\n', 'text',
       /"(?!first)[a-z]{5}", String::from\(Color::Blue\(20\)\)/],
+    ...['1 << 3', '1 | 2', '[f; 4]', '7 - 5', 'table[2]', 'Some(6 / 2)'].map((value, index) => [
+      `bounds${index}.rs`, 'cargo' as const, `#[test]\nfn bounds() { assert_eq!(f(1), ${value}); }\n`, 'bounds', new RegExp(`assert_ne!\\(f\\(1\\), ${value.replaceAll(/[[\]()|]/g, '\\$&')}\\)`),
+    ] as const),
+    ['length.rs', 'cargo', '#[test]\nfn zeros() { assert_eq!(f(1), [20; 4]); }\n', 'zeros', /assert_eq!\(f\(1\), \[(?!20)\d+; 4\]\)/],
+    ['minus.rs', 'cargo', '#[test]\nfn minus() { assert_eq!(f(1), -20); }\n', 'minus', /assert_eq!\(f\(1\), -(?!20)\d+\)/],
+    ['back.rs', 'cargo', 'fn back(given: &str) { assert_eq!(decode(encode(given)), given); }\n#[test]\nfn there() { back("given"); }\n', 'there', /assert_ne!\(decode\(encode\(given\)\), given\)[^]*back\("given"\)/],
     ['c.rs', 'cargo', '#[test]\nfn refused() { assert!(matches!(f(1), Err(_))); }\n', 'refused', /assert!\(!\(matches!\(f\(1\), Err\(_\)\)\)\); \}\n$/],
     ['ATest.java', 'maven', 'class ATest {\n  // 600 in all\n  @Test void total() { assertEquals(600, Sum.of(100, 500), "not 600"); }\n}\n', 'total',
       /^class ATest \{\n {2}\/\/ (\d{3}) in all\n {2}@Test void total\(\) \{ assertEquals\(\1, Sum\.of\(100, 500\), "not \1"\); \}\n\}\n$/],
