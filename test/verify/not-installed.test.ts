@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasPackages, notInstalled, notStarted, remedyFor } from '../../backend/verify/judge/not-installed.ts';
+import { judge } from '../../backend/verify/judge/judge.ts';
+import { hasPackages, notDownloaded, notInstalled, notStarted, remedyFor } from '../../backend/verify/judge/not-installed.ts';
 import type { TestResult } from '../../backend/verify/runners/test-report.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -121,7 +122,21 @@ describe('the end of what a command printed', () => {
     expect(remedyFor(said)).toContain(remedy);
   });
 
+  it.each([
+    ['[ERROR] Plugin a:b:5.1.4 could not be resolved: Cannot access central in offline mode and the artifact a:b:jar:5.1.4 has not been downloaded from it before.\n[ERROR] Help', 'a:b:jar:5.1.4', 'mvn test -pl MODULE -am'],
+    ['> No cached version of a.b:c:1.0 available for offline mode.\n* Try:\n> Run with --scan', 'a.b:c:1.0', 'gradle :PROJECT:test'],
+  ])('names what was to be downloaded: %s', (said, name, command) => {
+    const told = notDownloaded(said);
+    expect(told).toContain(`${name} is not on this machine`);
+    expect(told).toContain(command);
+    const passed = { report: { results: [{ id: 'a', kind: 'test' as const, status: 'passed' as const }] }, exitCode: 1, said: ` Output of the command: much${told}` };
+    const before = { results: [{ id: 'a', kind: 'test' as const, status: 'failed' as const }] };
+    expect(judge(before, passed)).toMatchObject({ outcome: 'infrastructure', verified: false, score: 0, reason: `Every test passed, but the command ended with exit code 1.${told}` });
+    expect(judge(before, { ...passed, said: ' Output of the command: much' })).toMatchObject({ outcome: 'failed' });
+  });
+
   it('is left as it is otherwise', () => {
     expect(remedyFor('AssertionError: 1 != 2')).toBe('');
+    expect(notDownloaded('AssertionError: 1 != 2')).toBe('');
   });
 });

@@ -1,6 +1,7 @@
 import { clip } from '../../common/clip.ts';
 import { counted } from '../../common/counted.ts';
 import { listed } from '../../common/listed.ts';
+import { NO_NETWORK } from './not-installed.ts';
 import { ID_SEPARATOR, type TestReport, type TestResult } from '../runners/test-report.ts';
 import type { TestChange, TestStatus, Verdict } from '../../protocol/verdict.ts';
 
@@ -119,8 +120,12 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     return failed(`Of ${counted(passToPass.total, 'test')} that passed before, ${regressions} did not pass any more.`, score);
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
   const ending = exitCode === null ? 'did not end by itself' : `ended with exit code ${exitCode}`;
-  if (exitCode === null || (exitCode !== 0 && toleratedFailures === 0))
-    return failed(`Every test passed, but the command ${ending}.${said}`);
+  if (exitCode === null || (exitCode !== 0 && toleratedFailures === 0)) {
+    // What the machine lacks is no fault of the change.
+    const lacking = said.indexOf(NO_NETWORK);
+    const without = failed(`Every test passed, but the command ${ending}.${lacking < 0 ? said : ` ${said.slice(lacking)}`}`);
+    return lacking < 0 ? without : { ...without, outcome: 'infrastructure' };
+  }
   const passedNow = isTarget ? `${counted(failToPass.total, 'named test')} passed` : `${counted(failToPass.total, 'test')} that failed before passed`;
   const what = failToPass.total > 0 ? passedNow : 'What failed around tests or could not be built does not fail any more';
   const reason = `${what}, and ${counted(passToPass.total, 'test')} that passed still did.`;

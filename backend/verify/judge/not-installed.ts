@@ -124,8 +124,26 @@ const REMEDIES: readonly (readonly [said: RegExp, remedy: (found: RegExpExecArra
   [/Missing script: |Couldn't find a script named |Script not found "|^error Command "/, () => 'Name a script that package.json has, or another test command.'],
   [/: No module named '?(pytest|nose2?|coverage|tox|nox)'?$/, ([, name]) => `Install ${name} and what the project needs there, or activate the environment that has it.`],
   [/\berror: unrecognized arguments: (--?[\w-]+)/, ([, option]) => `A plugin that takes ${option} is not installed: install what the project's tests need, or activate the environment that has it.`],
-  [/you're using offline mode \(--offline\)|--offline was specified/, () => 'Tests have no network: run "cargo fetch" first.'],
+  [/you're using offline mode \(--offline\)|--offline was specified/, () => `${NO_NETWORK} run "cargo fetch" first.`],
 ];
+
+/** The beginning of what is said where a tool would download something. */
+export const NO_NETWORK = 'Tests have no network:';
+
+/** Maven's and Gradle's words for what is not on this machine. They stand far from the end, and before other errors. */
+const NOT_DOWNLOADED = [
+  [/in offline mode and the artifact ([\w.:-]+) has not been downloaded/, 'run the command once without Conductor, or name one for a module that needs less, such as "mvn test -pl MODULE -am"'],
+  [/No cached version of ([\w.:-]+) available for offline mode/, 'run the command once without Conductor, or name one for a project that needs less, such as "gradle :PROJECT:test"'],
+] as const;
+
+/** What a build tool was not able to download, and what to do, from all that it printed. Empty if there is none. */
+export function notDownloaded(output: string): string {
+  for (const [said, remedy] of NOT_DOWNLOADED) {
+    const [, name] = said.exec(output) ?? [];
+    if (name !== undefined) return ` ${NO_NETWORK} ${name} is not on this machine. To get it, ${remedy}.`;
+  }
+  return '';
+}
 
 export function remedyFor(output: string): string {
   for (const [said, remedy] of REMEDIES) {

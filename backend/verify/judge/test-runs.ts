@@ -11,7 +11,7 @@ import { exceededText } from './exceeded-text.ts';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
 import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandbox.ts';
 import { buildInRounds } from './build-in-rounds.ts';
-import { remedyFor } from './not-installed.ts';
+import { notDownloaded, remedyFor } from './not-installed.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import { withNamesOf } from './same-names.ts';
 import type { Coverage } from '../runners/coverage.ts';
@@ -277,7 +277,7 @@ export function lastWords({ stdout, stderr, unreadable }: SandboxOutcome): strin
   const said = [stderr, stdout].map((text) => endOf(redactText(stripVTControlCharacters(text)).trim())).filter((text) => text !== '');
   const [output] = said;
   const hidden = unreadable === undefined ? '' : ` The sandbox hides ${unreadable} from tests. If they need it, name its folder in CONDUCTOR_READABLE.`;
-  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${remedyFor(output)}${hidden}`;
+  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${notDownloaded(`${stderr}\n${stdout}`) || remedyFor(output)}${hidden}`;
 }
 
 const MAX_LAST_WORDS = 500;
