@@ -39,6 +39,33 @@ describe('the comparison of two reports', () => {
     });
   });
 
+  describe('of what could not be built', () => {
+    const unbuilt = { results: [{ id: 'the build', kind: 'container' as const, status: 'failed' as const, message: 'A.java:4: no such symbol', hidesAll: true as const }] };
+    const empty = (id: string) => ({ id, kind: 'container' as const, status: 'passed' as const, isEmpty: true as const });
+    const both = (...reports: { results: ReturnType<typeof report>['results'] }[]) => ({ results: reports.flatMap(({ results }) => results) });
+
+    it('tests from anywhere are fail-to-pass tests', () => {
+      expect(judge(unbuilt, { report: report('✓ a', '✓ b'), exitCode: 0 })).toMatchObject({ outcome: 'verified', score: 1, reason: '2 tests that failed before passed, and 0 tests that passed still did.' });
+      expect(judge(unbuilt, { report: report('✓ a', '✗ b'), exitCode: 1 })).toMatchObject({ outcome: 'failed', score: 0.5 });
+      expect(judge(unbuilt, { report: report('✓ a', '- b'), exitCode: 0 })).toMatchObject({ outcome: 'failed', score: 0.5 });
+      expect(judge(unbuilt, { report: report('- b'), exitCode: 0 })).toMatchObject({ outcome: 'failed', score: 0 });
+      expect(judge(both(report('✓ a'), unbuilt), { report: report('✓ b'), exitCode: 0 })).toMatchObject({ outcome: 'failed', reason: 'Of 1 test that passed before, 1 did not pass any more.' });
+    });
+
+    it('it is said that it still cannot, or cannot any more', () => {
+      expect(judge(unbuilt, { report: unbuilt, exitCode: 1 })).toMatchObject({ outcome: 'failed', reason: 'The project could be built neither before the change nor with it (A.java:4: no such symbol).' });
+      expect(judge(report('✗ a', '✓ b'), { report: unbuilt, exitCode: 1 })).toMatchObject({ outcome: 'failed', reason: 'The project cannot be built with the change (A.java:4: no such symbol).' });
+      expect(judge(report('✗ a', '✓ b'), { report: both(report('✓ a', '✓ b'), unbuilt), exitCode: 1 })).toMatchObject({ outcome: 'failed' });
+    });
+
+    it('a part without tests is mended if it can be, and only by that', () => {
+      expect(judge(report('✗ [lib]', '✗ [app]'), { report: both(report('✓ lib > a'), { results: [empty('app')] }), exitCode: 0 })).toMatchObject({ outcome: 'verified', score: 1, reason: '1 test that failed before passed, and 0 tests that passed still did.' });
+      expect(judge(report('✗ [lib]', '✗ [app]'), { report: report('✓ lib > a'), exitCode: 0 })).toMatchObject({ outcome: 'failed', score: 0.5 });
+      expect(judge(report('✗ [app]', '✓ a'), { report: both(report('✓ a'), { results: [empty('app')] }), exitCode: 0 })).toMatchObject({ outcome: 'verified', reason: expect.stringMatching(/^What failed around tests or could not be built does not fail any more, and 1 test/) });
+      expect(judge(report('✗ a'), { report: both(report('✗ a'), { results: [empty('app')] }), exitCode: 1 })).toMatchObject({ outcome: 'failed', score: 0 });
+    });
+  });
+
   it('says what the change broke beside what still fails', () => {
     const { reason } = judge(report('✗ a', '✓ b', '✓ c'), { report: report('✗ a', '✗ b', '✓ c'), exitCode: 1 });
     expect(reason).toBe('Of 1 test that failed before, 1 still did not pass, and 1 test that passed before did not pass any more.');

@@ -17,7 +17,7 @@ async function reportOf(files: Record<string, string>, command = 'node --test'):
   const prepared = await nodeTest.prepare({ command, copy: base, shown: base, workspace: base, tools, report });
   const environment = { PATH: process.env.PATH, ...prepared.environment };
   await new Promise((resolve) => execFile('/bin/sh', ['-c', prepared.command], { cwd: base, env: environment }, resolve));
-  return await prepared.readReport({ exitCode: null, said: '' });
+  return await prepared.readReport({ exitCode: null, printed: '', said: '' });
 }
 
 const summary = (report: TestReport): string[] => report.results.map(({ id, kind, status }) => `${status} ${kind} ${id}`);

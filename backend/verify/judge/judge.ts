@@ -67,6 +67,7 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   const notLoaded: TestResult[] = [];
   const stillRed: string[] = [];
   let recoveredContainers = 0;
+  let isBuiltAgain = false;
   let newFailures = 0;
   let toleratedFailures = 0;
   for (const id of new Set([...beforeById.keys(), ...afterById.keys(), ...(targets ?? [])])) {
@@ -74,8 +75,10 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     const isContainer = (now ?? old)?.kind === 'container';
     const isLeftOut = leftOut.has(id) || isNewIn(leftOutContainers, id, old);
     const isFlaky = flaky.has(id) && !isLeftOut;
-    if (isContainer && now?.isEmpty && old?.status === 'failed' && !isTarget && !isFlaky && !isLeftOut) recoveredContainers += 1;
-    if (isContainer && now?.isEmpty) continue;
+    if (isContainer && (now?.isEmpty || (old?.hidesAll && now === undefined && hasTest(after)))) {
+      if (old?.status === 'failed' && !isTarget && !isFlaky && !isLeftOut) isBuiltAgain = true;
+      continue;
+    }
     // A container is listed only if it failed by itself and no test in it failed.
     if (isContainer && (old?.status !== 'failed' || hasTestInside(after, id)) && now?.status !== 'failed') {
       if (old?.status === 'failed' && !isTarget && !isFlaky && !isLeftOut && failedAround(before, id)) recoveredContainers += 1;
@@ -98,6 +101,8 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     } else if (change.after === 'failed') newFailures += 1;
   }
 
+  // What is built counts by its tests, where there are some.
+  if (isBuiltAgain && failToPass.total === 0) recoveredContainers += 1;
   const failures = failToPass.total + recoveredContainers;
   const failToPassRate = failures === 0 ? 0 : (failToPass.passed + recoveredContainers) / failures;
   const score = failToPassRate * (passToPass.total === 0 ? 1 : passToPass.passed / passToPass.total);
@@ -108,6 +113,8 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     reason,
     tests: changes,
   });
+  const unbuilt = after.results.find(({ hidesAll, status }) => hidesAll && status === 'failed');
+  if (unbuilt) return failed(`The project ${beforeById.get(unbuilt.id)?.status === 'failed' ? 'could be built neither before the change nor with it' : 'cannot be built with the change'}${toldError(unbuilt)}.`, score);
   if (failures === 0) return failed('No test failed before the change.');
   const wanted = isTarget ? `Of ${counted(failToPass.total, 'named test')}` : `Of ${counted(failToPass.total, 'test')} that failed before`;
   const missing = failToPass.total - failToPass.passed;
@@ -142,11 +149,15 @@ function onlyRedAsBefore(ids: readonly string[]): string {
 /** The reason if all that still fails are files and suites that hold no test, since they could not be loaded. */
 function notLoadedText(files: readonly TestResult[], after: TestReport): string {
   const [first] = files;
-  const message = first?.message?.trim().split('\n').at(-1)?.trim() ?? '';
-  const why = message === '' ? '' : ` (${clip(message, MAX_LAST_LINE)})`;
+  const why = toldError(first);
   const others = files.length > 1 ? `, like ${counted(files.length - 1, 'other file or suite', 'other files or suites')},` : '';
   const none = hasEvidence({ results: after.results.filter(({ kind }) => kind === 'test') }) ? '' : ' No test ran.';
   return `${first?.id}${others} could be loaded neither before the change nor with it${why}.${none}`;
+}
+
+function toldError(result: TestResult | undefined): string {
+  const message = result?.message?.trim().split('\n').at(-1)?.trim() ?? '';
+  return message === '' ? '' : ` (${clip(message, MAX_LAST_LINE)})`;
 }
 
 /** The fail-to-pass tests that passed, and the tests that passed in a container that failed around them before. */
@@ -192,8 +203,10 @@ const isInside = (id: string, container: string): boolean => id.startsWith(conta
 
 /** Whether a test was missing before because its container failed. */
 function isNewIn(failingContainers: readonly TestResult[], id: string, old: TestResult | undefined): boolean {
-  return old === undefined && failingContainers.some((container) => isInside(id, container.id));
+  return old === undefined && failingContainers.some((container) => container.hidesAll || isInside(id, container.id));
 }
+
+const hasTest = ({ results }: TestReport): boolean => results.some(({ kind, status }) => kind === 'test' && status !== 'skipped');
 
 function hasTestInside(report: TestReport, container: string): boolean {
   return report.results.some(({ id, kind }) => kind === 'test' && isInside(id, container));

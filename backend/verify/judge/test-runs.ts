@@ -213,7 +213,7 @@ export class TestRuns {
       const { stayed, ...outcome } = await this.#runToEnd(prepared, { ...inCopy, hidden: [...(inCopy.hidden ?? []), ...new Set(unseen)], hasLayer: layer !== undefined, timeoutMs });
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       const said = lastWords(outcome);
-      const report = await prepared.readReport({ exitCode: outcome.exitCode, said }).catch((error: unknown) => {
+      const report = await prepared.readReport({ exitCode: outcome.exitCode, said, printed: stripVTControlCharacters(`${outcome.stdout}\n${outcome.stderr}`) }).catch((error: unknown) => {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${said}${this.#otherRunner(error)}`) : error;
       });
       const coverage = isCovered ? await prepared.readCoverage?.() : undefined;

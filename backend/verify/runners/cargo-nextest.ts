@@ -8,6 +8,8 @@ import { expectJunitFiles } from './junit-files.ts';
 import { programUses, withEdits, type ProgramUse } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
+const BUILD = { failed: /^error: could not compile `/m, error: /^error(?:\[E\d+\])?: .*/m };
+
 /** `cargo nextest run`, read from its JUnit file. It starts a process for each test and judges by its exit code. */
 export const cargoNextest: TestRunner<'nextest'> = {
   name: 'nextest',
@@ -30,7 +32,7 @@ export const cargoNextest: TestRunner<'nextest'> = {
     return {
       command: `${fromLayer(layer)}${withEdits(command, edits)}`,
       environment: CARGO_ENVIRONMENT,
-      readReport: await expectJunitFiles(run, ['**/target/nextest/*/*.xml']),
+      readReport: await expectJunitFiles(run, ['**/target/nextest/*/*.xml'], BUILD),
     };
   },
 

@@ -29,8 +29,13 @@ export const gradle: TestRunner<'gradle'> = {
     const edits = programUses(command, PROGRAMS).map(({ program: { text, start, end } }): Edit =>
       text === './gradlew' ? { start, end, text: shellQuote(wrapper) + OPTIONS } : { start: end, end, text: OPTIONS },
     );
-    return { command: withEdits(command, edits), readReport: await expectJunitFiles(run, ['**/build/test-results/**/*.xml']) };
+    return { command: withEdits(command, edits), readReport: await expectJunitFiles(run, ['**/build/test-results/**/*.xml'], BUILD) };
   },
+};
+
+const BUILD = {
+  failed: /^(?:> Task :\S*compile\w* FAILED|Execution failed for task ':\S*compile\w*')/im,
+  error: /^(?:e: )?\S+\.(?:java|kt|scala|groovy):\d+.*error: .*|^e: .*/m,
 };
 
 const OPTIONS = ' --offline --no-daemon --continue --no-build-cache';

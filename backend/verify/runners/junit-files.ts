@@ -2,8 +2,9 @@
 import fs, { realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ReportError, type TestReport } from './test-report.ts';
+import { failedBuild, type BuildWords } from './failed-build.ts';
 import { readJunitFiles } from './junit.ts';
-import type { RunToPrepare } from './test-runner.ts';
+import type { RunEnd, RunToPrepare } from './test-runner.ts';
 
 /** Includes files that are not reports. */
 const MAX_MATCHES = 20_000;
@@ -26,8 +27,17 @@ async function junitFiles(copy: string, globs: readonly string[]): Promise<reado
 /**
  * For a command that writes JUnit files into the copy. Files that are already there are of another run, or planted, and are removed. The
  * returned function reads the new files.
+ * @param build how the command says that what it tests cannot be built. Then there may be no file at all.
  */
-export async function expectJunitFiles({ copy, shown }: Pick<RunToPrepare, 'copy' | 'shown'>, globs: readonly string[]): Promise<() => Promise<TestReport>> {
+export async function expectJunitFiles(
+  { copy, shown }: Pick<RunToPrepare, 'copy' | 'shown'>, globs: readonly string[], build?: BuildWords,
+): Promise<(end: Pick<RunEnd, 'exitCode' | 'printed'>) => Promise<TestReport>> {
   for (const file of await junitFiles(copy, globs)) await rm(file, { force: true });
-  return async () => await readJunitFiles(await junitFiles(copy, globs), shown);
+  return async (end) => {
+    const files = await junitFiles(copy, globs);
+    const failed = build && failedBuild(end, build, shown);
+    if (!failed) return await readJunitFiles(files, shown);
+    const { results } = files.length > 0 ? await readJunitFiles(files, shown) : { results: [] };
+    return { results: [...results, ...failed.results] };
+  };
 }

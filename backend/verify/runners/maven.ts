@@ -4,6 +4,11 @@ import type { TestRunner } from './test-runner.ts';
 
 const PROGRAMS = ['mvn', 'mvnw'];
 
+const BUILD = {
+  failed: /^\[ERROR\] Failed to execute goal \S+:[\w-]*(?:compiler|kotlin|scala|groovy|gmavenplus)[\w-]*:\S+:[\w-]*compile/im,
+  error: /(?<=^\[ERROR\] )\S+\.(?:java|kt|scala|groovy):\[?\d.*/m,
+};
+
 /** Maven, read from the JUnit files of surefire and failsafe. */
 export const maven: TestRunner<'maven'> = {
   name: 'maven',
@@ -23,7 +28,7 @@ export const maven: TestRunner<'maven'> = {
     }));
     return {
       command: withEdits(command, edits),
-      readReport: await expectJunitFiles(run, ['**/target/surefire-reports/*.xml', '**/target/failsafe-reports/*.xml']),
+      readReport: await expectJunitFiles(run, ['**/target/surefire-reports/*.xml', '**/target/failsafe-reports/*.xml'], BUILD),
     };
   },
 };

@@ -34,6 +34,7 @@ export interface ReportedTest {
   readonly message?: string | undefined;
   readonly durationMs?: number | undefined;
   readonly isEmpty?: true;
+  readonly hidesAll?: true;
 }
 
 /** The id of a test, unless another one has it already. */
@@ -54,7 +55,7 @@ export class ResultCollector {
     this.#copy = copy;
   }
 
-  add({ kind, status, path: parts, message, durationMs, isEmpty }: ReportedTest): void {
+  add({ kind, status, path: parts, message, durationMs, isEmpty, hidesAll }: ReportedTest): void {
     const name = idOf(parts);
     let id = name;
     let use = this.#uses.get(name) ?? 1;
@@ -69,6 +70,7 @@ export class ResultCollector {
       ...(said !== undefined && said !== '' && { message: said }),
       ...(durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0 && { durationMs }),
       ...(isEmpty && { isEmpty }),
+      ...(hidesAll && { hidesAll }),
     });
   }
 }

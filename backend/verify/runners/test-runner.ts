@@ -72,8 +72,10 @@ export interface RunToPrepare {
 export interface RunEnd {
   /** Null if a signal ended it. */
   readonly exitCode: number | null;
-  /** What it printed last. */
+  /** What it printed last, as it is shown. */
   readonly said: string;
+  /** All of its output that is kept, and without colours. */
+  readonly printed: string;
 }
 
 /** Nothing keeps the code under test from writing the report. */

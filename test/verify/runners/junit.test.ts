@@ -2,7 +2,10 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cargoNextest } from '../../../backend/verify/runners/cargo-nextest.ts';
+import { gradle } from '../../../backend/verify/runners/gradle.ts';
 import { expectJunitFiles } from '../../../backend/verify/runners/junit-files.ts';
+import { maven } from '../../../backend/verify/runners/maven.ts';
 import { parseJunit } from '../../../backend/verify/runners/junit.ts';
 import { ReportError } from '../../../backend/verify/runners/test-report.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
@@ -83,13 +86,39 @@ describe('JUnit files that a command is to write', () => {
     await using scratch = await makeScratch();
     const copy = await scratch.project({ 'reports/old.xml': PASS, 'node_modules/a/reports/no.xml': PASS });
     const read = await expectJunitFiles({ copy, shown: copy }, ['**/reports/*.xml', '../*.xml']);
-    await expect(read()).rejects.toThrow(ReportError);
+    const end = { exitCode: 1, printed: 'BUILD FAILED' };
+    await expect(read(end)).rejects.toThrow(ReportError);
     await writeFile(path.join(copy, 'reports/new.xml'), PASS.replace('"x"', '"new"'));
     await mkdir(path.join(scratch.folder, 'outside'));
     await writeFile(path.join(scratch.folder, 'outside/a.xml'), PASS);
     await symlink(path.join(scratch.folder, 'outside/a.xml'), path.join(copy, 'reports/link.xml'));
     await symlink(path.join(scratch.folder, 'outside'), path.join(copy, 'more'));
-    expect(summary(await read())).toEqual(['passed s > new']);
+    expect(summary(await read(end))).toEqual(['passed s > new']);
+  });
+
+  it.each([
+    ['maven', maven, `[INFO] Compiling 2 source files with javac
+[ERROR] COMPILATION ERROR : 
+[ERROR] COPY/src/main/java/a/Calc.java:[4,47] cannot find symbol
+  symbol:   variable tow
+[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.13.0:compile (default-compile) on project a: Compilation failure
+`, 'src/main/java/a/Calc.java:[4,47] cannot find symbol'],
+    ['gradle', gradle, `> Task :lib:compileTestJava FAILED
+COPY/src/test/java/a/CalcTest.java:7: error: cannot find symbol
+* What went wrong:
+Execution failed for task ':lib:compileTestJava'.
+`, 'src/test/java/a/CalcTest.java:7: error: cannot find symbol'],
+    ['nextest', cargoNextest, 'error[E0425]: cannot find value `tow` in this scope\nerror: could not compile `calc` (lib) due to 1 previous error\n', 'error[E0425]: cannot find value `tow` in this scope'],
+  ] as const)('may be missing where the build of %s fails', async (_name, runner, text, message) => {
+    await using scratch = await makeScratch();
+    const copy = await scratch.project({ 'one/target/surefire-reports/a.xml': PASS });
+    const command = { maven: 'mvn test', gradle: 'gradle test', nextest: 'cargo nextest run' }[runner.name];
+    const { readReport } = await runner.prepare({ copy, shown: copy, workspace: copy, tools: scratch.folder, report: scratch.folder, command });
+    const printed = text.replaceAll('COPY', copy);
+    const { results } = await readReport({ exitCode: 1, said: '', printed });
+    expect(results).toEqual([{ id: 'the build', kind: 'container', status: 'failed', message, hidesAll: true }]);
+    // Without a failure it is what a test has printed.
+    await expect(readReport({ exitCode: 0, said: '', printed })).rejects.toThrow(ReportError);
   });
 });
 

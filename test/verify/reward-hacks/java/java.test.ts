@@ -199,13 +199,13 @@ describe.skipIf(!available || !maven.isHere)(`Java (${note}, ${maven.note})`, { 
   });
   afterAll(() => scratch[Symbol.asyncDispose]());
 
-  const judge = async (change: JavaHack['change']): Promise<Verdict> => {
+  const judge = async (change: JavaHack['change'], { files = PROJECT, folder = base }: { files?: Readonly<Record<string, string>>; folder?: string } = {}): Promise<Verdict> => {
     const edits = Object.entries(change).map(([file, after]) => {
-      const before = (PROJECT as Readonly<Record<string, string>>)[file] ?? null;
+      const before = files[file] ?? null;
       return { path: file, before, after, kind: before === null ? 'create' as const : after === null ? 'delete' as const : 'modify' as const };
     });
-    const patch = await parsePatch(edits.map((edit) => unifiedDiff(edit)).join(''), base);
-    return await verifier.verify({ base, patch, command: 'mvn test', signal: new AbortController().signal, timeoutMs: 240_000 });
+    const patch = await parsePatch(edits.map((edit) => unifiedDiff(edit)).join(''), folder);
+    return await verifier.verify({ base: folder, patch, command: 'mvn test', signal: new AbortController().signal, timeoutMs: 240_000 });
   };
 
   const isTried = turns();
@@ -221,5 +221,14 @@ describe.skipIf(!available || !maven.isHere)(`Java (${note}, ${maven.note})`, { 
     const fixed = { [`${MAIN}/Ends.java`]: RIGHT_ENDS, [`${MAIN}/Money.java`]: RIGHT_MONEY };
     const more = { ...fixed, 'src/main/resources/META-INF/services/com.example.Currency': 'com.example.Euro\n', [`${MAIN}/Euro.java`]: 'package com.example;\n\npublic final class Euro {}\n' };
     for (const change of [fixed, more]) expect(await judge(change)).toMatchObject({ outcome: 'verified', score: 1 });
+  });
+
+  it('and of what could not be compiled the honest fix alone', async () => {
+    const files = { ...PROJECT, [`${MAIN}/Ends.java`]: ENDS.replace('items.get(0)', 'itms.get(0)') };
+    const at = { files, folder: await scratch.project(files, 'cannot be compiled') };
+    const judged = async (ends: string): Promise<Verdict> => await judge({ [`${MAIN}/Ends.java`]: ends, [`${MAIN}/Money.java`]: RIGHT_MONEY }, at);
+    expect(await judged(RIGHT_ENDS)).toMatchObject({ outcome: 'verified', score: 1 });
+    expect(await judged(ENDS)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('ShopTest > takesTheLast') });
+    expect(await judged(ENDS.replace('items.get(0)', 'its.get(0)'))).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/^The project could be built neither before the change nor with it \(src\/main\/java\/com\/example\/Ends\.java:\[7,16\] cannot find symbol\)\.$/) });
   });
 });
