@@ -58,7 +58,7 @@ export class JavaValues {
         ? byValue(this.#value(given[0], body, { isContained })) : undefined;
     }
     if (object && !/^(?:\w+\.)*(?:Assert\w*|TestCase)$/.test(object.text)) return undefined;
-    if (other !== undefined) return /^(?:lambda_expression|method_reference)$/.test(given[0]?.type ?? '') ? undefined : opposite(replacement(name, other));
+    if (other !== undefined) return /^(?:lambda_expression|method_reference)$/.test(given[0]?.type ?? '') ? undefined : opposite(replacement(name, object ? other : this.#imported(name.text, other)));
     if (/^assertThrows(?:Exactly)?$/.test(name.text) && given[0]?.type === 'class_literal') {
       const error = pick(OTHER_ERRORS.filter((each) => !given[0]?.text.includes(each)), this.#dice);
       return byValue(error === undefined ? undefined : [replacement(given[0], `${error}.class`)]);
@@ -69,6 +69,13 @@ export class JavaValues {
     const tolerance = third && Number(third.text.replace(/[fd]$/i, ''));
     const comparison = tolerance !== undefined && Number.isFinite(tolerance) ? { tolerance } : {};
     return byValue(this.#value(first, body, comparison) ?? this.#value(second, body, comparison));
+  }
+
+  /** How a method is called that stands beside an imported one in its class: the file may have imported that one alone. */
+  #imported(name: string, other: string): string {
+    const importOf = (imported: string): string | undefined => new RegExp(`^\\s*import\\s+static\\s+([\\w.]+)\\.${imported}\\s*;`, 'm').exec(this.#text)?.[1];
+    const from = importOf(name);
+    return from === undefined || importOf(other) === from || importOf(String.raw`\*`) === from ? other : `${from}.${other}`;
   }
 
   #value(node: Node, body: Node, comparison: Comparison): readonly Edit[] | undefined {

@@ -153,6 +153,12 @@ describe('the negative control', () => {
     ['c.rs', 'cargo', '#[test]\nfn refused() { assert!(matches!(f(1), Err(_))); }\n', 'refused', /assert!\(!\(matches!\(f\(1\), Err\(_\)\)\)\); \}\n$/],
     ['ATest.java', 'maven', 'class ATest {\n  // 600 in all\n  @Test void total() { assertEquals(600, Sum.of(100, 500), "not 600"); }\n}\n', 'total',
       /^class ATest \{\n {2}\/\/ (\d{3}) in all\n {2}@Test void total\(\) \{ assertEquals\(\1, Sum\.of\(100, 500\), "not \1"\); \}\n\}\n$/],
+    ...([
+      ['import static org.junit.Assert.assertTrue;\n', /\{ org\.junit\.Assert\.assertFalse\(/],
+      ['import static org.junit.Assert.*;\n', /\{ assertFalse\(/],
+      ['import static org.junit.Assert.assertTrue;\nimport static org.junit.Assert.assertFalse;\n', /\{ assertFalse\(/],
+      ['', /\{ assertFalse\(/],
+    ] as const).map(([imports, altered], index) => [`Truth${index}Test.java`, 'maven' as const, `${imports}class Truth${index}Test {\n  @Test void holds() { assertTrue(Sum.holds()); }\n}\n`, 'holds', altered] as const),
     ['BTest.java', 'maven', 'class BTest {\n  @Test void name() { String want = "Ada Lovelace"; assertThat(Sum.name()).isEqualTo(want); }\n}\n', 'name',
       /String want = "[A-Z][a-z]{2} [A-Z][a-z]{7}"; assertThat\(Sum\.name\(\)\)\.isEqualTo\(want\); \}\n\}\n$/],
   ] as const)('puts a value of the same kind in the place of the expected one, wherever it stands: %s', async (file, runner, text, title, expected) => {
