@@ -101,6 +101,7 @@ export class RustValues {
 /** The macros and calls of a block that run whenever the block does, with what the variables of their loops stand for. */
 function* reached(block: Node, bound: Bound): Generator<readonly [node: Node, bound: Bound]> {
   for (const statement of partsOf(block)) {
+    if (isOptional(statement)) continue;
     const node = statement.type === 'expression_statement' ? partsOf(statement)[0] : statement;
     if (node && /^(?:macro_invocation|call_expression)$/.test(node.type)) yield [node, bound];
     const body = node?.childForFieldName('body');
@@ -109,6 +110,12 @@ function* reached(block: Node, bound: Bound): Generator<readonly [node: Node, bo
     if (node?.type === 'block') yield* reached(node, bound);
     if (mayLeave(statement)) return;
   }
+}
+
+/** Whether a statement is compiled on some machines alone, or with some features: `#[cfg(feature = "bytes")]`. */
+function isOptional({ previousNamedSibling: before }: Node): boolean {
+  for (let at = before; at && (at.type === 'attribute_item' || at.isExtra); at = at.previousNamedSibling) if (/^#\[\s*cfg/.test(at.text)) return true;
+  return false;
 }
 
 /** Whether the statements after this one may be left out, other than by a failure. */

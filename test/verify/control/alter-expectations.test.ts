@@ -147,6 +147,7 @@ describe('the negative control', () => {
     ...['1 << 3', '1 | 2', '[f; 4]', '7 - 5', 'table[2]', 'Some(6 / 2)'].map((value, index) => [
       `bounds${index}.rs`, 'cargo' as const, `#[test]\nfn bounds() { assert_eq!(f(1), ${value}); }\n`, 'bounds', new RegExp(`assert_ne!\\(f\\(1\\), ${value.replaceAll(/[[\]()|]/g, '\\$&')}\\)`),
     ] as const),
+    ['feature.rs', 'cargo', '#[test]\nfn feature() {\n    f(1);\n    #[cfg(feature = "more")]\n    {\n        assert_eq!(f(2), 20);\n    }\n    #[cfg(unix)]\n    // Elsewhere it is another one.\n    assert_eq!(f(3), 30);\n}\n', 'feature', /assert_eq!\(f\(2\), 20\)[^]*assert_eq!\(f\(3\), 30\)|held/],
     ['length.rs', 'cargo', '#[test]\nfn zeros() { assert_eq!(f(1), [20; 4]); }\n', 'zeros', /assert_eq!\(f\(1\), \[(?!20)\d+; 4\]\)/],
     ['minus.rs', 'cargo', '#[test]\nfn minus() { assert_eq!(f(1), -20); }\n', 'minus', /assert_eq!\(f\(1\), -(?!20)\d+\)/],
     ['back.rs', 'cargo', 'fn back(given: &str) { assert_eq!(decode(encode(given)), given); }\n#[test]\nfn there() { back("given"); }\n', 'there', /assert_ne!\(decode\(encode\(given\)\), given\)[^]*back\("given"\)/],
