@@ -40,7 +40,7 @@ export const isReminder = ({ role, content }: SpokenMessage): boolean => role ==
 export const isRepair = ({ role, content }: SpokenMessage): boolean => role === 'user' && REPAIRS.some((begins) => begins.test(content));
 
 /** Claude Code says so, too, what a hook said. */
-const isAdded = (content: string): boolean => content.trim() !== '' && content.replace(ADDED, '').trim() === '';
+export const isAdded = (content: string): boolean => content.trim() !== '' && content.replace(ADDED, '').trim() === '';
 
 /** What the person said last, without what the agent added. All of the message if that leaves nothing; '' if nobody said anything. */
 export function personWords(messages: readonly SpokenMessage[]): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Conversation, ConverseRequest } from '../protocol/conversation.ts';
-import { isReminder } from './person-words.ts';
+import { isAdded } from './person-words.ts';
 
 type Told = Pick<Conversation, 'messages' | 'account' | 'session'>;
 
@@ -10,7 +10,7 @@ type Told = Pick<Conversation, 'messages' | 'account' | 'session'>;
  */
 export function sessionKey({ account, session = '', messages }: Told): string {
   const said = messages.filter(({ role }) => role === 'user');
-  const beginning = (said.find((message) => !isReminder(message)) ?? said[0])?.content ?? '';
+  const beginning = (said.find(({ content }) => !isAdded(content)) ?? said[0])?.content ?? '';
   return digest([account?.id ?? '', session, beginning]);
 }
 

@@ -409,7 +409,8 @@ class Attempt {
     const was = byId(stage.before.report);
     const lost = byId(after.report);
     const broke = [...was].filter(([id, { kind, status }]) => kind === 'test' && status === 'passed' && !stage.before.flaky.has(id) && lost.get(id)?.status !== 'passed');
-    if (broke.length > 0) return without('failed', `Of ${counted(was.size, 'test')}, ${broke.length} did not pass any more.`);
+    const all = stage.before.report.results.filter(({ kind }) => kind === 'test').length;
+    if (broke.length > 0) return without('failed', `Of ${counted(all, 'test')}, ${broke.length} did not pass any more.`);
     const breaks = broken(checks);
     if (breaks) return without('failed', brokenCheck(breaks));
     return lowered(

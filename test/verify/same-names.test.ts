@@ -22,6 +22,11 @@ it('several are taken in their order', () => {
     .toEqual(['at[10:00:01]', 'at[x 10:00:01]', 'at[10:00:02]']);
 });
 
+it('one that failed is taken for no other', () => {
+  const before: TestReport = { results: [{ id: 'at[10:00:01]', kind: 'test', status: 'failed' }, { id: 'at[10:00:02]', kind: 'test', status: 'passed' }] };
+  expect(namesOf(withNamesOf(before, report('at[10:00:05]', 'at[10:00:06]')))).toEqual(['at[10:00:05]', 'at[10:00:06]']);
+});
+
 it.each([
   ['that both runs have', ['at[10:00]', 'at[11:00]'], ['at[11:00]', 'at[10:00]']],
   ['of which one is lost', ['at[10:00:01]', 'at[10:00:02]'], ['at[10:00:05]']],

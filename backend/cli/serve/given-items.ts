@@ -10,8 +10,6 @@ const MAX_BYTES = 32 * 2 ** 20;
 const BLOCK_BYTES = 4_096;
 /** Items that were neither given nor named for so long belong to no conversation that goes on. */
 const KEPT_MS = 7 * 24 * 3_600_000;
-/** After so many items, those beyond the limits are removed. */
-const SWEPT_AFTER = 500;
 
 interface Item {
   readonly id: string;
@@ -41,7 +39,8 @@ export class GivenItems {
   readonly #folder: string;
   readonly #keys: Pick<ClientKeys, 'list'>;
   readonly #maxBytes: number;
-  #written = 0;
+  /** Written since the last sweep. */
+  #bytes = 0;
 
   constructor({ home, keys, maxBytes = MAX_BYTES }: GivenItemsOptions) {
     this.#folder = path.join(home, 'given');
@@ -56,12 +55,15 @@ export class GivenItems {
       keep: (item) => {
         try {
           mkdirSync(folder, { recursive: true, mode: 0o700 });
-          writeFileSync(fileOf(item.id), JSON.stringify(item), { mode: 0o600 });
+          const text = JSON.stringify(item);
+          writeFileSync(fileOf(item.id), text, { mode: 0o600 });
+          this.#bytes += Math.max(text.length, BLOCK_BYTES);
         } catch {
           // The answer is worth more than that it can be named: a full disk costs the client no answer.
         }
-        this.#written += 1;
-        if (this.#written % SWEPT_AFTER === 0) void this.sweep().catch(() => undefined);
+        if (this.#bytes < this.#maxBytes / 4) return;
+        this.#bytes = 0;
+        void this.sweep().catch(() => undefined);
       },
       find: (id) => {
         try {

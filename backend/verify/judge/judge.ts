@@ -114,7 +114,7 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     tests: changes,
   });
   const unbuilt = after.results.find(({ hidesAll, status }) => hidesAll && status === 'failed');
-  if (unbuilt) return failed(`The project ${beforeById.get(unbuilt.id)?.status === 'failed' ? 'could be built neither before the change nor with it' : 'cannot be built with the change'}${toldError(unbuilt)}.`, score);
+  if (unbuilt) return failed(`The project ${beforeById.get(unbuilt.id)?.status === 'failed' ? 'could be built neither before the change nor with it' : 'cannot be built with the change'}${toldError(unbuilt)}.`);
   if (failures === 0) return failed('No test failed before the change.');
   const wanted = isTarget ? `Of ${counted(failToPass.total, 'named test')}` : `Of ${counted(failToPass.total, 'test')} that failed before`;
   const missing = failToPass.total - failToPass.passed;
@@ -134,7 +134,8 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     return lacking < 0 ? without : { ...without, outcome: 'infrastructure' };
   }
   const passedNow = isTarget ? `${counted(failToPass.total, 'named test')} passed` : `${counted(failToPass.total, 'test')} that failed before passed`;
-  const what = failToPass.total > 0 ? passedNow : 'What failed around tests or could not be built does not fail any more';
+  const around = isBuiltAgain ? 'What could not be built can be built' : 'What failed around tests does not fail any more';
+  const what = failToPass.total > 0 ? passedNow : around;
   const reason = `${what}, and ${counted(passToPass.total, 'test')} that passed still did.`;
   return { verified: true, score: 1, outcome: 'verified', reason, tests: changes };
 }

@@ -20,11 +20,13 @@ const patternOf = (id: string): string => id.replaceAll(CHANGING, '\0');
 
 /**
  * The report with the names of an earlier one: tests that only one of them has, and whose names differ in nothing but what changes from run to run, are taken
- * for the same ones, in their order, if there are as many of them in both.
+ * for the same ones, in their order, if there are as many of them in both and all of them passed before. The order may change, too, so a test that failed
+ * could be taken for one that passes.
  */
 export function withNamesOf(earlier: TestReport, report: TestReport): TestReport {
   const [then, now] = [new Set(idsOf(earlier)), new Set(idsOf(report))];
-  const gone = Map.groupBy(idsOf(earlier).filter((id) => !now.has(id)), patternOf);
+  const notPassed = new Set(earlier.results.filter(({ status }) => status !== 'passed').map(({ id }) => patternOf(id)));
+  const gone = Map.groupBy(idsOf(earlier).filter((id) => !now.has(id) && !notPassed.has(patternOf(id))), patternOf);
   const come = Map.groupBy(idsOf(report).filter((id) => !then.has(id)), patternOf);
   const names = new Map([...come].flatMap(([pattern, ids]) => {
     const was = gone.get(pattern) ?? [];

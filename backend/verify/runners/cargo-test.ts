@@ -88,7 +88,8 @@ interface BuiltPackages {
   readonly project: ProjectFolder;
 }
 
-const TEST_ATTRIBUTE = /#\s*\[\s*(?:\w+\s*::\s*)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b/;
+/** Attributes and macros of tests, also of crates that bring their own: rather too many. */
+const HOLDS_TESTS = /#\s*\[[^\]]*(?:test|theory|parameterized|bench|quickcheck)|\b(?:quickcheck|proptest)!/;
 
 /**
  * After a build that succeeded, packages of which no test ran are empty: those that the command does not test, such as one for fuzzing, and those
@@ -109,7 +110,7 @@ async function withEmptyPackages(report: TestReport, { build, packages, project 
 
 async function holdsTests(project: ProjectFolder, folder: string, folders: readonly string[]): Promise<boolean> {
   const inner = folders.filter((other) => other !== folder && other.startsWith(folder));
-  for await (const file of project.files(/\.rs$/, { text: TEST_ATTRIBUTE }))
+  for await (const file of project.files(/\.rs$/, { text: HOLDS_TESTS }))
     if (file.startsWith(folder) && !inner.some((other) => file.startsWith(other))) return true;
   return false;
 }

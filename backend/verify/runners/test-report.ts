@@ -7,7 +7,7 @@ export interface TestResult {
   readonly status: 'passed' | 'failed' | 'skipped';
   readonly message?: string;
   readonly durationMs?: number;
-  /** A container that failed, so that tests anywhere may be missing. It is mended if it is missing, and tests are there. */
+  /** A container that failed, so that tests anywhere may be missing. It counts as mended where a later report has tests and lacks it. */
   readonly hidesAll?: true;
   /** A container that is built and has no test, by the word of the runner. One that could not be built before is mended by that. */
   readonly isEmpty?: true;

@@ -1,5 +1,6 @@
 import { readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import OpenAI, { type APIError } from 'openai';
 import type { NamespaceTool, Response, ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
@@ -62,8 +63,10 @@ describe('what was given here', () => {
 it('forgets the items first that were neither given nor named for longest, and those of a key that was taken back', async () => {
   const home = await temporaryFolder();
   const accounts = [{ id: 'a', name: 'a' }, { id: 'b', name: 'b' }];
-  const given = new GivenItems({ home, keys: { list: async () => accounts }, maxBytes: 2 * 4_096 });
-  const [own, other] = [given.of('a'), given.of('b')];
+  const keys = { list: async () => accounts };
+  const all = new GivenItems({ home, keys });
+  const given = new GivenItems({ home, keys, maxBytes: 2 * 4_096 });
+  const [own, other] = [all.of('a'), all.of('b')];
   for (const id of ['one', 'two', 'three']) own.keep({ id });
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const file of await readdir(home, { recursive: true })) if (file.endsWith('.json')) await utimes(path.join(home, file), anHourAgo, anHourAgo);
@@ -75,6 +78,16 @@ it('forgets the items first that were neither given nor named for longest, and t
   accounts.pop();
   await given.sweep();
   expect([other.find('four'), own.find('three')]).toEqual([undefined, { id: 'three' }]);
+});
+
+it('keeps no more items than the limit, however many are given', async () => {
+  const home = await temporaryFolder();
+  const given = new GivenItems({ home, keys: { list: async () => [{ id: 'a', name: 'a' }] }, maxBytes: 8 * 4_096 }).of('a');
+  for (let item = 0; item < 60; item += 1) {
+    given.keep({ id: `item ${item}` });
+    await setImmediate();
+  }
+  await expect.poll(async () => (await readdir(home, { recursive: true })).filter((file) => file.endsWith('.json')).length).toBeLessThan(11);
 });
 
 describe('an answer', () => {
