@@ -2,6 +2,14 @@ import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts
 import { nodesIn } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 
+/** The attributes of an item or a statement: `#[test]`. */
+export function attributesOf(node: Node): readonly string[] {
+  const found: string[] = [];
+  for (let at = node.previousNamedSibling; at && (at.type === 'attribute_item' || at.isExtra); at = at.previousNamedSibling)
+    if (at.type === 'attribute_item') found.push(at.text);
+  return found;
+}
+
 export interface AlteredMacro {
   readonly name: string;
   /** True only if the assertion would still pass with the altered expected value. */

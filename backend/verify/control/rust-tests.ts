@@ -2,7 +2,7 @@ import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.t
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { HelperCopies } from './helper-copies.ts';
-import { alteredMacro } from './rust-assertions.ts';
+import { alteredMacro, attributesOf } from './rust-assertions.ts';
 import { RustValues } from './rust-values.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
@@ -36,13 +36,6 @@ export function rustTests(root: Node, source: SourceFile): readonly SourceTest[]
 const TEST = /^#\[\s*(?:[\w:]*::)?(?:test|rstest|test_case|wasm_bindgen_test)\b/;
 /** Attributes of tests whose cases are separate tests. */
 const CASES = /^#\[\s*(?:[\w:]*::)?(?:rstest|test_case|case|values)\b/;
-
-export function attributesOf(node: Node): readonly string[] {
-  const found: string[] = [];
-  for (let at = node.previousNamedSibling; at && (at.type === 'attribute_item' || at.isExtra); at = at.previousNamedSibling)
-    if (at.type === 'attribute_item') found.push(at.text);
-  return found;
-}
 
 /**
  * Alters functions of one file as described in `alter-expectations.ts`. An assertion becomes the condition under which it would hold. Each

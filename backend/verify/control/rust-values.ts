@@ -6,7 +6,7 @@ import { byValue, Draws, opposite, throughHelper, type Alteration } from './alte
 import type { Dice } from './dice.ts';
 import { otherNumber, otherText } from './likely-values.ts';
 import { Mentions } from './mentions.ts';
-import { argumentsOf, isOfProject, isWrittenOut, type Argument } from './rust-assertions.ts';
+import { argumentsOf, attributesOf, isOfProject, isWrittenOut, type Argument } from './rust-assertions.ts';
 
 /** Nesting of helpers that call helpers. */
 const MAX_DEPTH = 5;
@@ -113,10 +113,7 @@ function* reached(block: Node, bound: Bound): Generator<readonly [node: Node, bo
 }
 
 /** Whether a statement is compiled on some machines alone, or with some features: `#[cfg(feature = "bytes")]`. */
-function isOptional({ previousNamedSibling: before }: Node): boolean {
-  for (let at = before; at && (at.type === 'attribute_item' || at.isExtra); at = at.previousNamedSibling) if (/^#\[\s*cfg/.test(at.text)) return true;
-  return false;
-}
+const isOptional = (statement: Node): boolean => attributesOf(statement).some((text) => /^#\[\s*cfg/.test(text));
 
 /** Whether the statements after this one may be left out, other than by a failure. */
 const mayLeave = (statement: Node): boolean => [...nodesIn(statement, isScope)].some((node) =>

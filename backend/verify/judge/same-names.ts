@@ -25,6 +25,8 @@ const patternOf = (id: string): string => id.replaceAll(CHANGING, '\0');
  */
 export function withNamesOf(earlier: TestReport, report: TestReport): TestReport {
   const [then, now] = [new Set(idsOf(earlier)), new Set(idsOf(report))];
+  // As nearly always.
+  if ([...now].every((id) => then.has(id))) return report;
   const notPassed = new Set(earlier.results.filter(({ status }) => status !== 'passed').map(({ id }) => patternOf(id)));
   const gone = Map.groupBy(idsOf(earlier).filter((id) => !now.has(id) && !notPassed.has(patternOf(id))), patternOf);
   const come = Map.groupBy(idsOf(report).filter((id) => !then.has(id)), patternOf);

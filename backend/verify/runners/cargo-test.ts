@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { escapeRegExp } from '../../common/escape-regexp.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { ID_SEPARATOR, ReportError, type TestReport } from './test-report.ts';
 import { buildAhead, CARGO_ENVIRONMENT, fromLayer } from './cargo-layer.ts';
@@ -96,11 +97,12 @@ const HOLDS_TESTS = /#\s*\[[^\]]*(?:test|theory|parameterized|bench|quickcheck)|
  * whose source has no test. A patch may keep tests from being compiled, so that none ran does not suffice.
  */
 async function withEmptyPackages(report: TestReport, { build, packages, project }: BuiltPackages): Promise<TestReport> {
+  // After one that failed, each package is in the report.
+  const silent = [...packages].filter(([name]) => !report.results.some(({ id }) => id === name || id.startsWith(`${name}${ID_SEPARATOR}`)));
+  if (silent.length === 0) return report;
   const collector = new ResultCollector('');
   const messages = buildMessages(build);
-  if (!messages.every(({ success = true }) => success)) return report;
-  for (const [name, folder] of packages) {
-    if (report.results.some(({ id }) => id === name || id.startsWith(`${name}${ID_SEPARATOR}`))) continue;
+  for (const [name, folder] of silent) {
     const isTested = messages.some(({ profile, manifest_path: manifest }) => profile?.test && manifest?.endsWith(`/${folder}Cargo.toml`));
     if (isTested && (await holdsTests(project, folder, [...packages.values()]))) continue;
     collector.add({ kind: 'container', status: 'passed', path: [name], isEmpty: true });
@@ -110,8 +112,8 @@ async function withEmptyPackages(report: TestReport, { build, packages, project 
 
 async function holdsTests(project: ProjectFolder, folder: string, folders: readonly string[]): Promise<boolean> {
   const inner = folders.filter((other) => other !== folder && other.startsWith(folder));
-  for await (const file of project.files(/\.rs$/, { text: HOLDS_TESTS }))
-    if (file.startsWith(folder) && !inner.some((other) => file.startsWith(other))) return true;
+  for await (const file of project.files(new RegExp(`^${escapeRegExp(folder)}.*\\.rs$`), { text: HOLDS_TESTS }))
+    if (!inner.some((other) => file.startsWith(other))) return true;
   return false;
 }
 
