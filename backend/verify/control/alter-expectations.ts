@@ -126,16 +126,20 @@ function planOf(all: readonly SourceTest[], names: ReadonlySet<string>, errors: 
   return { tests, edits, errors };
 }
 
-/** Alters all tests together. If that adds syntax errors, alters only the tests that add none. */
+/** Alters all tests together. A test is left out if an edit of it overlaps one of a test before, or if it adds syntax errors. */
 async function alteredText(
   text: string,
   language: Language,
   { edits, errors }: Plan,
 ): Promise<{ altered: string; tests: ReadonlySet<number> } | undefined> {
+  const merged = (numbers: readonly number[]): string | undefined => withEdits(text, numbers.flatMap((number) => edits.get(number) ?? []));
+  const all = [...edits.keys()];
+  const apart: number[] = merged(all) === undefined ? [] : all;
+  if (apart.length === 0) for (const number of all) if (merged([...apart, number]) !== undefined) apart.push(number);
   let attempts = 0;
   const attempt = async (numbers: readonly number[]): Promise<string | undefined> => {
     attempts += 1;
-    const altered = withEdits(text, numbers.flatMap((number) => edits.get(number) ?? []));
+    const altered = merged(numbers);
     const left = altered === undefined ? undefined : await withTree(altered, language, countErrors);
     return left !== undefined && left <= errors ? altered : undefined;
   };
@@ -146,7 +150,7 @@ async function alteredText(
     const half = Math.ceil(numbers.length / 2);
     return [...(await soundOf(numbers.slice(0, half))), ...(await soundOf(numbers.slice(half)))];
   };
-  const sound = await soundOf([...edits.keys()]);
+  const sound = await soundOf(apart);
   const altered = sound.length > 0 ? await attempt(sound) : undefined;
   return altered === undefined ? undefined : { altered, tests: new Set(sound) };
 }

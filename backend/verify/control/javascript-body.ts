@@ -193,8 +193,9 @@ function prosesIn(root: Node): readonly Node[] {
   return [...nodesIn(root)].filter((node) => {
     if (node.type === 'comment') return true;
     const call = /^(?:string|template_string)$/.test(node.type) && node.parent?.type === 'arguments' ? node.parent.parent : null;
-    const called = call?.childForFieldName('function')?.text ?? '';
-    const index = node.parent ? partsOf(node.parent).findIndex(({ id }) => id === node.id) : -1;
+    if (!call || !node.parent) return false;
+    const called = call.childForFieldName('function')?.text ?? '';
+    const index = partsOf(node.parent).findIndex(({ id }) => id === node.id);
     return (/\bassert\.(?!throws|rejects)\w+$/.test(called) && index >= 2) || (/^(?:assert|expect|(?:assert\.)?ok)$/.test(called) && index === 1);
   });
 }

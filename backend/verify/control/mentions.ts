@@ -14,13 +14,13 @@ const COMMON = /^(?:True|False|None|true|false|null|undefined)$/;
  */
 export class Mentions {
   readonly #text: string;
-  readonly #proses: readonly Pick<Node, 'startIndex' | 'endIndex'>[];
-  /** Several tests may expect the same value. The first one decides how it is mentioned. */
-  readonly #made = new Map<number, Edit>();
+  readonly #proses: readonly { readonly startIndex: number; readonly text: string }[];
+  /** Several tests may expect the same value, or a part of what another one expects. The first one decides how it is mentioned. */
+  readonly #made: Edit[] = [];
 
   constructor(text: string, proses: readonly Node[]) {
     this.#text = text;
-    this.#proses = proses.filter(({ text: prose }) => !DIRECTIVE.test(prose)).map(({ startIndex, endIndex }) => ({ startIndex, endIndex }));
+    this.#proses = proses.map((node) => ({ startIndex: node.startIndex, text: node.text })).filter(({ text: prose }) => !DIRECTIVE.test(prose));
   }
 
   of(edits: readonly Edit[]): readonly Edit[] {
@@ -29,15 +29,16 @@ export class Mentions {
       if (!/^\w/.test(original) || COMMON.test(original)) return [];
       // The verb of a format is no mention: Go builds no test with one that there is not.
       const mention = new RegExp(String.raw`(?<![\w.])(?<!%[-+# 0*]*\[?|%\()${escapeRegExp(original)}(?!\w)`, 'g');
-      return this.#proses.flatMap(({ startIndex, endIndex }) =>
-        [...this.#text.slice(startIndex, endIndex).matchAll(mention)].flatMap(({ index }) => this.#once({ start: startIndex + index, end: startIndex + index + original.length, text })),
+      return this.#proses.filter((prose) => prose.text.includes(original)).flatMap((prose) =>
+        [...prose.text.matchAll(mention)].map(({ index }) => this.#once({ start: prose.startIndex + index, end: prose.startIndex + index + original.length, text })),
       );
     });
   }
 
+  /** The edit, or the one made before in its place. */
   #once(edit: Edit): Edit {
-    const made = this.#made.get(edit.start) ?? edit;
-    this.#made.set(edit.start, made);
-    return made;
+    const made = this.#made.find(({ start, end }) => start < edit.end && edit.start < end);
+    if (!made) this.#made.push(edit);
+    return made ?? edit;
   }
 }

@@ -61,9 +61,10 @@ export function pythonTests(root: Node, source: SourceFile, imported: readonly I
     const found = helper(name, owner, from);
     return found && decoratorsOf(found).every((text) => /^@(?:static|class)method$/.test(text)) ? found : undefined;
   });
+  const skips = new Skips(root);
   const test = (path: readonly string[], name: string, node: Node, around: readonly Node[]): SourceTest => ({
     titles: titlesOf(path, name),
-    isSkipped: isSkipped(node, around, root),
+    isSkipped: skips.skips(node, around),
     alter: () => bodies.alter(node),
   });
 
@@ -141,14 +142,34 @@ const SKIP = /\b(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|SkipTest|
 const ENVIRONMENT = /\b(?:sys|os|platform|shutil|locale)\./;
 
 /** Checks decorators, marks of the class or module, and calls at the top level or under a condition on the environment. */
-function isSkipped(node: Node, classes: readonly Node[], root: Node): boolean {
-  if ([node, ...classes].some((at) => decoratorsOf(at).some((text) => SKIP.test(text)))) return true;
-  const bodies = [...classes.map((at) => at.childForFieldName('body')), root].filter((body) => body !== null);
-  const marks = bodies.flatMap(partsOf).filter(({ type }) => type === 'expression_statement');
-  if (marks.some(({ text }) => /^(?:pytestmark|__unittest_skip__)\b/.test(text) && SKIP.test(text))) return true;
-  const own = node.childForFieldName('body');
-  return [...(own ? partsOf(own) : []), ...partsOf(root)].some(skipsHere);
+class Skips {
+  readonly #root: Node;
+  /** Of classes by their id. A class is read once, and a module too, since a file can have thousands of tests. */
+  readonly #skipped = new Map<number, boolean>();
+  #isModule: boolean | undefined;
+
+  constructor(root: Node) {
+    this.#root = root;
+  }
+
+  skips(node: Node, classes: readonly Node[]): boolean {
+    this.#isModule ??= isMarked(this.#root) || partsOf(this.#root).some(skipsHere);
+    const body = node.childForFieldName('body');
+    return this.#isModule || isDecorated(node) || classes.some((at) => this.#skipsClass(at)) || (body !== null && partsOf(body).some(skipsHere));
+  }
+
+  #skipsClass(node: Node): boolean {
+    const body = node.childForFieldName('body');
+    const known = this.#skipped.get(node.id) ?? (isDecorated(node) || (body !== null && isMarked(body)));
+    this.#skipped.set(node.id, known);
+    return known;
+  }
 }
+
+const isDecorated = (node: Node): boolean => decoratorsOf(node).some((text) => SKIP.test(text));
+
+const isMarked = (block: Node): boolean =>
+  partsOf(block).some((at) => at.type === 'expression_statement' && /^(?:pytestmark|__unittest_skip__)\b/.test(at.text) && SKIP.test(at.text));
 
 function skipsHere(statement: Node): boolean {
   if (statement.type === 'expression_statement' || statement.type === 'raise_statement')

@@ -7,7 +7,7 @@ export type { Node } from '@vscode/tree-sitter-wasm';
 /** Longer texts are not parsed. */
 export const MAX_CHARACTERS = 512 * 1024;
 
-/** Parsing is synchronous. Only a text made for that takes longer; then parsing stops. */
+/** Parsing is synchronous. Only a text made for that takes longer; then parsing stops. Processor time: whatever else runs must not decide what is parsed. */
 const MAX_PARSE_MS = 1_500;
 
 /** A runtime never gives memory back, so the process has one. It is replaced when a text has filled its memory. */
@@ -43,8 +43,9 @@ export async function withTrees<Result>(
     const parser = new runtime.library.Parser();
     parser.setLanguage(grammar);
     const trees = texts.map((text) => {
-      const deadline = performance.now() + MAX_PARSE_MS;
-      return text.length > MAX_CHARACTERS ? null : parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
+      const before = process.threadCpuUsage();
+      const isOver = (): boolean => process.threadCpuUsage(before).user > MAX_PARSE_MS * 1_000;
+      return text.length > MAX_CHARACTERS ? null : parser.parse(text, null, { progressCallback: isOver });
     });
     try {
       return use(trees.map((tree) => tree?.rootNode));

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TestRunnerName } from '../../../backend/protocol/test-runners.ts';
 import { alterExpectations } from '../../../backend/verify/control/alter-expectations.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -342,6 +342,21 @@ it('alters what a message mentions, and no verb of its format, whatever is drawn
     const altered = (await alter('e_test.go', { runner: 'go', text }, ['TestVerb'])).text;
     expect(altered).toMatch(/"not (?!v )\S+ but %v and %\+v"/);
   }
+});
+
+it('alters all tests where a comment mentions what one expects and, in that, what another one expects', async () => {
+  const text = '# Order[Ts] holds for any Ts.\n\ndef test_whole():\n    assert str(f(1)) == Order[Ts]\n\ndef test_part():\n    assert g(1) == Ts\n';
+  const altered = await alter('test_b.py', { runner: 'pytest', text }, ['test_whole', 'test_part']);
+  expect(altered.certain).toEqual(['test_b.py > test_whole', 'test_b.py > test_part']);
+  expect(altered.text).not.toMatch(/Order\[Ts\]|\bTs\b/);
+});
+
+it('reads a file of thousands of tests, also on a machine that does other work: the limit is of processor time', async () => {
+  const text = Array.from({ length: 5_000 }, (_, index) => `def test_${index}():\n    pass\n`).join('') + '\ndef test_value():\n    assert f(2) == 4\n';
+  using clock = vi.spyOn(performance, 'now');
+  let now = 0;
+  clock.mockImplementation(() => (now += 10_000));
+  expect((await alter('test_c.py', { runner: 'pytest', text }, ['test_value'])).certain).toEqual(['test_c.py > test_value']);
 });
 
 describe('the negative control of Go', () => {
