@@ -3,7 +3,7 @@ import type { CallResult, ToolCall } from '../protocol/tool-calls.ts';
 import { RunError } from '../solve/failure.ts';
 import type { Observation } from '../solve/step-work.ts';
 import { isClosingCall } from './closing-call.ts';
-import { withOwnIds } from './renamed-calls.ts';
+import { hasCalled, withOwnIds } from './renamed-calls.ts';
 
 /** An agent may wait for a person's permission before it runs a tool. After this time nobody is expected to come back. */
 const WAIT_MS = 60 * 60_000;
@@ -87,13 +87,16 @@ export class ClientTools {
   }
 
   /**
-   * The run of the session that waits for results which are in the messages; undefined if none does. Where their ids are not those that were given, they
-   * are known by what was called, if one run alone waits for that. @param isAsked whether what the run answers is what the messages ask
+   * The run of the session that waits for results which are in the messages; undefined if none does. Of several that wait for the same ids, it is the one
+   * that called what the messages say. Where their ids are not those that were given, they are known by what was called, if one run alone waits for that. @param isAsked whether what the run answers is what the messages ask
    */
   claimed(session: string, messages: readonly SpokenMessage[], isAsked: (runId: string) => boolean): Claimed | undefined {
     const given = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])));
     const waiting = [...this.#waiting.values()].filter((one) => one.session === session && one.calls.length > 0);
-    const known = waiting.findLast(({ calls }) => idsOf(calls).every((id) => given.has(id)));
+    const named = waiting.filter(({ calls }) => idsOf(calls).every((id) => given.has(id)));
+    const called = named.filter(({ calls }) => hasCalled(messages, calls));
+    // A program may have written the arguments in another way.
+    const known = called.findLast(({ runId }) => isAsked(runId)) ?? called.at(-1) ?? named.at(-1);
     if (known) return { runId: known.runId, messages };
     const [alike, ...others] = waiting.flatMap(({ runId, calls }): Claimed[] => {
       const renamed = withOwnIds(messages, calls);

@@ -24,6 +24,12 @@ export function withOwnIds(messages: readonly SpokenMessage[], calls: readonly C
   });
 }
 
+/** Whether the messages have these calls by these ids, as they came last. Some models count their calls anew in each answer, so that ids alone say little. */
+export function hasCalled(messages: readonly SpokenMessage[], calls: readonly Call[]): boolean {
+  const told = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls ?? [] : []));
+  return calls.every((call) => isSame(call, told.findLast(({ id }) => id === call.id)));
+}
+
 /** Whether both call the same, however their arguments are spaced. */
 function isSame(call: Call, other: Call | undefined): boolean {
   return call.name === other?.name && argumentsOf(call) === argumentsOf(other);
