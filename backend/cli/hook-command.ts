@@ -4,6 +4,7 @@ import { readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { BlockedChanges } from './gate/blocked-changes.ts';
+import { messageId } from './gate/gemini-transcript.ts';
 import { judgePush } from './gate/pre-push.ts';
 import { decideStop, stopAnswer, type StopDecision } from './gate/stop-decision.ts';
 import { readStopInput, type StopInput } from './gate/stop-input.ts';
@@ -48,13 +49,13 @@ async function prePush(command: string | undefined, context: CommandContext): Pr
 }
 
 async function decided(
-  { session, folder, isContinued }: StopInput, { seconds, command }: { readonly seconds: number; readonly command: string | undefined },
+  { session, message, folder, isContinued }: StopInput, { seconds, command }: { readonly seconds: number; readonly command: string | undefined },
   { openVerification, currentFolder, conductorFolder, interrupted }: CommandContext,
 ): Promise<StopDecision> {
   const limit = AbortSignal.timeout(seconds * 1_000);
   try {
     const workspace = await realpath(folder ?? path.resolve(currentFolder));
-    const blocked = new BlockedChanges(conductorFolder, { session, workspace });
+    const blocked = new BlockedChanges(conductorFolder, { session: message === undefined ? session : await taskIn(session, message), workspace });
     /** The change that is judged. Undefined if nothing was changed, or the same change was told of before. */
     let judged: string | undefined;
     const result = await judgeChange({
@@ -77,6 +78,11 @@ async function decided(
     if (error instanceof UsageError) return { block: false };
     return { block: false, tell: `Conductor has not judged this change: ${error instanceof Error ? error.message : String(error)}` };
   }
+}
+
+/** A person's message in a session. Where the agent does not record it, the same words are taken for the same message. */
+async function taskIn(session: string, { words, transcript }: NonNullable<StopInput['message']>): Promise<string> {
+  return JSON.stringify([session, words, transcript === undefined ? undefined : await messageId(transcript, words)]);
 }
 
 const inputText = async ({ standardInput }: CommandContext): Promise<string> => (await readAtMost(standardInput(), MAX_INPUT_BYTES)).bytes.toString('utf8');

@@ -54,12 +54,16 @@ describe.skipIf(!sandbox.available)(`conductor hook stop ${sandbox.note}`, { tim
 describe.skipIf(!sandbox.available)(`conductor hook stop, called by Gemini CLI ${sandbox.note}`, { timeout: 240_000 }, () => {
   it('tells once in a task of a test that still fails, though Gemini CLI does not say after a tool that it was kept', async () => {
     project.commit({ 'src/sum.js': 'export const sum = (a, b) => a * b;\n' });
-    const asked = (prompt: string): Promise<unknown> => stop({ hook_event_name: 'AfterAgent', prompt, prompt_response: 'Done.', stop_hook_active: false });
+    const transcript = path.join(places.folder, 'session.jsonl');
+    const asked = (prompt: string): Promise<unknown> => stop({ hook_event_name: 'AfterAgent', prompt, transcript_path: transcript, prompt_response: 'Done.', stop_hook_active: false });
     await change('export const sum = (a, b) => a * b * 1;\n');
     expect(await asked('Multiply')).toMatchObject({ decision: 'block', reason: expect.stringContaining('failed before, failed now') });
     await change('export const sum = (a, b) => a * b * 1 * 1;\n');
     expect(await asked('Multiply')).toMatchObject({ systemMessage: expect.stringContaining('still did not pass') });
     expect(await asked('Multiply again')).toMatchObject({ decision: 'block' });
+    // The person says the same once more.
+    await writeFile(transcript, `${JSON.stringify({ id: 'm', type: 'user', content: [{ text: 'Multiply' }] })}\n`);
+    expect(await asked('Multiply')).toMatchObject({ decision: 'block' });
   });
 });
 

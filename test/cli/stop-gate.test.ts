@@ -1,7 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BlockedChanges } from '../../backend/cli/gate/blocked-changes.ts';
+import { messageId } from '../../backend/cli/gate/gemini-transcript.ts';
 import { decideStop, stopAnswer } from '../../backend/cli/gate/stop-decision.ts';
 import { readStopInput } from '../../backend/cli/gate/stop-input.ts';
 import type { VerifyResult } from '../../backend/cli/judge-change.ts';
@@ -13,11 +14,34 @@ describe('what an agent writes at its stop', () => {
     ['Copilot CLI', { sessionId: 's', timestamp: 1, cwd: '/p', stopReason: 'end_turn' }, { form: 'decision', session: 's', folder: '/p', isContinued: false }],
     ['VS Code', { hookEventName: 'Stop', sessionId: 's', cwd: '/p', stop_hook_active: false }, { form: 'vscode', session: 's', folder: '/p', isContinued: false }],
     ['Cursor', { conversation_id: 'c', hook_event_name: 'stop', workspace_roots: ['/p'], loop_count: 1 }, { form: 'cursor', session: 'c', folder: '/p', isContinued: true }],
-    ['Gemini CLI, which does not say after a tool that it was kept', { session_id: 's', cwd: '/p', hook_event_name: 'AfterAgent', prompt: 'Mend it', stop_hook_active: false }, { form: 'decision', session: '["s","Mend it"]', folder: '/p', isContinued: undefined }],
+    ['Gemini CLI, which does not say after a tool that it was kept', { session_id: 's', cwd: '/p', hook_event_name: 'AfterAgent', prompt: 'Mend it', transcript_path: '/t.jsonl', stop_hook_active: false }, { form: 'decision', session: 's', message: { words: 'Mend it', transcript: '/t.jsonl' }, folder: '/p', isContinued: undefined }],
     ['one with a folder that is no path', { cwd: 'p' }, { form: 'decision', session: '', folder: undefined, isContinued: false }],
   ])('is read: %s', (_name, json, read) => expect(readStopInput(JSON.stringify(json))).toEqual(read));
 
   it.each(['', 'hello', '[]', '{"cwd": 3}'])('is no input of a hook: %j', (text) => expect(readStopInput(text)).toBeUndefined());
+});
+
+describe('the record of Gemini CLI', () => {
+  /** As version 0.61 writes it: the second answer was kept, which its person saw as their own words. */
+  const RECORD = [
+    { sessionId: 's', kind: 'main' },
+    { $set: { messages: [{ id: 'a', type: 'user', content: [{ text: 'Mend it' }] }] } },
+    { id: 'b', type: 'user', content: [{ text: 'Mend it' }] },
+    { id: 'c', type: 'gemini', content: 'Mended.' },
+    { id: 'd', type: 'user', content: [{ text: 'The tests fail.' }], displayContent: [{ text: 'Mend it' }] },
+    { id: 'e', type: 'user', content: [{ text: 'Mend ' }, { text: 'it' }] },
+  ].map((line) => JSON.stringify(line));
+
+  it('tells the newest message with the person\'s words from an earlier one with the same words', async () => {
+    const file = path.join(await temporaryFolder(), 'session.jsonl');
+    const ids: (string | undefined)[] = [];
+    for (const lines of [3, 5, 6]) {
+      await writeFile(file, `${RECORD.slice(0, lines).join('\n')}\n{"id":"f","type":"user","con`);
+      ids.push(await messageId(file, 'Mend it'));
+    }
+    expect(ids).toEqual(['b', 'b', 'e']);
+    expect([await messageId(file, 'Mend that'), await messageId(`${file}.gone`, 'Mend it')]).toEqual([undefined, undefined]);
+  });
 });
 
 const result = (more: Partial<VerifyResult>): VerifyResult => ({

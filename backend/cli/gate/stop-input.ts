@@ -8,8 +8,10 @@ export type StopForm = 'decision' | 'vscode' | 'cursor';
 
 export interface StopInput {
   readonly form: StopForm;
-  /** The conversation, or the task in it; the same for each stop in it. */
+  /** The conversation; the same for each stop in it. */
   readonly session: string;
+  /** The person's message that the agent works on, where the agent forgets that it was kept before. */
+  readonly message?: { readonly words: string; /** Where the agent records the conversation. */ readonly transcript: string | undefined };
   /** The agent's folder, absolute; undefined if it names none. */
   readonly folder: string | undefined;
   /** The agent goes on because a hook has blocked its stop before. Undefined where the agent does not say. */
@@ -33,6 +35,7 @@ const inputSchema = z.looseObject({
   stopHookActive: z.boolean().optional(),
   loop_count: z.number().optional(),
   prompt: z.string().optional(),
+  transcript_path: z.string().optional(),
 });
 
 /** Undefined if the text is no input of a hook. */
@@ -47,11 +50,12 @@ export function readStopInput(text: string): StopInput | undefined {
   if (!data) return undefined;
   const folder = data.cwd ?? data.workspace_roots?.[0];
   const session = data.session_id ?? data.sessionId ?? data.conversation_id ?? '';
-  // Gemini CLI forgets that it was kept as soon as its model calls a tool. The person's words tell one task of a session from the next.
+  // Gemini CLI forgets that it was kept as soon as its model calls a tool. The person's message tells one task of a session from the next.
   const isForgetful = data.hook_event_name === 'AfterAgent';
   return {
     form: data.conversation_id !== undefined && data.session_id === undefined ? 'cursor' : data.hookEventName !== undefined && data.hook_event_name === undefined ? 'vscode' : 'decision',
-    session: isForgetful ? JSON.stringify([session, data.prompt]) : session,
+    session,
+    ...(isForgetful && { message: { words: data.prompt ?? '', transcript: data.transcript_path || undefined } }),
     folder: folder !== undefined && path.isAbsolute(folder) ? folder : undefined,
     isContinued: isForgetful ? undefined : data.stop_hook_active ?? data.stopHookActive ?? (data.loop_count ?? 0) > 0,
   };
