@@ -22,6 +22,8 @@ describe('the home folder', () => {
     expect(conductorHome({ CONDUCTOR_HOME: '/somewhere/else' })).toBe(path.resolve('/somewhere/else'));
     expect(conductorHome({ CONDUCTOR_HOME: '' })).toBe(path.join(homedir(), '.conductor'));
     expect(conductorHome({})).toBe(path.join(homedir(), '.conductor'));
+    // A program that was to put its value there found none.
+    for (const left of ['$CONDUCTOR_HOME', '${CONDUCTOR_HOME}', '%CONDUCTOR_HOME%']) expect(conductorHome({ CONDUCTOR_HOME: left })).toBe(path.join(homedir(), '.conductor'));
   });
 
   test.runIf(posix)('is made for its owner alone, and one of ours that is open is narrowed', async () => {
