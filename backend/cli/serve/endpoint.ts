@@ -133,11 +133,16 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     else throw invalid(`There is nothing at ${request.method} ${path}: this endpoint has ${Object.keys(ROUTES).map((one) => one.replace(' ', ' /v1')).join(', ')}.`, 404, 'not_found');
   } catch (error) {
     const problem = endpointError(error);
-    if (problem.status >= 500 || problem.type === WORKER_ERROR) parts.log(problem.cause instanceof Error ? problem.cause.message : problem.message);
+    logFailure(problem, parts.log);
     const { status, body } = (isAnthropic(request) || path.startsWith('/messages') ? messages : chatCompletions).error(problem);
     if (!response.headersSent) sendJson(response, status, body, problem.headers);
     else if (!response.writableEnded) response.destroy();
   }
+}
+
+/** For the person who runs the endpoint. What a request did wrong is the client's affair. */
+function logFailure({ status, type, cause, message }: EndpointError, log: (line: string) => void): void {
+  if (status >= 500 || type === WORKER_ERROR) log(cause instanceof Error ? cause.message : message);
 }
 
 /** Which form a client of `/v1/models` reads. */
@@ -173,7 +178,7 @@ async function modelList(backend: Backend): Promise<ModelList> {
   return new ModelList(workers.filter(({ worker }) => worker.enabled).map(({ worker }) => worker));
 }
 
-async function turn({ request, response, backend, account, keepAliveMs }: Exchange, wire: Wire): Promise<void> {
+async function turn({ request, response, backend, account, keepAliveMs, log }: Exchange, wire: Wire): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('The client has gone.')));
   const { turn: { messages: sent, ...others }, stops, isStreamed, session: ownSession, answer: form } = wire.read(await bodyOf(request));
@@ -205,6 +210,7 @@ async function turn({ request, response, backend, account, keepAliveMs }: Exchan
     if (gone.signal.aborted) return;
     const problem = endpointError(error);
     if (!response.headersSent && !(stream && form.isToldInStream?.(problem))) throw error;
+    logFailure(problem, log);
     stream?.write(() => form.failed(problem));
     stream?.end();
   } finally {

@@ -106,9 +106,11 @@ describe('an error of a worker, in a stream', () => {
   };
   const [chat, responses, messages] = FORMATS as [(typeof FORMATS)[number], (typeof FORMATS)[number], (typeof FORMATS)[number]];
 
-  it('that lasts ends a response as failed, since Codex tries again after each status, and has a status in the other formats', async () => {
+  it('that lasts ends a response as failed, since Codex tries again after each status, is told who serves, and has a status in the other formats', async () => {
     place.script = () => ({ status: 401 });
+    const before = place.logged.length;
     const [status, text] = await streamed(responses, 'No key');
+    expect(place.logged.slice(before)).toEqual([expect.stringContaining('requires a key')]);
     expect([status, text]).toEqual([200, expect.stringMatching(/event: response\.failed\ndata: .*"code":"invalid_prompt","message":".*requires a key/)]);
     for (const format of [chat, messages]) expect((await streamed(format, 'No key'))[0]).toBe(400);
   });
