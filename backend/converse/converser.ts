@@ -11,11 +11,11 @@ import type { RunListener, RunService } from '../solve/run-service.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
 import { mostPictureTokens } from '../workers/limits/picture-tokens.ts';
 import type { ClientTools } from './client-tools.ts';
-import { goesOnFrom, isAskedOfAnswer, isOwnBusiness } from './own-business.ts';
+import { answerAsked, goesOnFrom, isOwnBusiness } from './own-business.ts';
 import { personWords } from './person-words.ts';
 import { checkedMessages, partedPictures } from './question-pictures.ts';
 import { TurnError } from './turn-error.ts';
-import { requestKey, sessionKey } from './session-key.ts';
+import { requestKey, sessionKey, textKey } from './session-key.ts';
 
 export interface ConverserOptions {
   readonly runs: Pick<RunService, 'converse' | 'resume' | 'cancel' | 'snapshot' | 'listen'>;
@@ -57,6 +57,8 @@ export class Converser {
   readonly #runOf = new Map<string, string>();
   /** Who spoke last in a session, and for a key. */
   readonly #spokeLast = new Map<string, string>();
+  /** What was said last in a session, shortened to a digest. */
+  readonly #saidLast = new Map<string, string>();
   /** What the program of a key was given that may be a summary of a conversation, the newest last. */
   readonly #summaries = new Map<string, readonly string[]>();
   /** Runs that a client follows. */
@@ -80,14 +82,19 @@ export class Converser {
   async turn(asked: ConverseRequest, options: TurnOptions): Promise<ConverseResult> {
     options.signal.throwIfAborted();
     const request = { ...asked, messages: checkedMessages(asked.messages) };
-    // A program may also write the beginning of the first answer itself; that is a question of its person.
-    const isOwn = isOwnBusiness(request) || (isAskedOfAnswer(request.messages) && this.#spokeLast.has(sessionKey(request)));
+    const session = sessionKey(request);
+    // A program may also write the beginning of an answer itself; that is a question of its person.
+    const answer = answerAsked(request.messages);
+    const isOwn = isOwnBusiness(request) || (answer !== undefined && this.#saidLast.get(session) === textKey(answer));
     const result = await this.#turn(request, options, isOwn);
     if (request.model !== CONDUCTOR_MODEL) return result;
     const ofKey = request.account?.id ?? '';
     // A title that comes in between neither takes the place of a summary nor of the speaker.
     if (isOwn) remember(this.#summaries, ofKey, [...(this.#summaries.get(ofKey) ?? []), result.text].slice(-SUMMARIES));
-    else for (const place of [sessionKey(request), ofKey]) remember(this.#spokeLast, place, result.worker);
+    else {
+      remember(this.#saidLast, session, textKey(result.text));
+      for (const place of [session, ofKey]) remember(this.#spokeLast, place, result.worker);
+    }
     return result;
   }
 

@@ -51,10 +51,10 @@ function isReminded(messages: readonly SpokenMessage[]): boolean {
   return isRepair(reminder) || (before.role === 'assistant' && isReminder(reminder));
 }
 
-/** Whether the last word is an answer that stays as it is: who wrote it is asked for it in another form, as LangGraph's agents do. */
-export function isAskedOfAnswer(messages: readonly SpokenMessage[]): boolean {
+/** The answer that is the last word, and stays as it is: who wrote it is asked for it in another form, as LangGraph's agents do. Or the program begins an answer itself. */
+export function answerAsked(messages: readonly SpokenMessage[]): string | undefined {
   const last = messages.findLast(({ role }) => role !== 'system');
-  return last?.role === 'assistant' && !hasCalls(last);
+  return last?.role === 'assistant' && !hasCalls(last) ? last.content : undefined;
 }
 
 /** Whether the newest message, but for what the agent adds after it, holds a summary that was asked for so: the agent goes on by itself after it has shortened the conversation. */

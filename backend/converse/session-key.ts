@@ -19,6 +19,11 @@ export function requestKey({ requestId: _chosenAnew, account, ...asked }: Conver
   return digest([account?.id ?? '', asked]);
 }
 
+/** Of a text, however it begins and ends: programs trim what they were given. */
+export function textKey(text: string): string {
+  return digest(text.trim());
+}
+
 function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 }

@@ -274,6 +274,15 @@ describe('what an agent asks for itself', () => {
     expect(server.of('planner')).toHaveLength(2);
   });
 
+  it('is planned where a program begins each answer of a conversation itself, as often as it is asked', async () => {
+    const { converser, runs } = started();
+    const begun = { role: 'assistant', content: 'It is' } as const;
+    const first = await converser.turn(asked([user('Mend it'), begun]), quietly);
+    const second = await converser.turn(asked([user('Mend it'), { role: 'assistant', content: `It is ${first.text}` }, user('Mend the other'), begun]), quietly);
+    expect(server.of('planner')).toHaveLength(2);
+    expect(runs.snapshot(second.runId).request.question).toBe('Mend the other');
+  });
+
   it('does not keep it from going on from a summary when it asks for a title between', async () => {
     const { converser } = started();
     const spoken = await converser.turn(asked([user('Mend it')], { tools: [READ] }), quietly);

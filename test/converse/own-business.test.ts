@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { goesOnFrom, isAskedOfAnswer, isOwnBusiness } from '../../backend/converse/own-business.ts';
+import { answerAsked, goesOnFrom, isOwnBusiness } from '../../backend/converse/own-business.ts';
 import type { SpokenMessage } from '../../backend/protocol/conversation.ts';
 
 const user = (content: string): SpokenMessage => ({ role: 'user', content });
@@ -47,8 +47,8 @@ describe('what agents ask for themselves', () => {
   });
 });
 
-it('knows that an answer is asked for once more, and no calls of tools', () => {
-  expect([isAskedOfAnswer([user('Mend the sum'), answered('Mended.')]), isAskedOfAnswer(spoken.slice(0, 2)), isAskedOfAnswer([user('Mend the sum')])]).toEqual([true, false, false]);
+it('knows the answer that is asked for once more, and no calls of tools', () => {
+  expect([answerAsked([user('Mend the sum'), answered('Mended.'), system('As JSON.')]), answerAsked(spoken.slice(0, 2)), answerAsked([user('Mend the sum')])]).toEqual(['Mended.', undefined, undefined]);
 });
 
 it('is what is asked while tools are offered, but may not be called, as Copilot asks for a summary', () => {
