@@ -1,5 +1,5 @@
 import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
-import { isReminder, isRepair, personWords } from './person-words.ts';
+import { isReminder, isRepair, lastSaid, personWords } from './person-words.ts';
 
 /*
  * What agents ask for themselves and no person asked: a title for the conversation, a summary of it before they shorten it, what is worth to be
@@ -48,7 +48,7 @@ export function isOwnBusiness({ messages, tools, toolChoice }: Asked): boolean {
 function isReminded(messages: readonly SpokenMessage[]): boolean {
   const [before, reminder] = messages.filter(({ role }) => role !== 'system').slice(-2);
   if (before === undefined || reminder === undefined) return false;
-  return isRepair(reminder) || (before.role === 'assistant' && isReminder(reminder));
+  return isRepair(reminder) || (before.role === 'assistant' && isReminder(reminder, before));
 }
 
 /** The answer that is the last word, and stays as it is: who wrote it is asked for it in another form, as LangGraph's agents do. Or the program begins an answer itself. */
@@ -61,7 +61,7 @@ export function answerAsked(messages: readonly SpokenMessage[]): string | undefi
 export function goesOnFrom(summary: string, messages: readonly SpokenMessage[]): boolean {
   // Agents take off tags and add words of their own.
   const line = summary.split('\n').map((text) => text.trim()).reduce((longest, text) => (text.length > longest.length ? text : longest), '');
-  return line.length >= MIN_LINE && messages.findLast((message) => message.role === 'user' && !isReminder(message))?.content.includes(line) === true;
+  return line.length >= MIN_LINE && lastSaid(messages)?.content.includes(line) === true;
 }
 
 const hasCalls = (message: SpokenMessage): boolean => message.role === 'tool' || (message.role === 'assistant' && (message.toolCalls ?? []).length > 0);

@@ -4,48 +4,72 @@ import type { SpokenMessage } from '../protocol/conversation.ts';
 const ADDED = /<(system[-_]reminder|environment_context|environment_details|user_instructions|current_datetime|system_notification)>[\s\S]*?<\/\1>/g;
 /** Tags in which agents put the person's words: Cline's `<user_input mode="act">`, `<userRequest>` of Copilot. */
 const WORDS = /<(user_input|user_query|userRequest)\b[^>]*>([\s\S]*?)<\/\1>/;
-/** How agents begin what they say in the person's place to keep a model at work. */
+/**
+ * What agents say in the person's place to keep a model at work, by words that a person does not begin with, nor end with. A label alone, such as
+ * "[ERROR]", also begins what a person pastes.
+ */
 const REMINDS = [
   // That it has to call a tool to end: Cline.
-  /^\s*\[(?:SYSTEM|ERROR)\]/,
+  /^\s*\[(?:SYSTEM\] This run is not complete|ERROR\] You did not use a tool)\b/,
   // What a hook said, which Codex puts into a tag. OpenCode hands on what Conductor's own gate says.
   /^\s*(?:<hook_prompt\b|The project's own tests judged the uncommitted change\b)/,
   // What its linters say, and the files that an answer asked for: Aider.
-  /^\s*(?:# Fix any errors below|I added these files to the chat:)/,
-  // What a tool returned, where the model's server is told of no tools: smolagents and others that ask as ReAct does, and mini-swe-agent.
-  /^\s*(?:Observation:|(?:<exception>[^<]*<\/exception>\s*)?<returncode>)/,
+  /^\s*(?:# Fix any errors below, if possible\.|I added these files to the chat:[^]*\nLet me know if there are others we should add\.)/,
+  // What a command returned: mini-swe-agent.
+  /^\s*(?:<exception>[^<]*<\/exception>\s*)?<returncode>/,
   // What code printed, and that it may go on: Open Interpreter.
-  /^\s*(?:Code output: |The code above was executed on my machine\.|Proceed\. You CAN run code on my machine\.)/,
+  /^\s*(?:Code output: [^]*\n\s*What does this output mean\b|The code above was executed on my machine\. |Proceed\. You CAN run code on my machine\.)/,
   // That it goes on from its summary: Crush.
   /^\s*The previous session was interrupted because it got too long\b/,
   // That no tool was called: gptme. Nothing else may stand there.
   /^\s*<system>[^<]*<\/system>\s*$/,
 ];
-/** How programs begin what they say of an answer that has not the form that they read. */
+/** What programs say of an answer that has not the form that they read. */
 const REPAIRS = [
-  // Instructor and Pydantic AI.
-  /^\s*(?:Correct your JSON (?:ONLY RESPONSE|response:)|Recall the function correctly, fix the errors|Your previous response (?:failed the application's validation|reached the output token limit)\b)/,
-  // The same two, and mini-swe-agent: a label that has a line of its own.
-  /^\s*(?:\d+ validation errors?|Validation (?:feedback|errors? found)|(?:Format|Tool call) error):\s*\n/i,
+  // Instructor.
+  /^\s*(?:Correct your JSON (?:ONLY RESPONSE|response:)|Recall the function correctly, fix the errors)/,
+  /^\s*Validation errors? (?:found|due to no tool invocation):\s*\n[^]*\bRecall the function correctly, fix the errors\b/i,
+  // Pydantic AI.
+  /^\s*Your previous response (?:failed the application's validation|reached the output token limit)\b/,
+  /^\s*(?:\d+ validation errors?|Validation feedback):\s*\n[^]*\n\s*Fix the errors and try again\.\s*$/,
+  // mini-swe-agent.
+  /^\s*(?:Format|Tool call) error:\s*<error>/,
   // Aider.
   /^\s*# \d+ SEARCH\/REPLACE blocks? failed to match/,
   // smolagents.
   /^\s*Error:\n[^]*\nNow let's retry\b/,
 ];
+/** What a tool returned, where the model's server is told of no tools: smolagents, LlamaIndex and others that ask as ReAct does. */
+const OBSERVES = /^\s*Observation:/;
+/** How the model calls such a tool. */
+const ACTS = /^\s*(?:Thought|Action|Calling tools):/m;
 
-/** Whether an agent says in the person's place what its model is to do next, though the person said nothing. */
-export const isReminder = ({ role, content }: SpokenMessage): boolean => role === 'user' && ([...REMINDS, ...REPAIRS].some((begins) => begins.test(content)) || isAdded(content));
+/**
+ * Whether an agent says in the person's place what its model is to do next, though the person said nothing.
+ * @param before what was said before it, instructions left out
+ */
+export function isReminder(message: SpokenMessage, before: SpokenMessage | undefined): boolean {
+  if (message.role !== 'user') return false;
+  const { content } = message;
+  if (isAdded(content) || [...REMINDS, ...REPAIRS].some((words) => words.test(content))) return true;
+  return OBSERVES.test(content) && before?.role === 'assistant' && ACTS.test(before.content);
+}
 
 /** Whether it says that the last answer has not the form that the program reads. Of an empty one, it may say so without it. */
-export const isRepair = ({ role, content }: SpokenMessage): boolean => role === 'user' && REPAIRS.some((begins) => begins.test(content));
+export const isRepair = ({ role, content }: SpokenMessage): boolean => role === 'user' && REPAIRS.some((words) => words.test(content));
+
+/** The newest message that a person wrote; undefined if nobody did. */
+export function lastSaid(messages: readonly SpokenMessage[]): SpokenMessage | undefined {
+  const told = messages.filter(({ role }) => role !== 'system');
+  return told.findLast((message, index) => message.role === 'user' && !isReminder(message, told[index - 1]));
+}
 
 /** Claude Code says so, too, what a hook said. */
 export const isAdded = (content: string): boolean => content.trim() !== '' && content.replace(ADDED, '').trim() === '';
 
 /** What the person said last, without what the agent added. All of the message if that leaves nothing; '' if nobody said anything. */
 export function personWords(messages: readonly SpokenMessage[]): string {
-  const isSaid = (message: SpokenMessage): boolean => message.role === 'user' && !isReminder(message);
-  const said = (messages.findLast(isSaid) ?? messages.findLast(({ role }) => role === 'user'))?.content ?? '';
+  const said = (lastSaid(messages) ?? messages.findLast(({ role }) => role === 'user'))?.content ?? '';
   return wordsIn(said.replace(ADDED, '')).trim() || said.trim();
 }
 

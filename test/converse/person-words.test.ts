@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { decideStop } from '../../backend/cli/gate/stop-decision.ts';
-import { isReminder, personWords } from '../../backend/converse/person-words.ts';
+import { isReminder as isReminderAfter, personWords } from '../../backend/converse/person-words.ts';
 import type { SpokenMessage } from '../../backend/protocol/conversation.ts';
 
 const user = (content: string): SpokenMessage => ({ role: 'user', content });
@@ -18,6 +18,12 @@ it.each([
   ['a reminder after the answer', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user(REMINDER)], 'Mend it'],
   ['nothing but added words', [user('<system-reminder>Go on.</system-reminder>')], '<system-reminder>Go on.</system-reminder>'],
   ['nothing but a reminder', [user(REMINDER)], REMINDER],
+  ['what begins as an observation of an agent does', [user('Why is the sum wrong?'), { role: 'assistant', content: 'See:\n```js\na + b\n```' }, user('Observation: it is wrong on Mondays alone. Why?')], 'Observation: it is wrong on Mondays alone. Why?'],
+  ['what begins as code that printed does', [user('Run it'), { role: 'assistant', content: 'Done.' }, user('Code output: 3. Why not 4?')], 'Code output: 3. Why not 4?'],
+  ['what begins as a repair does', [user('Write a form'), { role: 'assistant', content: 'Done.' }, user('Validation feedback:\nThe name is missing. Add it.')], 'Validation feedback:\nThe name is missing. Add it.'],
+  ['what a build printed', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user('[ERROR] Failed to compile: a.ts, line 3')], '[ERROR] Failed to compile: a.ts, line 3'],
+  ['files that it names', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user('I added these files to the chat: a.ts\nAre they right?')], 'I added these files to the chat: a.ts\nAre they right?'],
+  ['an observation of an agent after its call', [user('Mend it'), { role: 'assistant', content: 'Thought: I look.\nAction: read\nAction Input: {"path": "a"}' }, user('Observation: 1')], 'Mend it'],
   ['nobody', [{ role: 'system', content: 'Be brief.' }], ''],
 ] satisfies [string, SpokenMessage[], string][])('finds the words of the person in %s', (_name, messages, words) => {
   expect(personWords(messages)).toBe(words);
@@ -26,8 +32,10 @@ it.each([
 it('takes for a reminder what the gate says, which OpenCode hands on as a message', () => {
   const tests = [{ id: 'sums', before: 'passed', after: 'failed' }] as const;
   const decision = decideStop({ verified: false, score: 0, outcome: 'failed', reason: '1 test failed.', tests, notes: [], command: 'node --test', commit: null, sandboxed: true, durationMs: 1 }, { isContinued: false });
-  expect(decision.block && isReminder(user(decision.reason))).toBe(true);
+  expect(decision.block && isReminderAfter(user(decision.reason), undefined)).toBe(true);
 });
+
+const isReminder = (message: SpokenMessage, before?: SpokenMessage): boolean => isReminderAfter(message, before);
 
 it('takes for a reminder what an agent says in the place of the person, and nothing else', () => {
   expect(isReminder(user(REMINDER))).toBe(true);
@@ -44,7 +52,8 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('2 validation errors:\n```json\n[]\n```\n\nFix the errors and try again.'))).toBe(true);
   expect(isReminder(user('Validation feedback:\nPlease return text or call a tool.\n\nFix the errors and try again.'))).toBe(true);
   expect(isReminder(user('Validation Error found:\nNo choices\nRecall the function correctly, fix the errors'))).toBe(true);
-  expect(isReminder(user('Observation:\ncontent of a'))).toBe(true);
+  expect(isReminder(user('Observation:\ncontent of a'), { role: 'assistant', content: 'Calling tools:\n[{"name": "read"}]' })).toBe(true);
+  expect(isReminder(user('Validation Error due to no tool invocation:\nNo tool\nRecall the function correctly, fix the errors'))).toBe(true);
   expect(isReminder(user('Error:\nError in code parsing:\nno code\nNow let\'s retry: take care not to repeat previous errors!'))).toBe(true);
   expect(isReminder(user('Tool call error:\n\n<error>\nNo tool calls found in the response.\n</error>'))).toBe(true);
   expect(isReminder(user('<returncode>0</returncode>\n<output>\n1\n</output>'))).toBe(true);
@@ -54,6 +63,9 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('The previous session was interrupted because it got too long, the initial user request was: `Mend it`'))).toBe(true);
   expect(isReminder(user('<system>No tool call detected in last message. Did you mean to finish?</system>'))).toBe(true);
   expect(isReminder(user('Error:\nCannot find module "a"'))).toBe(false);
+  expect(isReminder(user('Validation errors found:\nname is missing. Why?'))).toBe(false);
+  expect(isReminder(user('Format error:\nthe date has no year. Why?'))).toBe(false);
+  expect(isReminder(user('[SYSTEM] halted, says the log. Why?'))).toBe(false);
   expect(isReminder(user('<system>a</system> is what the file holds. Why?'))).toBe(false);
   expect(isReminder(user('<system-reminder>\nBe brief.\n</system-reminder>\nMend it'))).toBe(false);
   expect(isReminder(user('The log says [SYSTEM] halted. Why?'))).toBe(false);
