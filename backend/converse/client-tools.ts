@@ -92,7 +92,8 @@ export class ClientTools {
    */
   claimed(session: string, messages: readonly SpokenMessage[], isAsked: (runId: string) => boolean): Claimed | undefined {
     const given = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])));
-    const waiting = [...this.#waiting.values()].filter((one) => one.session === session && one.calls.length > 0);
+    const all = [...this.#waiting.values()].filter(({ calls }) => calls.length > 0);
+    const waiting = all.filter((one) => one.session === session);
     const named = waiting.filter(({ calls }) => idsOf(calls).every((id) => given.has(id)));
     const called = named.filter(({ calls }) => hasCalled(messages, calls));
     // A program may have written the arguments in another way.
@@ -102,7 +103,9 @@ export class ClientTools {
       const renamed = withOwnIds(messages, calls);
       return renamed && isAsked(runId) ? [{ runId, messages: renamed }] : [];
     });
-    return others.length === 0 ? alike : undefined;
+    if (alike) return others.length === 0 ? alike : undefined;
+    const [elsewhere, ...more] = all.filter(({ runId, calls }) => idsOf(calls).every((id) => given.has(id)) && hasCalled(messages, calls) && isAsked(runId));
+    return elsewhere && more.length === 0 ? { runId: elsewhere.runId, messages } : undefined;
   }
 
   /** Gives a run what its calls returned, and the messages, tools and options with which its speaker goes on. */
@@ -135,9 +138,10 @@ export class ClientTools {
     return isAtEnd;
   }
 
-  /** Runs of the session that wait for their client. */
-  waitingIn(session: string): string[] {
-    return [...this.#waiting.values()].flatMap((one) => (one.session === session ? [one.runId] : []));
+  /** Runs that wait for their client: those of the session, and those of which the messages tell what they called. @param isAlike of a run of another session, whether it may be the same one */
+  waitingIn(session: string, messages: readonly SpokenMessage[], isAlike: (runId: string) => boolean): string[] {
+    const isTold = ({ runId, calls }: Waiting): boolean => calls.length > 0 && hasCalled(messages, calls) && isAlike(runId);
+    return [...this.#waiting.values()].flatMap((one) => (one.session === session || isTold(one) ? [one.runId] : []));
   }
 
   /** What the client sent last; undefined before it has sent results in this process. */

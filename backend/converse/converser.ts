@@ -15,7 +15,7 @@ import { answerAsked, goesOnFrom, isOwnBusiness } from './own-business.ts';
 import { personWords } from './person-words.ts';
 import { checkedMessages, partedPictures } from './question-pictures.ts';
 import { TurnError } from './turn-error.ts';
-import { requestKey, sessionKey, textKey } from './session-key.ts';
+import { beginningKey, requestKey, sessionKey, textKey } from './session-key.ts';
 
 export interface ConverserOptions {
   readonly runs: Pick<RunService, 'converse' | 'resume' | 'cancel' | 'snapshot' | 'listen'>;
@@ -103,7 +103,10 @@ export class Converser {
     const { runs, tools } = this.#options;
     const key = requestKey(request);
     const session = sessionKey(request);
-    const waiting = hasResultsLast(request) ? tools.claimed(session, request.messages, (runId) => personWords(conversationOf(runs.snapshot(runId)).messages) === personWords(request.messages)) : undefined;
+    const told = (runId: string): Conversation => conversationOf(runs.snapshot(runId));
+    const isAlike = (runId: string): boolean => beginningKey(told(runId)) === beginningKey(request);
+    const isAsked = (runId: string): boolean => isAlike(runId) && personWords(told(runId).messages) === personWords(request.messages);
+    const waiting = hasResultsLast(request) ? tools.claimed(session, request.messages, isAsked) : undefined;
     if (waiting) {
       const { runId, messages } = waiting;
       this.#remember(key, runId);
@@ -117,7 +120,7 @@ export class Converser {
       return await this.#follow(before, { signal, onText }, { start: () => runs.resume(before) });
     }
     // The person says something else meanwhile, so nobody will answer what the speaker asked for. What an agent asks beside it says nothing of that.
-    for (const runId of isOwn ? [] : tools.waitingIn(session)) {
+    for (const runId of isOwn ? [] : tools.waitingIn(session, request.messages, isAlike)) {
       if (!tools.close(runId) && (runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
     }
     const runId = await this.#begin(request, isOwn);

@@ -14,6 +14,11 @@ export function sessionKey({ account, session = '', messages }: Told): string {
   return digest([account?.id ?? '', session, beginning]);
 }
 
+/** The same without the client's own name of its session. */
+export function beginningKey({ account, messages }: Told): string {
+  return sessionKey({ account, messages });
+}
+
 /** The same for a request that is sent again. */
 export function requestKey({ requestId: _chosenAnew, account, ...asked }: ConverseRequest): string {
   return digest([account?.id ?? '', asked]);

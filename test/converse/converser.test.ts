@@ -193,6 +193,21 @@ describe('a conversation with the client\'s tools', () => {
     expect((await converser.turn(asked([user('Mend that'), spoke(changed), ...returned(changed, ['A', 'B'])], { tools: [READ] }), quietly)).runId).not.toBe(another.runId);
   });
 
+  it('goes on where the client names its session anew with each request, and cancels the run where the person says something else then', async () => {
+    script = twoCalls;
+    const { converser, runs } = started();
+    const first = await converser.turn(asked([user('Mend it')], { tools: [READ], session: '1' }), quietly);
+    const results = [user('Mend it'), spoke(first), ...returned(first, ['A', 'B'])];
+    // Another key, and another beginning.
+    for (const other of [asked(results, { tools: [READ], session: '2', account: { id: 'k', name: 'k' } }), asked([user('Mend that'), ...results.slice(1)], { tools: [READ], session: '2' })]) {
+      expect((await converser.turn(other, quietly)).runId).not.toBe(first.runId);
+    }
+    expect(await converser.turn(asked(results, { tools: [READ], session: '3' }), quietly)).toMatchObject({ runId: first.runId, text: 'Mended.' });
+    const left = await converser.turn(asked([user('Mend more')], { tools: [READ], session: '4' }), quietly);
+    await converser.turn(asked([user('Mend more'), spoke(left), ...returned(left, ['', '']), user('No, mend less')], { tools: [READ], session: '5' }), quietly);
+    await vi.waitFor(() => expect(runs.snapshot(left.runId).state).toBe('cancelled'));
+  });
+
   it('goes on waiting while another conversation of the key begins that has only what the agent says before the person in common with it', async () => {
     script = twoCalls;
     const { converser } = started();
