@@ -1,3 +1,4 @@
+import type { Conversation } from '../protocol/conversation.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { toolResult, type StepWork, type Turn, type WorkPlace } from '../solve/step-work.ts';
 import { WorkerError } from '../workers/errors.ts';
@@ -38,7 +39,8 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
         ...(maxOutputTokens !== undefined && { maxOutputTokens: Math.min(maxOutputTokens, limit ?? maxOutputTokens) }),
         ...(toolChoice !== undefined && { toolChoice }),
         ...(parallelCalls !== undefined && { parallelCalls }),
-        ...(format !== undefined && { format }),
+        // What has to be a call is no text that has a format. Instructor asks for both, and servers that keep to the format then call nothing.
+        ...(format !== undefined && !hasToCall(told) && { format }),
         ...(seed !== undefined && { seed }),
         ...(temperature !== undefined && { temperature }),
         ...(topP !== undefined && { topP }),
@@ -55,6 +57,11 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
       return came;
     },
   };
+}
+
+/** Whether no answer in text is allowed. */
+function hasToCall({ tools, toolChoice }: Pick<Conversation, 'tools' | 'toolChoice'>): boolean {
+  return tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');
 }
 
 function adviceFor(run: RunSnapshot, round: number, reads: readonly number[]): { subtask: string; output: string }[] {

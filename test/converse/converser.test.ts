@@ -109,6 +109,14 @@ describe('a conversation with the client\'s tools', () => {
     expect(runs.snapshot(first.runId).rounds[0]?.steps[1]?.turns).toMatchObject([{ reply: 'I look.', results: [{ text: 'A' }, { text: 'B' }] }]);
   });
 
+  it('asks for a call alone where one has to be, whatever format a text should have', async () => {
+    const { converser } = started();
+    const format = { name: 'city', schema: { type: 'object' } };
+    script = ({ model }) => (model === 'planner' ? PLAN : { calls: [{ name: 'read', arguments: {} }] });
+    for (const toolChoice of ['required', { name: 'read' }, 'auto'] as const) await converser.turn(asked([user(`Mend it: ${JSON.stringify(toolChoice)}`)], { model: 'second', tools: [READ], toolChoice, format }), quietly);
+    expect(server.of('second').map(({ body }) => body['response_format'] !== undefined)).toEqual([false, false, true]);
+  });
+
   it('makes a new plan at the next message of the person, and cancels what waits for tools then', async () => {
     script = twoCalls;
     const { converser, runs } = started();
