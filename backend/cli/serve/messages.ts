@@ -54,7 +54,9 @@ export const messages: Wire = {
     const request = parsed(requestSchema, body);
     const { model, max_tokens: maxOutputTokens, temperature, top_p: topP, tool_choice: choice, output_config: output } = request;
     const newest = request.messages.findLast(({ role }) => role !== 'system');
-    if (newest?.role === 'assistant') throw invalid('messages: the last one is the assistant\'s, but workers begin their answers themselves.');
+    // LangGraph asks so for an answer once more, by a tool or by a schema: what it is to be then does not begin with the last message.
+    const isFormed = choice?.type === 'tool' || choice?.type === 'any' || output?.format != null;
+    if (newest?.role === 'assistant' && !isFormed) throw invalid('messages: the last one is the assistant\'s, but workers begin their answers themselves.');
     const isThoughtless = (request.thinking as { type?: unknown } | null | undefined)?.type === 'disabled';
     return {
       turn: {

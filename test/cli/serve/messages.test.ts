@@ -150,6 +150,19 @@ describe('what a client may send', () => {
     expect(long.input_tokens).toBeGreaterThan(short.input_tokens + 1_000);
   });
 
+  it('may end with an answer that is asked for once more, by a tool or by a schema, as LangGraph does', async () => {
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Mend it once more' }];
+    const { content } = await client().messages.create(ask('', { messages }));
+    const planned = place.workers.of('planner').length;
+    const asked = ask('', { messages: [...messages, { role: 'assistant', content }] });
+    place.script = () => ({ calls: [{ name: 'read', arguments: { path: 'a' } }] });
+    expect(await client().messages.create({ ...asked, tools: [READ], tool_choice: { type: 'tool', name: 'read' } })).toMatchObject({ content: [{ type: 'tool_use', input: { path: 'a' } }] });
+    place.script = () => '{"path":"a"}';
+    const format = { type: 'json_schema' as const, schema: READ.input_schema };
+    expect(await client().messages.create({ ...asked, ...untyped({ output_config: { format } }) })).toMatchObject({ content: [{ text: '{"path":"a"}' }] });
+    expect(place.workers.of('planner')).toHaveLength(planned);
+  });
+
   it('is refused where it cannot be honoured, with the name of the field', async () => {
     const picture = { type: 'image' as const, source: { type: 'base64' as const, media_type: 'image/png' as const, data: 'iVBORw0KGgo=' } };
     const cases: [object, RegExp][] = [
