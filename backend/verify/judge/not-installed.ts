@@ -130,11 +130,17 @@ const REMEDIES: readonly (readonly [said: RegExp, remedy: (found: RegExpExecArra
 /** The beginning of what is said where a tool would download something. */
 export const NO_NETWORK = 'Tests have no network:';
 
-/** Maven's and Gradle's words for what is not on this machine. They stand far from the end, and before other errors. */
+/** The words of Maven and Gradle, and ours for their wrappers, for what is not on this machine. They stand far from the end, and before other errors. */
 const NOT_DOWNLOADED = [
+  [/^mvnw: (\S+) is not downloaded$/m, wrapperRemedy('./mvnw')],
+  [/^gradlew: (\S+) is not downloaded$/m, wrapperRemedy('./gradlew')],
   [/in offline mode and the artifact ([\w.:-]+) has not been downloaded/, 'run the command once without Conductor, or name one for a module that needs less, such as "mvn test -pl MODULE -am"'],
   [/No cached version of ([\w.:-]+) available for offline mode/, 'run the command once without Conductor, or name one for a project that needs less, such as "gradle :PROJECT:test"'],
 ] as const;
+
+function wrapperRemedy(wrapper: string): string {
+  return `run "${wrapper} --version" once without Conductor, or name a command that takes an installed one`;
+}
 
 /** What a build tool was not able to download, and what to do, from all that it printed. Empty if there is none. */
 export function notDownloaded(output: string): string {

@@ -49,5 +49,6 @@ name=$(sed -n 's#^distributionUrl=.*/\\([^/]*\\)\\.zip[[:space:]]*$#\\1#p' gradl
 for program in "$GRADLE_RO_DEP_CACHE/../wrapper/dists/$name"/*/*/bin/gradle; do
   if [ -n "$name" ] && [ -x "$program" ]; then exec "$program" "$@"; fi
 done
+[ -z "$name" ] || echo "gradlew: $name is not downloaded" >&2
 exec ./gradlew "$@"
 `;

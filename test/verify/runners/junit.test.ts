@@ -1,7 +1,10 @@
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { notDownloaded } from '../../../backend/verify/judge/not-installed.ts';
 import { cargoNextest } from '../../../backend/verify/runners/cargo-nextest.ts';
 import { gradle } from '../../../backend/verify/runners/gradle.ts';
 import { expectJunitFiles } from '../../../backend/verify/runners/junit-files.ts';
@@ -119,6 +122,33 @@ Execution failed for task ':lib:compileTestJava'.
     expect(results).toEqual([{ id: 'the build', kind: 'container', status: 'failed', message, hidesAll: true }]);
     // Without a failure it is what a test has printed.
     await expect(readReport({ exitCode: 0, said: '', printed })).rejects.toThrow(ReportError);
+  });
+});
+
+describe('Maven', () => {
+  it('finds the Maven of an mvnw that looks for it below HOME, and asks it for no trace of where artifacts came from', async () => {
+    await using scratch = await makeScratch();
+    const maven388 = 'wrapper/dists/apache-maven-3.8.8/19d0d031/bin/mvn';
+    const copy = await scratch.project({ mvnw: `#!/bin/sh\nexec "$HOME/.m2/${maven388}" "$@"\n`, [`user/.m2/${maven388}`]: '#!/bin/sh\necho "$@"\n' });
+    for (const file of ['mvnw', `user/.m2/${maven388}`]) await chmod(path.join(copy, file), 0o755);
+    const { command } = await maven.prepare({ copy, shown: copy, workspace: copy, tools: scratch.folder, report: scratch.folder, command: './mvnw test' });
+    const home = path.join(scratch.folder, 'nothing-in-it');
+    await mkdir(home);
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], { cwd: copy, env: { PATH: process.env.PATH, HOME: home, MAVEN_USER_HOME: path.join(copy, 'user/.m2') } });
+    expect(stdout).toMatch(/^--batch-mode --offline .*-Daether\.enhancedLocalRepository\.trackingFilename=none .*test\n$/);
+  });
+
+  it.each([
+    ['mvnw', maven, '.mvn/wrapper/maven-wrapper.properties', 'distributionUrl=https://host.test/a/apache-maven-3.8.8-bin.zip\n', 'apache-maven-3.8.8'],
+    ['gradlew', gradle, 'gradle/wrapper/gradle-wrapper.properties', 'distributionUrl=https\\://host.test/distributions/gradle-8.5-bin.zip\n', 'gradle-8.5-bin'],
+  ] as const)('is told where %s has not downloaded it, also if the wrapper fails without a word', async (wrapper, runner, file, text, name) => {
+    await using scratch = await makeScratch();
+    const copy = await scratch.project({ [wrapper]: '#!/bin/sh\nexit 1\n', [file]: text });
+    await chmod(path.join(copy, wrapper), 0o755);
+    const { command } = await runner.prepare({ copy, shown: copy, workspace: copy, tools: scratch.folder, report: scratch.folder, command: `./${wrapper} test` });
+    const error: unknown = await promisify(execFile)('sh', ['-c', command], { cwd: copy, env: { PATH: process.env.PATH, HOME: scratch.folder } }).catch((failed: unknown) => failed);
+    const told = notDownloaded((error as { readonly stderr: string }).stderr);
+    expect(told).toBe(` Tests have no network: ${name} is not on this machine. To get it, run "./${wrapper} --version" once without Conductor, or name a command that takes an installed one.`);
   });
 });
 
