@@ -64,6 +64,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
+      await options.given.settled();
       await backend.close();
     },
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ClientKeys } from './client-keys.ts';
 
@@ -32,8 +32,8 @@ export interface GivenItemsOptions {
 
 /**
  * What clients of Responses were given and may name by its id instead of sending it again, as Vercel's AI SDK does with messages unless it is told
- * to store nothing. The newest are kept, each in a file of its own, so that a server that is started anew, or another one, knows them. They are
- * written without a wait for the disk, and not through other threads: the client may name an item as soon as it has it.
+ * to store nothing. The newest are kept, each in a file of its own, so that a server that is started anew, or another one, knows them. The answer does
+ * not wait until they are written; until then they are known from memory, since the client may name an item as soon as it has it.
  */
 export class GivenItems {
   readonly #folder: string;
@@ -41,6 +41,10 @@ export class GivenItems {
   readonly #maxBytes: number;
   /** Written since the last sweep. */
   #bytes = 0;
+  /** The texts of items that are not yet written, by their file. */
+  readonly #unwritten = new Map<string, string>();
+  /** What is done on the disk, one after the other. */
+  #work: Promise<void> = Promise.resolve();
 
   constructor({ home, keys, maxBytes = MAX_BYTES }: GivenItemsOptions) {
     this.#folder = path.join(home, 'given');
@@ -53,23 +57,29 @@ export class GivenItems {
     const fileOf = (id: string): string => path.join(folder, `${nameOf(id)}.json`);
     return {
       keep: (item) => {
-        try {
-          mkdirSync(folder, { recursive: true, mode: 0o700 });
-          const text = JSON.stringify(item);
-          writeFileSync(fileOf(item.id), text, { mode: 0o600 });
-          this.#bytes += Math.max(text.length, BLOCK_BYTES);
-        } catch {
-          // The answer is worth more than that it can be named: a full disk costs the client no answer.
-        }
+        const text = JSON.stringify(item);
+        const file = fileOf(item.id);
+        this.#unwritten.set(file, text);
+        this.#then(async () => {
+          try {
+            await mkdir(folder, { recursive: true, mode: 0o700 });
+            await writeFile(file, text, { mode: 0o600 });
+          } finally {
+            // A full disk costs the client no answer, but only that it can name it later.
+            if (this.#unwritten.get(file) === text) this.#unwritten.delete(file);
+          }
+        });
+        this.#bytes += Math.max(text.length, BLOCK_BYTES);
         if (this.#bytes < this.#maxBytes / 4) return;
         this.#bytes = 0;
         void this.sweep().catch(() => undefined);
       },
       find: (id) => {
+        const file = fileOf(id);
         try {
-          const item: unknown = JSON.parse(readFileSync(fileOf(id), 'utf8'));
+          const item: unknown = JSON.parse(this.#unwritten.get(file) ?? readFileSync(file, 'utf8'));
           const now = new Date();
-          utimesSync(fileOf(id), now, now);
+          this.#then(() => utimes(file, now, now));
           return item;
         } catch {
           return undefined;
@@ -78,8 +88,18 @@ export class GivenItems {
     };
   }
 
+  #then(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).catch(() => undefined);
+  }
+
+  /** Resolves when all that was given until now is written. */
+  async settled(): Promise<void> {
+    await this.#work;
+  }
+
   /** Removes what belongs to no key, is too old, or is beyond the limit, the oldest first. */
   async sweep(): Promise<void> {
+    await this.settled();
     const kept: { readonly file: string; readonly bytes: number; readonly usedAt: number }[] = [];
     // Before the keys, so that one that is made meanwhile loses nothing.
     const found = await readdir(this.#folder).catch(() => []);

@@ -1,4 +1,4 @@
-import { readdir, utimes } from 'node:fs/promises';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import OpenAI, { type APIError } from 'openai';
@@ -68,25 +68,46 @@ it('forgets the items first that were neither given nor named for longest, and t
   const given = new GivenItems({ home, keys, maxBytes: 2 * 4_096 });
   const [own, other] = [all.of('a'), all.of('b')];
   for (const id of ['one', 'two', 'three']) own.keep({ id });
+  await all.settled();
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const file of await readdir(home, { recursive: true })) if (file.endsWith('.json')) await utimes(path.join(home, file), anHourAgo, anHourAgo);
   own.keep({ id: 'three' });
   expect(own.find('one')).toEqual({ id: 'one' });
+  await all.settled();
   await given.sweep();
   expect([own.find('one'), own.find('two'), own.find('three')]).toEqual([{ id: 'one' }, undefined, { id: 'three' }]);
   other.keep({ id: 'four' });
+  await all.settled();
   accounts.pop();
   await given.sweep();
   expect([other.find('four'), own.find('three')]).toEqual([undefined, { id: 'three' }]);
 });
 
+it('knows an item before it is written, for which no answer waits, and also where it cannot be', async () => {
+  const home = await temporaryFolder();
+  const keys = { list: async () => [{ id: 'a', name: 'a' }] };
+  const [given, another] = [new GivenItems({ home, keys }), new GivenItems({ home, keys })];
+  given.of('a').keep({ id: 'one' });
+  expect([given.of('a').find('one'), another.of('a').find('one')]).toEqual([{ id: 'one' }, undefined]);
+  await given.settled();
+  expect(another.of('a').find('one')).toEqual({ id: 'one' });
+  await writeFile(path.join(home, 'file'), '');
+  const nowhere = new GivenItems({ home: path.join(home, 'file'), keys });
+  nowhere.of('a').keep({ id: 'two' });
+  expect(nowhere.of('a').find('two')).toEqual({ id: 'two' });
+  await nowhere.settled();
+  expect(nowhere.of('a').find('two')).toBeUndefined();
+});
+
 it('keeps no more items than the limit, however many are given', async () => {
   const home = await temporaryFolder();
-  const given = new GivenItems({ home, keys: { list: async () => [{ id: 'a', name: 'a' }] }, maxBytes: 8 * 4_096 }).of('a');
+  const all = new GivenItems({ home, keys: { list: async () => [{ id: 'a', name: 'a' }] }, maxBytes: 8 * 4_096 });
+  const given = all.of('a');
   for (let item = 0; item < 60; item += 1) {
     given.keep({ id: `item ${item}` });
     await setImmediate();
   }
+  await all.settled();
   await expect.poll(async () => (await readdir(home, { recursive: true })).filter((file) => file.endsWith('.json')).length).toBeLessThan(11);
 });
 
