@@ -78,9 +78,18 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? (process.exitCode ?? EXIT.ok) : EXIT.failed));
 }
 
+/** Lines that were typed or pasted with the answer to an earlier question. */
+const typedAhead: string[] = [];
+
 async function readLine(question: string, signal: AbortSignal): Promise<string> {
   statusLine?.clear();
+  const ahead = typedAhead.shift();
+  if (ahead !== undefined) {
+    terminal.say(printable(question) + printable(ahead));
+    return ahead;
+  }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  lines.on('line', (line) => typedAhead.push(line));
   // While readline reads a line, it reports Ctrl+C itself instead of the signal.
   lines.on('SIGINT', () => process.emit('SIGINT'));
   try {
