@@ -284,10 +284,10 @@ const isDeclaredName = ({ parent }: Node): boolean => /_spec$/.test(parent?.type
 
 const ASSERTS = /^(?:assert|require)\./;
 
-/** Functions that look at a value, and do not make the one that it is compared with. */
-const LOOKS = /^(?:len|cap|(?:strings|bytes|slices|maps|reflect|errors|cmp)\.\w+)$|Equal/;
+/** Functions that look at a value, and do not make the one that it is compared with. A project may have a package `maps` of its own. */
+const LOOKS = /^(?:len|cap|(?:strings|bytes|slices|maps)\.(?:Contains\w*|Has[PS]\w+|(?:Last)?Index\w*|Count|Compare\w*)|(?:reflect|errors|cmp)\.\w+)$|Equal/;
 /** They make a text of a value. Behind both sides of a comparison it is the assertion's message. */
-const WRITES = /^fmt\.\w+$/;
+const WRITES = /^(?:fmt|strings)\.\w+$/;
 /** The arguments of an assertion before its message: the test, and two values. */
 const BEFORE_MESSAGE = 3;
 

@@ -295,6 +295,11 @@ it('alters no value in Go that both sides of an assertion are made of, whatever 
   for (let drawn = 0; drawn < 20; drawn += 1) expect((await alter('b_test.go', { runner: 'go', text }, ['TestBothSides'])).text).toContain('text := "four"');
 });
 
+it('alters no value in Go that a package with a name of the standard library makes another one of', async () => {
+  const text = `package a\n\nimport (\n\t"testing"\n\n\t"github.com/stretchr/testify/assert"\n\n\t"a/maps"\n)\n\nfunc TestCopy(t *testing.T) {\n\tgiven := map[string]int{"a": 4}\n\tassert.Equal(t, given, maps.Copy(given))\n\tassert.Equal(t, 5, F(2))\n}\n`;
+  for (let drawn = 0; drawn < 10; drawn += 1) expect((await alter('g_test.go', { runner: 'go', text }, ['TestCopy'])).text).toContain('"a": 4');
+});
+
 it('alters no field of a struct in Go that is used as a whole, or by a method, whatever is drawn', async () => {
   const test = (use: string): string => [
     'package a\n\nimport (\n\t"strings"\n\t"testing"\n)\n',
