@@ -76,7 +76,7 @@ class RustBodies {
     const givesValue = isValue && definition.childForFieldName('return_type') !== null;
     return [
       insertion(definition.startIndex, '#[allow(unused)] '),
-      insertion(body.startIndex + 1, ` let mut ${held} = false${probes.join('')};`),
+      insertion(body.startIndex + 1, `${STD} let mut ${held} = false${probes.join('')};`),
       ...(givesValue ? [insertion(last.startIndex, `${check} `)] : []),
       ...tried,
       ...own
@@ -120,4 +120,7 @@ class RustBodies {
 }
 
 /** An expression that is true if the call does not panic. */
+/** A crate of tests may be `no_std`. Elsewhere this changes nothing. */
+const STD = ' #[allow(unused_extern_crates)] extern crate std;';
+
 const silent = (call: string): string => `std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| { ${call}; })).is_ok()`;

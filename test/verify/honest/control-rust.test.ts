@@ -199,11 +199,23 @@ mod nested {
 }
 `;
 
+/** A crate of tests that has no `std` in scope. */
+const CORE = `#![no_std]
+#![deny(unused_extern_crates)]
+use calc_of::calc::twice;
+
+#[test]
+fn without_std() {
+    assert_eq!(twice(4), 8);
+}
+`;
+
 const RUST: HonestFix = {
   files: {
     'Cargo.toml': '[package]\nname = "calc-of"\nversion = "0.1.0"\nedition = "2021"\n',
     'src/lib.rs': BROKEN,
     'tests/calc.rs': TESTS,
+    'tests/core.rs': CORE,
   },
   fix: { 'src/lib.rs': CALC },
   command: 'cargo test',
@@ -212,7 +224,7 @@ const RUST: HonestFix = {
     'by_a_macro_again',
     ...[...TESTS.matchAll(/^(?:#\[should_panic.*\n)?fn (\w+)\(\)(?: -> Result.*)? \{/gm)].map(([, name]) => name),
     'nested::deeper',
-  ].map((name) => `calc-of > test calc > ${name}`),
+  ].map((name) => `calc-of > test calc > ${name}`).concat('calc-of > test core > without_std'),
 };
 
 describe.skipIf(!available || !cargo.isHere)(
