@@ -98,7 +98,7 @@ const list: Action = async (client, _runId, { json, workspace, search, limit }, 
     ...(limit !== undefined && { limit }),
   });
   if (json) terminal.result(jsonText(runs, 2));
-  else if (runs.length === 0) terminal.say('No run yet: conductor solve "question"');
+  else if (runs.length === 0) terminal.say((search ?? workspace) === undefined ? 'No run yet: conductor solve "question"' : 'No run matches; without options, the runs of all projects are listed.');
   else for (const run of runs) terminal.result(listLine(run, terminal));
   return EXIT.ok;
 };

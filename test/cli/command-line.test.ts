@@ -142,6 +142,7 @@ describe('conductor solve', () => {
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no run "nobody"') as string });
     const nothing = await conductor('solve', 'And now?', '--continue', 'last', '--workspace', home);
     expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('none to continue from') as string });
+    expect((await conductor('runs', 'list', '--search', 'nothing of the kind')).stderr).toBe('No run matches; without options, the runs of all projects are listed.\n');
     const { stdout: listed } = await conductor('runs', 'list', '--json');
     expect((JSON.parse(listed) as { runId: string; thread?: string }[]).find(({ runId }) => runId === second.runId)).toMatchObject({ thread: first.runId });
   }, 240_000);
