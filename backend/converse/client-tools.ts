@@ -1,8 +1,8 @@
-import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
+import type { Conversation, SpokenMessage, ToolChoice } from '../protocol/conversation.ts';
 import type { CallResult, ToolCall } from '../protocol/tool-calls.ts';
 import { RunError } from '../solve/failure.ts';
 import type { Observation } from '../solve/step-work.ts';
-import { isClosingCall } from './closing-call.ts';
+import { mayEnd } from './closing-call.ts';
 import { hasCalled, withOwnIds } from './renamed-calls.ts';
 
 /** An agent may wait for a person's permission before it runs a tool. After this time nobody is expected to come back. */
@@ -49,18 +49,18 @@ export class ClientTools {
     this.#quietMs = quietMs;
   }
 
-  /** Results of these calls are about to be wanted by the run, or already are. */
-  expect(runId: string, session: string, calls: Calls): void {
-    this.#expected(runId, session, calls);
+  /** Results of these calls are about to be wanted by the run, or already are. @param toolChoice by which the client asked for them */
+  expect(runId: string, session: string, calls: Calls, toolChoice: ToolChoice | undefined): void {
+    this.#expected(runId, session, calls, toolChoice);
   }
 
   /**
    * Waits for the results of a run's calls, or for the client to ask again where there are none. @returns undefined where the task was over
    * @throws RunError `client-gone` if none come in time, or the signal's reason
    */
-  async results(runId: string, session: string, calls: Calls, signal: AbortSignal): Promise<Observation | undefined> {
+  async results(runId: string, session: string, calls: Calls, toolChoice: ToolChoice | undefined, signal: AbortSignal): Promise<Observation | undefined> {
     signal.throwIfAborted();
-    const { came, isAtEnd } = this.#expected(runId, session, calls);
+    const { came, isAtEnd } = this.#expected(runId, session, calls, toolChoice);
     const stop = (): void => came.reject(signal.reason);
     const late = isAtEnd
       ? setTimeout(() => came.resolve(undefined), this.#quietMs)
@@ -75,11 +75,10 @@ export class ClientTools {
     }
   }
 
-  #expected(runId: string, session: string, calls: Calls): Waiting {
+  #expected(runId: string, session: string, calls: Calls, toolChoice: ToolChoice | undefined): Waiting {
     const known = this.#waiting.get(runId);
     if (known && idsOf(known.calls).join('\n') === idsOf(calls).join('\n')) return known;
-    const isAtEnd = calls.length === 0 || calls.some(isClosingCall);
-    const waiting: Waiting = { runId, session, calls, isAtEnd, came: Promise.withResolvers<Observation | undefined>() };
+    const waiting: Waiting = { runId, session, calls, isAtEnd: mayEnd(calls, toolChoice), came: Promise.withResolvers<Observation | undefined>() };
     // Whoever waits for it comes later.
     waiting.came.promise.catch(() => {});
     this.#waiting.set(runId, waiting);

@@ -162,7 +162,7 @@ export class Converser {
     runId: string, { signal, onText }: TurnOptions, { start, isAnswered = false }: { readonly start: () => unknown; readonly isAnswered?: boolean },
   ): Promise<ConverseResult> {
     const { runs, tools } = this.#options;
-    const session = sessionKey(conversationOf(runs.snapshot(runId)));
+    const conversation = conversationOf(runs.snapshot(runId));
     const followed = new FollowedTurn(() => runs.snapshot(runId), { onText, isAnswered });
     const stop = runs.listen(followed.listener(runId));
     const gone = (): void => {
@@ -176,7 +176,7 @@ export class Converser {
       else await start();
       followed.look();
       const result = await followed.result;
-      if (speakerOf(runs.snapshot(runId))?.output === undefined) tools.expect(runId, session, result.calls);
+      if (speakerOf(runs.snapshot(runId))?.output === undefined) tools.expect(runId, sessionKey(conversation), result.calls, (tools.latest(runId) ?? conversation).toolChoice);
       return result;
     } finally {
       signal.removeEventListener('abort', gone);

@@ -50,8 +50,9 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
     },
     isOutput: isAnswer,
     observe: async (reply, signal, turns, calls = []) => {
-      const came = await tools.results(runId, session, calls, signal);
-      if (!came) return { text: '', output: closingWords(reply, calls) };
+      const { toolChoice } = tools.latest(runId) ?? conversation;
+      const came = await tools.results(runId, session, calls, toolChoice, signal);
+      if (!came) return { text: '', output: closingWords(reply, calls, toolChoice) };
       // It was asked once more already: another one speaks, if there is one.
       if (calls.length === 0 && turns.at(-1)?.calls === undefined && turns.length > 0 && worker) throw new WorkerError({ kind: 'empty-answer', message: failureSentence('empty-answer', worker) });
       return came;

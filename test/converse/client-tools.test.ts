@@ -11,7 +11,7 @@ const returned = (path: string): SpokenMessage[] => [
 
 function waiting(...paths: readonly string[]): ClientTools {
   const tools = new ClientTools();
-  for (const [index, path] of paths.entries()) tools.expect(`run ${index}`, 's', [call(path)]);
+  for (const [index, path] of paths.entries()) tools.expect(`run ${index}`, 's', [call(path)], undefined);
   return tools;
 }
 

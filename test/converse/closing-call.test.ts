@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closingWords, isClosingCall } from '../../backend/converse/closing-call.ts';
+import { closingWords, isClosingCall, mayEnd } from '../../backend/converse/closing-call.ts';
 
 it.each(['attempt_completion', 'submit_and_exit', 'Exit', 'task_done', 'completeTask', 'finish', 'final-answer'])('takes %s for the end of a task', (name) => {
   expect(isClosingCall({ name })).toBe(true);
@@ -11,7 +11,14 @@ it.each(['exit_plan_mode', 'ExitPlanMode', 'submit_form', 'finish_branch', 'task
 
 it('tells the texts of the call where the speaker wrote none', () => {
   const call = { name: 'submit_and_exit', arguments: '{"summary":"Mended.","verified":true}' };
-  expect(closingWords('', [{ name: 'read', arguments: '{"path":"a"}' }, call])).toBe('Mended.');
-  expect(closingWords('I am done.', [call])).toBe('I am done.');
-  expect(closingWords(' ', [{ ...call, arguments: '{"summ' }])).toBe('');
+  expect(closingWords('', [{ name: 'read', arguments: '{"path":"a"}' }, call], undefined)).toBe('Mended.');
+  expect(closingWords('I am done.', [call], undefined)).toBe('I am done.');
+  expect(closingWords(' ', [{ ...call, arguments: '{"summ' }], undefined)).toBe('');
+});
+
+it('tells what a tool was given that the program asked for by name, and waits for no result of it', () => {
+  const call = { name: 'Person', arguments: '{"name":"Ada"}' };
+  expect(mayEnd([call], { name: 'Person' })).toBe(true);
+  expect(closingWords('', [call], { name: 'Person' })).toBe('{"name":"Ada"}');
+  for (const choice of ['required', 'auto', { name: 'Other' }, undefined] as const) expect(mayEnd([call], choice)).toBe(false);
 });

@@ -242,6 +242,16 @@ describe('a conversation with the client\'s tools', () => {
     expect(server.of('second')).toHaveLength(1);
   });
 
+  it('ends after a quiet time where the program asked for one tool by name, as for a structured answer, and goes on where it says what was wrong with it', async () => {
+    script = ({ model }) => (model === 'planner' ? PLAN : model === 'first' ? 'Off by one.' : { calls: [{ name: 'read', arguments: { path: 'a' } }] });
+    const { converser, runs } = started({ quietMs: 500 });
+    const options = { tools: [READ], toolChoice: { name: 'read' } };
+    const first = await converser.turn(asked([user('Mend it')], options), quietly);
+    const again = await converser.turn(asked([user('Mend it'), spoke(first), ...returned(first, ['Validation error'])], options), quietly);
+    expect(again).toMatchObject({ runId: first.runId, calls: [{ name: 'read' }] });
+    await vi.waitFor(() => expect(runs.snapshot(first.runId)).toMatchObject({ state: 'completed', rounds: [{ steps: [{}, { output: '{"path":"a"}' }] }] }), { timeout: 10_000 });
+  });
+
   it('ends such a run at once where the client says something else in its conversation, and goes on where the result comes all the same', async () => {
     script = ({ model, messages }) => (model === 'planner' ? PLAN : messages.some(({ role }) => role === 'tool') ? 'More.' : { text: 'Done.', calls: [{ name: 'task_done', arguments: {} }] });
     const { converser, runs } = started();
