@@ -7,41 +7,52 @@ const OTHER_DIGITS = ['0123456789', '0123456789abcdef', '0123456789ABCDEF'];
 const digitsLike = (digit: string): string => OTHER_DIGITS.find((digits) => digits.includes(digit)) ?? '0123456789';
 
 /**
- * Another number in the notation of this one; undefined for a notation that is unknown. A fraction, and any number compared with a
+ * Another number in the notation of this one, of no larger type; undefined for a notation that is unknown. A fraction, and any number compared with a
  * `tolerance`, is changed by half of it or more. Undefined if the tolerance (absolute) may still be met.
  */
 export function otherNumber(text: string, dice: Dice, tolerance?: number): string | undefined {
-  const [, prefix = ''] = /^(0[xob])[\da-f_]+n?$/i.exec(text) ?? [];
+  const [, prefix = ''] = /^(0[xob]|0(?=[0-7_]+$))[\da-f_]+n?$/i.exec(text) ?? [];
   if (prefix !== '') {
     const places = [...text.matchAll(/[\da-f]/gi)].map(({ index }) => index).filter((index) => index >= prefix.length);
-    const digits = /x/i.test(prefix) ? undefined : /o/i.test(prefix) ? '01234567' : '01';
-    return tolerance === undefined ? withOtherDigit(text, pick(places, dice), dice, digits) : undefined;
+    const digits = /x/i.test(prefix) ? undefined : /b/i.test(prefix) ? '01' : '01234567';
+    return tolerance === undefined ? withOtherDigit(text, places, dice, () => digits) : undefined;
   }
   if (!/^(?:\d[\d_]*)?\.?[\d_]*(?:e[+-]?\d+)?n?$/i.test(text)) return undefined;
   const exponent = text.search(/e/i);
   const places = [...text.matchAll(/\d/g)].map(({ index }) => index).filter((index) => exponent < 0 || index < exponent);
-  const isWhole = /^[\d_]+n?$/.test(text) && tolerance === undefined;
+  // A number does not begin with a zero.
+  if (/^[\d_]+n?$/.test(text) && tolerance === undefined) return withOtherDigit(text, places, dice, (place) => (place === places[0] && places.length > 1 ? '123456789' : undefined));
   const leading = places.find((index) => text[index] !== '0') ?? places[0];
   if (leading === undefined) return undefined;
-  if (!isWhole) {
-    const digit = Number(text[leading]);
-    const digits = [...'123456789'].filter((other) => digit === 0 || Number(other) >= 2 * digit || 2 * Number(other) <= digit).join('');
-    const other = withOtherDigit(text, leading, dice, digits);
-    const distance = Math.abs(valueOf(other ?? text) - valueOf(text));
-    return distance > 2 * (tolerance ?? 0) ? other : undefined;
-  }
-  const place = pick(places, dice) ?? leading;
-  // A number does not begin with a zero.
-  return withOtherDigit(text, place, dice, place === places[0] && places.length > 1 ? '123456789' : undefined);
+  const digit = Number(text[leading]);
+  const digits = [...'123456789'].filter((other) => digit === 0 || Number(other) >= 2 * digit || 2 * Number(other) <= digit).join('');
+  const other = withOtherDigit(text, [leading], dice, () => digits);
+  return other !== undefined && Math.abs(valueOf(other) - valueOf(text)) > 2 * (tolerance ?? 0) ? other : undefined;
 }
 
-const valueOf = (text: string): number => Number(text.replaceAll('_', '').replace(/n$/, ''));
+const plain = (text: string): string => text.replaceAll('_', '').replace(/n$/, '');
+const valueOf = (text: string): number => Number(plain(text));
 
-function withOtherDigit(text: string, place: number | undefined, dice: Dice, digits?: string): string | undefined {
-  const digit = place === undefined ? undefined : text[place];
-  if (place === undefined || digit === undefined) return undefined;
-  const other = pick([...(digits ?? digitsLike(digit))].filter((each) => each !== digit), dice);
-  return other === undefined ? undefined : text.slice(0, place) + other + text.slice(place + 1);
+/** The largest numbers of the types of integers, and the sizes of their smallest ones. */
+const LARGEST = [8n, 16n, 32n, 64n, 128n].flatMap((bits) => [2n ** (bits - 1n) - 1n, 2n ** (bits - 1n), 2n ** bits - 1n]);
+const LARGEST_FLOATS = [3.4028234663852886e38, Number.MAX_VALUE];
+
+/** Whether a type holds one number and not the other, so that altered code may not compile. */
+function needsLargerType(other: string, text: string): boolean {
+  if (!/^(?:0[xob][\da-f_]+|[\d_]+)n?$/i.test(text)) return LARGEST_FLOATS.some((largest) => valueOf(text) <= largest && valueOf(other) > largest);
+  const [before, after] = [BigInt(plain(text)), BigInt(plain(other))];
+  return LARGEST.some((largest) => before <= largest && after > largest);
+}
+
+/** With another digit at one of these places. */
+function withOtherDigit(text: string, places: readonly number[], dice: Dice, digitsAt: (place: number) => string | undefined): string | undefined {
+  for (const place of shuffled(places, dice)) {
+    const digit = text.charAt(place);
+    const others = [...(digitsAt(place) ?? digitsLike(digit))].filter((other) => other !== digit).map((other) => text.slice(0, place) + other + text.slice(place + 1));
+    const other = pick(others.filter((each) => !needsLargerType(each, text)), dice);
+    if (other !== undefined) return other;
+  }
+  return undefined;
 }
 
 /** A number that nothing in a test is likely to equal. */

@@ -182,19 +182,12 @@ function mustStay(number: Node): boolean {
 
 const OPERATOR = /^(?:[-+*/%|&^]|<<|>>)$/;
 
-/** Of so many numbers one is smaller, if there is a smaller one with as many digits: 101 has one alone. */
-const DRAWS = 300;
-
-/** The altered number fits the type of the original. */
 function alteredLiteral(node: Node, dice: Dice): readonly Edit[] | undefined {
   switch (node.type) {
     case 'integer_literal':
     case 'float_literal': {
       const [, digits = '', suffix = ''] = /^((?:0[xob][\da-f_]+?)|[\d_.]+(?:e[+-]?\d+)?)(_?[iuf](?:8|16|32|64|128|size))?$/i.exec(node.text) ?? [];
-      const isShort = digits.replaceAll('_', '').length < 3 || node.type === 'float_literal';
-      if (mustStay(node)) return undefined;
-      const others = Array.from({ length: isShort ? 1 : DRAWS }, () => otherNumber(digits, dice)).filter((other) => other !== undefined);
-      const other = isShort ? others[0] : others.find((each) => Number(each.replaceAll('_', '')) < Number(digits.replaceAll('_', '')));
+      const other = mustStay(node) ? undefined : otherNumber(digits, dice);
       return digits === '' || other === undefined ? undefined : [replacement(node, other + suffix)];
     }
     case 'boolean_literal':

@@ -20,6 +20,23 @@ it.each([['210', 40], ['2', 0.9], ['0.30', 0.01]] as const)('goes beyond a toler
     if (other !== undefined) expect(Math.abs(Number(other) - Number(text))).toBeGreaterThan(tolerance);
 });
 
+it.each([
+  ['127', 127n], ['255', 255n], ['120', 127n], ['32_768', 32_768n], ['2147483647', 2n ** 31n - 1n], ['9223372036854775807', 2n ** 63n - 1n], ['9223372036854775808', 2n ** 63n], ['0x7f', 127n],
+] as const)('writes no number that is too large for the type of %s', (text, largest) => {
+  for (const other of MANY.map(() => otherNumber(text, secretDice) ?? '')) {
+    expect(other).not.toBe(text);
+    expect(BigInt(other.replaceAll('_', '')) <= largest).toBe(true);
+  }
+});
+
+it.each([['3.4e38', 3.4e38], ['1.7976931348623157e308', 0]])('writes no fraction that is too large for the type of %s', (text, below) => {
+  for (const other of MANY.map(() => otherNumber(text, secretDice))) expect(Number(other ?? -1)).toBeLessThan(below);
+});
+
+it('writes an octal number by its digits', () => {
+  for (const other of MANY.map(() => otherNumber('0644', secretDice))) expect(other).toMatch(/^0(?!644)[0-7]{3}$/);
+});
+
 it('alters no number of which the tolerance may still be met', () => {
   expect(otherNumber('3', secretDice, 1_000)).toBeUndefined();
 });
