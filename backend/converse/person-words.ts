@@ -1,9 +1,9 @@
 import type { SpokenMessage } from '../protocol/conversation.ts';
 
 /** What agents put into a person's message beside the person's words, such as the date, the machine and rules of the project. */
-const ADDED = /<(system[-_]reminder|environment_context|environment_details|user_instructions|current_datetime|system_notification)>[\s\S]*?<\/\1>/g;
+const ADDED = /<(system[-_]reminder|environment_context|environment_details|user_instructions|current_datetime|system_notification)>/g;
 /** Tags in which agents put the person's words: Cline's `<user_input mode="act">`, `<userRequest>` of Copilot. */
-const WORDS = /<(user_input|user_query|userRequest)\b[^>]*>([\s\S]*?)<\/\1>/;
+const WORDS = /<(user_input|user_query|userRequest)\b[^<>]*>/g;
 /**
  * What agents say in the person's place to keep a model at work, by words that a person does not begin with, nor end with. A label alone, such as
  * "[ERROR]", also begins what a person pastes.
@@ -18,7 +18,7 @@ const REMINDS = [
   // What a command returned: mini-swe-agent.
   /^\s*(?:<exception>[^<]*<\/exception>\s*)?<returncode>/,
   // What code printed, and that it may go on: Open Interpreter.
-  /^\s*(?:Code output: [^]*\n\s*What does this output mean\b|The code above was executed on my machine\. |Proceed\. You CAN run code on my machine\.)/,
+  /^\s*(?:Code output: [^]*\n[ \t]*What does this output mean\b|The code above was executed on my machine\. |Proceed\. You CAN run code on my machine\.)/,
   // That it goes on from its summary: Crush.
   /^\s*The previous session was interrupted because it got too long\b/,
   // That no tool was called: gptme. Nothing else may stand there.
@@ -28,10 +28,10 @@ const REMINDS = [
 const REPAIRS = [
   // Instructor.
   /^\s*(?:Correct your JSON (?:ONLY RESPONSE|response:)|Recall the function correctly, fix the errors)/,
-  /^\s*Validation errors? (?:found|due to no tool invocation):\s*\n[^]*\bRecall the function correctly, fix the errors\b/i,
+  /^\s*Validation errors? (?:found|due to no tool invocation):[ \t\r]*\n[^]*\bRecall the function correctly, fix the errors\b/i,
   // Pydantic AI.
   /^\s*Your previous response (?:failed the application's validation|reached the output token limit)\b/,
-  /^\s*(?:\d+ validation errors?|Validation feedback):\s*\n[^]*\n\s*Fix the errors and try again\.\s*$/,
+  /^\s*(?:\d+ validation errors?|Validation feedback):[ \t\r]*\n[^]*\n[ \t]*Fix the errors and try again\.\s*$/,
   // mini-swe-agent.
   /^\s*(?:Format|Tool call) error:\s*<error>/,
   // Aider.
@@ -42,7 +42,7 @@ const REPAIRS = [
 /** What a tool returned, where the model's server is told of no tools: smolagents, LlamaIndex and others that ask as ReAct does. */
 const OBSERVES = /^\s*Observation:/;
 /** How the model calls such a tool. */
-const ACTS = /^\s*(?:Thought|Action|Calling tools):/m;
+const ACTS = /^[ \t]*(?:Thought|Action|Calling tools):/m;
 
 /**
  * Whether an agent says in the person's place what its model is to do next, though the person said nothing.
@@ -65,12 +65,35 @@ export function lastSaid(messages: readonly SpokenMessage[]): SpokenMessage | un
 }
 
 /** Claude Code says so, too, what a hook said. */
-export const isAdded = (content: string): boolean => content.trim() !== '' && content.replace(ADDED, '').trim() === '';
+export const isAdded = (content: string): boolean => content.trim() !== '' && withoutAdded(content).trim() === '';
 
 /** What the person said last, without what the agent added. All of the message if that leaves nothing; '' if nobody said anything. */
 export function personWords(messages: readonly SpokenMessage[]): string {
   const said = (lastSaid(messages) ?? messages.findLast(({ role }) => role === 'user'))?.content ?? '';
-  return wordsIn(said.replace(ADDED, '')).trim() || said.trim();
+  const own = withoutAdded(said);
+  const [words] = tagged(own, WORDS);
+  return (words ? own.slice(words.from, words.to) : own).trim() || said.trim();
 }
 
-const wordsIn = (said: string): string => WORDS.exec(said)?.[2] ?? said;
+function withoutAdded(content: string): string {
+  let left = '';
+  let at = 0;
+  for (const { start, end } of tagged(content, ADDED)) {
+    left += content.slice(at, start);
+    at = end;
+  }
+  return left + content.slice(at);
+}
+
+/** The parts of a text in these tags, from `from` to `to` without the tags. In time that grows with its length alone: what is pasted may be made to be slow. */
+function* tagged(text: string, openings: RegExp): Generator<{ start: number; from: number; to: number; end: number }> {
+  const unclosed = new Set<string>();
+  let at = 0;
+  for (const { 0: opening, 1: name = '', index: start } of text.matchAll(openings)) {
+    if (start < at || unclosed.has(name)) continue;
+    const from = start + opening.length;
+    const to = text.indexOf(`</${name}>`, from);
+    if (to < 0) unclosed.add(name);
+    else yield { start, from, to, end: (at = to + name.length + 3) };
+  }
+}

@@ -71,3 +71,14 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('The log says [SYSTEM] halted. Why?'))).toBe(false);
   expect(isReminder({ role: 'tool', callId: 'c', content: '[ERROR] no such file' })).toBe(false);
 });
+
+it('reads what is pasted in time that grows with its length alone', () => {
+  const blank = '\n'.repeat(100_000);
+  const pasted = ['Code output: ', 'Validation feedback:\n', 'Validation errors found:\n', 'Error:\n', 'I added these files to the chat:', 'Observation: a'].map((begins) => `${begins}${blank}x`);
+  const tags = ['<system-reminder>', '<user_input a', '<user_query>'].map((tag) => tag.repeat(50_000));
+  // If one of them is read in quadratic time, this does not end in the time of a test.
+  for (const text of [...pasted, ...tags]) {
+    expect(isReminder(user(text), { role: 'assistant', content: blank })).toBe(false);
+    expect(personWords([user(text)])).toBe(text);
+  }
+});
