@@ -67,3 +67,12 @@ it('shows no part of a secret where the output is cut', () => {
   expect(words).toContain('failed');
   expect(words).not.toMatch(/FdXv7|Rt5Wp1/);
 });
+
+it.each(['BEGIN', 'END'])('reads output of one endless line beside the %s of a key', (edge) => {
+  const marker = `-----${edge} ${'RSA PRIVATE'} KEY-----`;
+  const line = 'FdXv7Rt5'.repeat(1_000_000);
+  const stdout = edge === 'BEGIN' ? `${marker}\n${line}\nfailed` : `${line}\n${marker}\nfailed`;
+  const words = lastWords({ exitCode: 1, durationMs: 1, sandboxed: true, stdout, stderr: '' });
+  expect(words).toContain(SECRET_MARKER);
+  expect(words).not.toContain('FdXv7');
+});
