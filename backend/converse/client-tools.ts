@@ -92,18 +92,18 @@ export class ClientTools {
   claimed(session: string, messages: readonly SpokenMessage[], isAsked: (runId: string) => boolean): Claimed | undefined {
     const given = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])));
     const all = [...this.#waiting.values()].filter(({ calls }) => calls.length > 0);
-    const waiting = all.filter((one) => one.session === session);
-    const named = waiting.filter(({ calls }) => idsOf(calls).every((id) => given.has(id)));
+    const named = all.filter(({ calls }) => idsOf(calls).every((id) => given.has(id)));
     const called = named.filter(({ calls }) => hasCalled(messages, calls));
+    const isHere = (one: Waiting): boolean => one.session === session;
     // A program may have written the arguments in another way.
-    const known = called.findLast(({ runId }) => isAsked(runId)) ?? called.at(-1) ?? named.at(-1);
+    const known = called.findLast((one) => isHere(one) && isAsked(one.runId)) ?? called.findLast(isHere) ?? named.findLast(isHere);
     if (known) return { runId: known.runId, messages };
-    const [alike, ...others] = waiting.flatMap(({ runId, calls }): Claimed[] => {
+    const [alike, ...others] = all.filter(isHere).flatMap(({ runId, calls }): Claimed[] => {
       const renamed = withOwnIds(messages, calls);
       return renamed && isAsked(runId) ? [{ runId, messages: renamed }] : [];
     });
     if (alike) return others.length === 0 ? alike : undefined;
-    const [elsewhere, ...more] = all.filter(({ runId, calls }) => idsOf(calls).every((id) => given.has(id)) && hasCalled(messages, calls) && isAsked(runId));
+    const [elsewhere, ...more] = called.filter(({ runId }) => isAsked(runId));
     return elsewhere && more.length === 0 ? { runId: elsewhere.runId, messages } : undefined;
   }
 

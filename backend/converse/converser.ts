@@ -86,7 +86,7 @@ export class Converser {
     // A program may also write the beginning of an answer itself; that is a question of its person.
     const answer = answerAsked(request.messages);
     const isOwn = isOwnBusiness(request) || (answer !== undefined && this.#saidLast.get(session) === textKey(answer));
-    const result = await this.#turn(request, options, isOwn);
+    const result = await this.#turn(request, options, { session, isOwn });
     if (request.model !== CONDUCTOR_MODEL) return result;
     const ofKey = request.account?.id ?? '';
     // A title that comes in between neither takes the place of a summary nor of the speaker.
@@ -99,10 +99,9 @@ export class Converser {
   }
 
   /** @param isOwn whether it is the agent's own business */
-  async #turn(request: ConverseRequest, { signal, onText }: TurnOptions, isOwn: boolean): Promise<ConverseResult> {
+  async #turn(request: ConverseRequest, { signal, onText }: TurnOptions, { session, isOwn }: { readonly session: string; readonly isOwn: boolean }): Promise<ConverseResult> {
     const { runs, tools } = this.#options;
     const key = requestKey(request);
-    const session = sessionKey(request);
     const told = (runId: string): Conversation => conversationOf(runs.snapshot(runId));
     const isAlike = (runId: string): boolean => beginningKey(told(runId)) === beginningKey(request);
     const isAsked = (runId: string): boolean => isAlike(runId) && personWords(told(runId).messages) === personWords(request.messages);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { SerialQueue } from '../../common/serial-queue.ts';
 import type { ClientKeys } from './client-keys.ts';
 
 /** The most bytes of all items together. */
@@ -44,7 +45,7 @@ export class GivenItems {
   /** The texts of items that are not yet written, by their file. */
   readonly #unwritten = new Map<string, string>();
   /** What is done on the disk, one after the other. */
-  #work: Promise<void> = Promise.resolve();
+  readonly #disk = new SerialQueue();
 
   constructor({ home, keys, maxBytes = MAX_BYTES }: GivenItemsOptions) {
     this.#folder = path.join(home, 'given');
@@ -60,7 +61,7 @@ export class GivenItems {
         const text = JSON.stringify(item);
         const file = fileOf(item.id);
         this.#unwritten.set(file, text);
-        this.#then(async () => {
+        this.#later(async () => {
           try {
             await mkdir(folder, { recursive: true, mode: 0o700 });
             await writeFile(file, text, { mode: 0o600 });
@@ -79,7 +80,7 @@ export class GivenItems {
         try {
           const item: unknown = JSON.parse(this.#unwritten.get(file) ?? readFileSync(file, 'utf8'));
           const now = new Date();
-          this.#then(() => utimes(file, now, now));
+          this.#later(() => utimes(file, now, now));
           return item;
         } catch {
           return undefined;
@@ -88,13 +89,13 @@ export class GivenItems {
     };
   }
 
-  #then(work: () => Promise<void>): void {
-    this.#work = this.#work.then(work).catch(() => undefined);
+  #later(work: () => Promise<void>): void {
+    this.#disk.run(work).catch(() => undefined);
   }
 
   /** Resolves when all that was given until now is written. */
   async settled(): Promise<void> {
-    await this.#work;
+    await this.#disk.run(async () => {});
   }
 
   /** Removes what belongs to no key, is too old, or is beyond the limit, the oldest first. */

@@ -33,10 +33,11 @@ const KEY_BEGINS = /-----BEGIN [A-Z0-9_ -]{0,100}PRIVATE KEY(?: BLOCK)?-----/i;
 const KEY_ENDS = /-----END [A-Z0-9_ -]{0,100}PRIVATE KEY(?: BLOCK)?-----/i;
 /** A key without an end marker continues while its lines look like key data; the last of them may be short. */
 const KEY_CONTINUES = /^(?:[A-Za-z0-9+/=:\s"'`,\\>|#-]{16,}|[^A-Za-z0-9]*[A-Za-z0-9+/]+={0,2}[^A-Za-z0-9]*)$/;
-/** Of a longer line, its beginning says what it is: a pattern that follows all of it may need more memory than patterns have. */
-const LONGEST_KEY_LINE = 100_000;
 /** A line of a key whose beginning was cut off. */
 const KEY_LINE = /^[^A-Za-z0-9]*[A-Za-z0-9+/]{2,}={0,2}[^A-Za-z0-9]*$/;
+/** Of a longer line, its beginning says what it is: a pattern that follows all of it may need more memory than patterns have. */
+const LONGEST_LINE = 100_000;
+const looksLike = (pattern: RegExp, line: string): boolean => pattern.test(line.slice(0, LONGEST_LINE));
 
 /** A Secret of Kubernetes: what its `data` holds is in base64, which looks like anything. */
 const SECRET_MANIFEST = /^\s*["']?kind["']?\s*:\s*["']?secret["']?\s*,?\s*$/i;
@@ -63,11 +64,11 @@ function secretsIn(lines: readonly string[]): ReadonlyMap<number, string> {
   let opened = false;
   for (const [index, line] of lines.entries()) {
     const mayBound = line.includes('-----');
-    if (inKey && !KEY_ENDS.test(line) && !KEY_CONTINUES.test(line.slice(0, LONGEST_KEY_LINE)) && line.trim() !== '') inKey = false;
+    if (inKey && !KEY_ENDS.test(line) && !looksLike(KEY_CONTINUES, line) && line.trim() !== '') inKey = false;
     const begins = mayBound && KEY_BEGINS.test(line);
     const ends = mayBound && KEY_ENDS.test(line);
     const kind: string | undefined = inKey || begins || ends ? 'a private key' : (secrets.get(index + 1) ?? secretIn(line, opened) ?? (manifest?.holds(line) ? 'a password or token' : undefined));
-    if (ends && !inKey && !begins) for (let before = index; before > 0 && KEY_LINE.test((lines[before - 1] as string).slice(0, LONGEST_KEY_LINE)); before -= 1) secrets.set(before, 'a private key');
+    if (ends && !inKey && !begins) for (let before = index; before > 0 && looksLike(KEY_LINE, lines[before - 1] as string); before -= 1) secrets.set(before, 'a private key');
     if (begins) inKey = true;
     if (ends) inKey = false;
     opened = opensSecret(line) || (kind !== undefined && endsInToken(line));
@@ -131,7 +132,7 @@ class ManifestData {
       return false;
     }
     if (this.#indent === undefined || line.trim() === '') return false;
-    if (line.length - line.trimStart().length > this.#indent) return MANIFEST_ENTRY.test(line.slice(0, LONGEST_KEY_LINE));
+    if (line.length - line.trimStart().length > this.#indent) return looksLike(MANIFEST_ENTRY, line);
     this.#indent = undefined;
     return false;
   }

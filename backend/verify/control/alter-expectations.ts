@@ -134,8 +134,7 @@ async function alteredText(
 ): Promise<{ altered: string; tests: ReadonlySet<number> } | undefined> {
   const merged = (numbers: readonly number[]): string | undefined => withEdits(text, numbers.flatMap((number) => edits.get(number) ?? []));
   const all = [...edits.keys()];
-  const apart: number[] = merged(all) === undefined ? [] : all;
-  if (apart.length === 0) for (const number of all) if (merged([...apart, number]) !== undefined) apart.push(number);
+  const apart = merged(all) !== undefined ? all : all.reduce<readonly number[]>((before, number) => (merged([...before, number]) === undefined ? before : [...before, number]), []);
   let attempts = 0;
   const attempt = async (numbers: readonly number[]): Promise<string | undefined> => {
     attempts += 1;

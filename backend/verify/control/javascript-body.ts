@@ -192,10 +192,10 @@ const CALLED_LATER = /^(?:on|once|off|then|catch|finally|add\w*|subscribe|listen
 function prosesIn(root: Node): readonly Node[] {
   return [...nodesIn(root)].filter((node) => {
     if (node.type === 'comment') return true;
-    const call = /^(?:string|template_string)$/.test(node.type) && node.parent?.type === 'arguments' ? node.parent.parent : null;
-    if (!call || !node.parent) return false;
-    const called = call.childForFieldName('function')?.text ?? '';
-    const index = partsOf(node.parent).findIndex(({ id }) => id === node.id);
+    const values = /^(?:string|template_string)$/.test(node.type) ? node.parent : null;
+    if (values?.type !== 'arguments') return false;
+    const called = values.parent?.childForFieldName('function')?.text ?? '';
+    const index = partsOf(values).findIndex(({ id }) => id === node.id);
     return (/\bassert\.(?!throws|rejects)\w+$/.test(called) && index >= 2) || (/^(?:assert|expect|(?:assert\.)?ok)$/.test(called) && index === 1);
   });
 }

@@ -146,16 +146,16 @@ class Skips {
   readonly #root: Node;
   /** Of classes by their id. A class is read once, and a module too, since a file can have thousands of tests. */
   readonly #skipped = new Map<number, boolean>();
-  #isModule: boolean | undefined;
+  #skipsModule: boolean | undefined;
 
   constructor(root: Node) {
     this.#root = root;
   }
 
   skips(node: Node, classes: readonly Node[]): boolean {
-    this.#isModule ??= isMarked(this.#root) || partsOf(this.#root).some(skipsHere);
+    this.#skipsModule ??= isMarked(this.#root) || partsOf(this.#root).some(skipsHere);
     const body = node.childForFieldName('body');
-    return this.#isModule || isDecorated(node) || classes.some((at) => this.#skipsClass(at)) || (body !== null && partsOf(body).some(skipsHere));
+    return this.#skipsModule || isDecorated(node) || classes.some((at) => this.#skipsClass(at)) || (body !== null && partsOf(body).some(skipsHere));
   }
 
   #skipsClass(node: Node): boolean {

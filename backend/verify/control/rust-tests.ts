@@ -119,8 +119,8 @@ class RustBodies {
   }
 }
 
-/** An expression that is true if the call does not panic. */
 /** A crate of tests may be `no_std`. Elsewhere this changes nothing. */
 const STD = ' #[allow(unused_extern_crates)] extern crate std;';
 
+/** An expression that is true if the call does not panic. */
 const silent = (call: string): string => `std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| { ${call}; })).is_ok()`;
