@@ -13,8 +13,8 @@ export interface SuggestionFlowOptions<G extends Gap> {
 }
 
 /**
- * At each key the editor cancels its query and sends a new one after a pause (50 ms in VS Code). A request without a waiting query is
- * cancelled after this time.
+ * At each key the editor cancels its query and sends a new one after a pause without keys (50 ms in VS Code). A request without a waiting
+ * query is cancelled after this time, unless the person types along with it meanwhile.
  */
 const ORPHANED_MS = 1_000;
 
@@ -30,6 +30,7 @@ class Request<G extends Gap> {
   #text = '';
   #waiting = 0;
   #ended = false;
+  #keys = 0;
 
   constructor(gap: G, ask: SuggestionFlowOptions<G>['ask']) {
     this.gap = gap;
@@ -88,6 +89,15 @@ class Request<G extends Gap> {
 
   get isOrphaned(): boolean {
     return this.#waiting === 0 && !this.#ended;
+  }
+
+  /** How often the document changed to a gap that the request fits. */
+  get keys(): number {
+    return this.#keys;
+  }
+
+  noteKey(): void {
+    this.#keys += 1;
   }
 
   cancel(): void {
@@ -151,7 +161,9 @@ export class SuggestionFlow<G extends Gap> {
   /** Cancels an active request as soon as the changed document no longer fits it. */
   changed(gap: Gap): void {
     // Changes in other documents do not affect the request.
-    if (this.#request?.gap.document === gap.document && !this.#request.fits(gap)) this.cancel();
+    if (this.#request?.gap.document !== gap.document) return;
+    if (this.#request.fits(gap)) this.#request.noteKey();
+    else this.cancel();
   }
 
   /** Cancels the active request. */
@@ -193,7 +205,11 @@ export class SuggestionFlow<G extends Gap> {
   }
 
   async #cancelOrphan(request: Request<G>): Promise<void> {
-    await this.#options.wait(ORPHANED_MS, request.signal).catch(() => undefined);
+    let keys: number;
+    do {
+      ({ keys } = request);
+      await this.#options.wait(ORPHANED_MS, request.signal);
+    } while (request.isOrphaned && request.keys !== keys);
     if (request.isOrphaned) this.#drop(request);
   }
 }

@@ -167,8 +167,8 @@ export class VsCodeWindow {
 
   /** Puts the cursor into the open file; both count from 1. */
   async goTo(line: number, column: number): Promise<void> {
-    await this.#fillPalette(`:${line}:${column}`);
-    await this.page.keyboard.press('Enter');
+    // Enter before the row is there would be lost.
+    await this.#pick(`:${line}:${column}`, this.quickPickRow('to go to line'));
     await this.quickInput.waitFor({ state: 'hidden' });
   }
 

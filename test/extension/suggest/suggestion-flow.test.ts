@@ -182,6 +182,19 @@ describe('a request under way', () => {
     expect(asked[0]?.signal.aborted).toBe(true);
   });
 
+  it('is kept for who types along with it faster than the editor asks', async () => {
+    const { flow, asked, waits, key, first } = await begin();
+    key.abort();
+    expect(await first).toBeUndefined();
+    flow.changed(gapAt('const a = on|'));
+    waits[0]?.pass();
+    await settle();
+    expect(asked[0]?.signal.aborted).toBe(false);
+    waits[1]?.pass();
+    await settle();
+    expect(asked[0]?.signal.aborted).toBe(true);
+  });
+
   it('does not serve who wants several lines where it asks for one', async () => {
     const { flow, asked, key } = await begin();
     key.abort();
