@@ -35,7 +35,8 @@ const name = z.string().max(1_000);
 /** Commands of the page. It shows text that models wrote, so each is checked. */
 export const evaluationCommandSchema = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['ready', 'more', 'close', 'stop', 'resume', 'refresh', 'openResults', 'remove']) }),
-  z.object({ type: z.literal('filter'), contestant: name, outcome: z.enum(['all', 'right', 'wrong']) }),
+  // Only what the user changed: the page may not have the state of the last change yet.
+  z.object({ type: z.literal('filter'), contestant: name.optional(), outcome: z.enum(['all', 'right', 'wrong']).optional() }),
   z.object({ type: z.literal('open'), contestant: name, task: z.string().max(10_000), seed: z.number().int() }),
 ]);
 export type EvaluationCommand = z.infer<typeof evaluationCommandSchema>;

@@ -61,7 +61,10 @@ export class EvaluationState {
       switch (command.type) {
         case 'ready': return this.#post();
         case 'refresh': return this.refresh();
-        case 'filter': return this.#filter({ contestant: command.contestant, outcome: command.outcome });
+        case 'filter': {
+          const { contestant, outcome } = this.#state.filter;
+          return this.#filter({ contestant: command.contestant ?? contestant, outcome: command.outcome ?? outcome });
+        }
         case 'more':
           this.#listed = Math.min(MOST_LISTED, this.#listed + PAGE);
           return this.refresh();

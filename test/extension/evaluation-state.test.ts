@@ -46,7 +46,8 @@ it('reads the evaluation and the samples that the filter lets through, once for 
   changed.emit({ ...view(), folder: '/another' });
   await settled();
   expect(asked.length).toBeLessThanOrEqual(6);
-  await state.act({ type: 'filter', contestant: 'fern alone', outcome: 'wrong' });
+  // One after the other, as the page sends them.
+  await Promise.all([state.act({ type: 'filter', contestant: 'fern alone' }), state.act({ type: 'filter', outcome: 'wrong' })]);
   await settled();
   expect(asked.at(-1)).toEqual(['evaluation/samples', { folder: FOLDER, offset: 0, limit: 50, contestant: 'fern alone', verified: false }]);
   await state.act({ type: 'more' });

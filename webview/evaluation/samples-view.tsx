@@ -23,13 +23,13 @@ export function SamplesView({ state: { filter, samples, allSamples, opened }, na
       <h2 id="samples-title">{l10n.t('Samples')}</h2>
       <div class="filters">
         <label>{l10n.t('Contestant')}{' '}
-          <select value={filter.contestant} onChange={(event) => post({ type: 'filter', contestant: valueOf(event), outcome: filter.outcome })}>
+          <select value={filter.contestant} onChange={(event) => post({ type: 'filter', contestant: valueOf(event) })}>
             <option value="">{l10n.t('all')}</option>
             {names.map((name) => <option key={name} value={name}>{name}</option>)}
           </select>
         </label>
         <label>{l10n.t('Answers')}{' '}
-          <select value={filter.outcome} onChange={(event) => post({ type: 'filter', contestant: filter.contestant, outcome: outcomeOf(valueOf(event)) })}>
+          <select value={filter.outcome} onChange={(event) => post({ type: 'filter', outcome: outcomeOf(valueOf(event)) })}>
             <option value="all">{l10n.t('all')}</option>
             <option value="right">{l10n.t('right ones')}</option>
             <option value="wrong">{l10n.t('wrong ones')}</option>

@@ -53,7 +53,7 @@ describe('an evaluation in VS Code', () => {
     await page().getByRole('combobox', { name: /^Contestant/ }).selectOption('Conductor sim-conductor');
     await page().getByRole('combobox', { name: /^Answers/ }).selectOption('wrong');
     const samples = page().locator('.samples button');
-    await expect.poll(async () => (await samples.allTextContents()).every((text) => text.includes('wrong') && text.includes('Conductor sim-conductor')), { timeout: 10_000 }).toBe(true);
+    await expect.poll(async () => (await samples.allTextContents()).every((text) => text.includes('wrong') && text.includes('Conductor sim-conductor'))).toBe(true);
     await samples.first().focus();
     await workbench.window.page.keyboard.press('Enter');
     await page().getByRole('heading', { name: 'What judged it said' }).waitFor();
