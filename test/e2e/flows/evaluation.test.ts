@@ -85,7 +85,7 @@ describe('an evaluation in VS Code', () => {
     });
     await window.runCommand('Conductor: Open Evaluation');
     await window.quickPickRow(/gym.*15 of 15 answers/).click();
-    await expect.poll(() => page().locator('table.results tbody tr').count(), { timeout: 20_000 }).toBe(5);
+    await expect.poll(() => page().locator('table.results tbody tr').count()).toBe(5);
     await page().getByText(/^3 tasks/).waitFor();
   });
 });

@@ -35,7 +35,7 @@ describe('the tests that judge', () => {
     await found.waitFor();
     await window.screenshot(path.join(SCREENS, 'choose-tests-dark.png'));
     await found.click();
-    await expect.poll(settings, { timeout: 15_000 }).toMatchObject({ 'conductor.testCommand': expect.stringMatching(/^cd api && .*pytest$/) });
+    await expect.poll(settings).toMatchObject({ 'conductor.testCommand': expect.stringMatching(/^cd api && .*pytest$/) });
   });
 
   it('may be those of any command whose results can be read', async () => {
@@ -46,7 +46,7 @@ describe('the tests that judge', () => {
     await window.answerInput('Command that runs the tests', 'make check');
     await window.quickPickRow('From JUnit files that it writes').click();
     await window.answerInput('The JUnit files that the command writes', 'reports/*.xml');
-    await expect.poll(settings, { timeout: 15_000 }).toEqual({ 'conductor.testCommand': 'make check', 'conductor.testReports': 'reports/*.xml' });
+    await expect.poll(settings).toEqual({ 'conductor.testCommand': 'make check', 'conductor.testReports': 'reports/*.xml' });
   });
 
   it('are named before a question is sent, and can be changed there', async () => {
@@ -56,12 +56,12 @@ describe('the tests that judge', () => {
     await window.quickPickRow(/Checked by make check.*JUnit files/).click();
     await window.quickPickRow('None').click();
     await window.quickPickRow('Not checked').waitFor();
-    await expect.poll(settings, { timeout: 15_000 }).toEqual({ 'conductor.testCommand': null });
+    await expect.poll(settings).toEqual({ 'conductor.testCommand': null });
     await window.quickPickRow('Not checked').click();
     await window.quickPickRow('Found from the project’s files').click();
     await window.quickPickRow(/Checked by node --test.*node-test/).waitFor();
     await window.screenshot(path.join(SCREENS, 'context-tests-dark.png'));
-    await expect.poll(settings, { timeout: 15_000 }).toEqual({});
+    await expect.poll(settings).toEqual({});
     await window.quickPickRow('Send the question').click();
     await workbench.panel.question.waitFor();
   });
