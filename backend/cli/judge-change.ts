@@ -11,6 +11,7 @@ import { parseDiffFile } from '../verify/patch/diff-file.ts';
 import type { TestCommand } from '../verify/runners/choose-runner.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
+import type { VerifyOptions } from '../verify/verify.ts';
 import type { CommandContext } from './command.ts';
 import { likelyText } from './likely-text.ts';
 import { aboveText } from './project-above.ts';
@@ -99,13 +100,13 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
  * The given command, or the likeliest one found in the last commit: of packages of a monorepo, that of a folder that was changed. Uncommitted changes must not choose the tests that judge them.
  * @throws UsageError
  */
-async function testCommand(base: string, { workspace, command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<TestCommand> {
+async function testCommand(base: string, { workspace, command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<TestCommand & Pick<VerifyOptions, 'packages'>> {
   const where = image === undefined ? {} : { image };
   if (command !== undefined)
     return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where };
   const likely = (await findTestCommands(base)).filter((test) => runner === undefined || test.runner === runner);
   const found = likely.find(({ folder }) => folder === '' || changed.some((file) => file.startsWith(`${folder}/`))) ?? likely[0];
-  if (found) return { command: found.command, runner: found.runner, ...where };
+  if (found) return { command: found.command, runner: found.runner, packages: likely, ...where };
   const which = runner === undefined ? '' : ` of ${runner}`;
   const above = await aboveText(workspace, async (folder) => ({ found: await findTestCommands(folder), likely: await likelyCommands(folder) }));
   throw new UsageError(

@@ -7,7 +7,12 @@ import { RunError } from './failure.ts';
 
 type Asked = Pick<RunRequest, 'workspace' | 'testCommand' | 'testRunner' | 'testReports' | 'testImage'>;
 /** `runner` reads the report. */
-export type JudgingCommand = TestCommand & { readonly runner: string };
+export type JudgingCommand = WantedCommand & { readonly runner: string };
+
+interface WantedCommand extends TestCommand {
+  /** What was found in the workspace, if the command was. */
+  readonly packages?: readonly FoundTests[];
+}
 
 /** What chooses between the tests of several packages. */
 export interface Place {
@@ -35,7 +40,7 @@ export async function judgingCommand(request: Asked, checker: Pick<Checker, 'fin
   if (workspace === undefined || testCommand === null) return undefined;
   const wanted = testCommand === undefined ? await found(workspace, request, checker, place) : named(testCommand, request);
   if (!wanted) return undefined;
-  const test = { ...wanted, ...(request.testImage !== undefined && { image: request.testImage }) };
+  const test: WantedCommand = { ...wanted, ...(request.testImage !== undefined && { image: request.testImage }) };
   const runner = await checker.runnerOf(test, workspace);
   if (runner === undefined || (runner === CUSTOM_RUNNER && test.reports === undefined)) throw new RunError('test-command', unreadable(test));
   return { ...test, runner };
@@ -47,10 +52,10 @@ const named = (command: string, { testRunner, testReports }: Asked): TestCommand
   ...(testReports !== undefined && { reports: testReports }),
 });
 
-async function found(workspace: string, { testRunner, testReports }: Asked, checker: Pick<Checker, 'findTestCommands'>, place: Place): Promise<TestCommand | undefined> {
+async function found(workspace: string, { testRunner, testReports }: Asked, checker: Pick<Checker, 'findTestCommands'>, place: Place): Promise<WantedCommand | undefined> {
   const candidates = await checker.findTestCommands(workspace);
   const first = await chosen(candidates.filter(({ runner }) => testRunner === undefined || runner === testRunner), place);
-  if (first) return { command: first.command, runner: first.runner, ...(testReports !== undefined && { reports: testReports }) };
+  if (first) return { command: first.command, runner: first.runner, packages: candidates, ...(testReports !== undefined && { reports: testReports }) };
   if (testRunner === undefined) return undefined;
   throw new RunError(
     'test-command', `No tests that ${testRunner} runs were found in the workspace: name the command that runs them.`,

@@ -20,7 +20,7 @@ import { NO_TOOLS, type ChosenTools, type ToolVersions } from './tools/tool-vers
 
 export type VerifyProgress =
   'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again' | 'running the tests that come with the change'
-  | 'running what the test command does besides its tests';
+  | 'running what else judges the change';
 
 /** The state that a patch is applied to. */
 export interface Base {

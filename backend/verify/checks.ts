@@ -1,7 +1,7 @@
 import type { BaseTests } from './base-tests.ts';
 import { lastWords, UnusableRunError } from './judge/test-runs.ts';
 
-/* What a test command does besides its tests, judged by exit codes: linters, type checkers, tests of another runner. */
+/* What judges a change besides the tests, by exit codes: linters, type checkers, tests of another runner or package. */
 
 type Ending = 'passed' | 'failed' | 'stopped';
 
@@ -16,18 +16,20 @@ export interface CheckOutcome {
 type Change = (copy: string) => Promise<void>;
 
 /**
- * Runs each check of the test command with the patch, and on the base, too, where that tells something: one that passes with the patch
- * counts as passed before unless `compareAll`. Throws an error of the machine, or the signal's reason.
+ * Runs each command with the patch, and on the base, too, where that tells something: one that passes with the patch
+ * counts as passed before unless `compareAll`. What the patch seems to break is run with it once more, since tests may be flaky.
+ * Throws an error of the machine, or the signal's reason.
  */
-export async function runChecks(tests: BaseTests, apply: Change, { compareAll = false } = {}): Promise<readonly CheckOutcome[]> {
+export async function runChecks(tests: BaseTests, commands: readonly string[], apply: Change, { compareAll = false } = {}): Promise<readonly CheckOutcome[]> {
   const found: CheckOutcome[] = [];
-  for (const command of tests.chosen.checks) {
+  for (const command of commands) {
     if (ASKS_REGISTRY.test(command)) {
       found.push({ command, before: 'stopped', after: 'stopped', said: '' });
       continue;
     }
-    const { ending: after, said } = await endingOf(tests, command, apply);
+    let { ending: after, said } = await endingOf(tests, command, apply);
     const before = after === 'passed' && !compareAll ? after : (await endingOf(tests, command, (copy) => tests.makeBase(copy))).ending;
+    if (before === 'passed' && after === 'failed') ({ ending: after, said } = await endingOf(tests, command, apply));
     found.push({ command, before, after, said });
   }
   return found;

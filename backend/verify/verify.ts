@@ -4,6 +4,8 @@ import { faultIn, placesIn, testBase, unreadableCommand } from './base-result.ts
 import { BaseTests, bothDone, onBase, runnerOf, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
 import type { ChosenRunner } from './runners/choose-runner.ts';
+import type { FoundTests } from './runners/find-tests.ts';
+import { testsBeside, type TestsBeside } from './runners/tests-beside.ts';
 import { HeldFiles } from './copies/held-files.ts';
 import { KnownJudgingFiles } from './closure/judging-files.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
@@ -20,6 +22,7 @@ import { tryTests, type TriedTests, type TryTestsOptions } from './try-tests.ts'
 import { markedLines } from './judge/marked-lines.ts';
 import { toldBase, toldVerdict } from './told-verdict.ts';
 import { counted } from '../common/counted.ts';
+import { listed } from '../common/listed.ts';
 import { notices, type Noticing } from './notices.ts';
 import { testsToRunFirst, withTheOthers } from './reached-first.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
@@ -64,6 +67,8 @@ export interface VerifyOptions extends BaseTestsOptions {
   readonly ownTests?: readonly string[];
   /** Whether the reason tells of changed files that the tests do not run. It takes a run more where every test ends as before. True by default. */
   readonly tellsNotRun?: boolean;
+  /** The tests that were found in the workspace, if `command` is one of them. Those of other packages that the patch changes count by their exit codes. */
+  readonly packages?: readonly FoundTests[];
 }
 
 /** Judges a patch by the project's tests. */
@@ -165,6 +170,7 @@ class Attempt {
   readonly #judges: KnownJudgingFiles;
   /** Files of the change that judge it. */
   readonly #ownJudges: Set<string>;
+  readonly #beside: TestsBeside;
   /** Edits that add tests, if the patch may. */
   #tests: ReadonlySet<FileEdit> = new Set();
   #preparationFails: Promise<boolean> | undefined;
@@ -175,6 +181,7 @@ class Attempt {
     this.#judges = judges;
     this.#targets = options.targets?.length ? options.targets : undefined;
     this.#ownJudges = new Set(options.ownTests);
+    this.#beside = testsBeside(options.command, options.packages ?? [], options.patch.edits.map(({ path }) => path));
   }
 
   async verdict(): Promise<Judgement> {
@@ -276,7 +283,7 @@ class Attempt {
     before = withLeftOut(before, this.#options);
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
     const runsGreen = bringsTests || this.#options.nothingFailed === 'run';
-    if (!hasFailures && chosen.checks.length === 0 && !runsGreen) return without('refused', nothingToProve(before));
+    if (!hasFailures && chosen.checks.length + this.#beside.commands.length === 0 && !runsGreen) return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
 
@@ -391,10 +398,13 @@ class Attempt {
     if (!this.notes.includes(text)) this.notes.push(text);
   }
 
-  /** What the test command does besides its tests. Each check is told in a note. */
+  /** What the test command does besides its tests, and the tests of other packages that the patch changes. Each check is told in a note. */
   async #runChecks({ tests, apply }: Stage, options?: { readonly compareAll: true }): Promise<readonly CheckOutcome[]> {
-    if (tests.chosen.checks.length > 0) this.#options.onProgress?.('running what the test command does besides its tests');
-    const checks = await runChecks(tests, apply, options);
+    const { commands, leftOut } = this.#beside;
+    const wanted = [...tests.chosen.checks, ...commands];
+    if (wanted.length > 0) this.#options.onProgress?.('running what else judges the change');
+    if (leftOut.length > 0) this.notes.push(`The tests of ${listed(leftOut)} were not run, although the change touches ${leftOut.length === 1 ? 'it' : 'them'}, too.`);
+    const checks = await runChecks(tests, wanted, apply, options);
     this.notes.push(...checkNotes(checks));
     return checks;
   }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
+import type { findTestCommands } from '../../../backend/verify/runners/find-tests.ts';
 import type { TestRunsParts } from '../../../backend/verify/judge/test-runs.ts';
 import type { Verdict } from '../../../backend/protocol/verdict.ts';
 import { Verifier } from '../../../backend/verify/verify.ts';
@@ -32,13 +33,15 @@ export interface Machine {
   readonly name?: string;
   /** What is done to the workspace before it is looked at. */
   readonly before?: (workspace: string) => void | Promise<void>;
+  /** Finds the tests of the workspace. By default, the command counts as one that a person named. */
+  readonly findsTests?: typeof findTestCommands;
   /** Variables for the n-th run of the tests, counted from 0. */
   readonly environment?: (run: number) => Readonly<Record<string, string>>;
 }
 
 /** Writes the project and lets the real verifier judge the fix in the real sandbox, the answer read as a worker's answer is. */
 export async function judgeFix(scratch: Scratch, { files, fix, command }: HonestFix, machine: Machine = {}): Promise<Verdict> {
-  const { searchPath = process.env.PATH ?? '', homeFolder = homedir(), name, before, environment = () => ({}) } = machine;
+  const { searchPath = process.env.PATH ?? '', homeFolder = homedir(), name, before, findsTests, environment = () => ({}) } = machine;
   const base = await scratch.project(files, name);
   await before?.(base);
   const answer = Object.entries(fix).map(([file, change]) => answerOf(file, change, files[file])).join('\n');
@@ -54,6 +57,7 @@ export async function judgeFix(scratch: Scratch, { files, fix, command }: Honest
     base,
     patch: await parsePatch(answer, base),
     command,
+    ...(findsTests && { packages: await findsTests(base) }),
     signal: new AbortController().signal,
     timeoutMs: 240_000,
   });
