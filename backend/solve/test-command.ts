@@ -2,6 +2,7 @@ import type { RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import { CUSTOM_RUNNER } from '../protocol/test-runners.ts';
+import { testsAround } from '../verify/runners/find-tests.ts';
 import type { Checker } from './checker.ts';
 import { RunError } from './failure.ts';
 
@@ -68,8 +69,8 @@ async function chosen(candidates: readonly FoundTests[], { before, about }: Plac
   const same = candidates.find(({ command }) => command === before);
   if (same) return same;
   for (const path of (await about?.()) ?? []) {
-    const around = candidates.filter(({ folder }) => path.startsWith(`${folder}/`)).sort((a, b) => b.folder.length - a.folder.length);
-    if (around[0]) return around[0];
+    const around = testsAround(path, candidates);
+    if (around) return around;
   }
   return first;
 }

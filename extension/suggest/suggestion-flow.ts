@@ -25,12 +25,13 @@ class Superseded extends Error {}
 class Request<G extends Gap> {
   readonly gap: G;
   readonly done: Promise<string>;
+  /** How often the document changed to a gap that the request fits. */
+  keys = 0;
   readonly #controller = new AbortController();
   readonly #watching = new Set<() => void>();
   #text = '';
   #waiting = 0;
   #ended = false;
-  #keys = 0;
 
   constructor(gap: G, ask: SuggestionFlowOptions<G>['ask']) {
     this.gap = gap;
@@ -89,15 +90,6 @@ class Request<G extends Gap> {
 
   get isOrphaned(): boolean {
     return this.#waiting === 0 && !this.#ended;
-  }
-
-  /** How often the document changed to a gap that the request fits. */
-  get keys(): number {
-    return this.#keys;
-  }
-
-  noteKey(): void {
-    this.#keys += 1;
   }
 
   cancel(): void {
@@ -162,7 +154,7 @@ export class SuggestionFlow<G extends Gap> {
   changed(gap: Gap): void {
     // Changes in other documents do not affect the request.
     if (this.#request?.gap.document !== gap.document) return;
-    if (this.#request.fits(gap)) this.#request.noteKey();
+    if (this.#request.fits(gap)) this.#request.keys += 1;
     else this.cancel();
   }
 

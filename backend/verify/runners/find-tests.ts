@@ -46,6 +46,11 @@ export async function findTestCommand(workspace: string): Promise<FoundTests | u
   return (await findTestCommands(workspace))[0];
 }
 
+/** The likeliest tests of the innermost package around a file (relative to the workspace). Undefined where only the workspace itself is around it. */
+export function testsAround(path: string, packages: readonly FoundTests[]): FoundTests | undefined {
+  return packages.filter(({ folder }) => path.startsWith(`${folder}/`)).sort((a, b) => b.folder.length - a.folder.length)[0];
+}
+
 const isBelow = (folder: string, outer: string): boolean => outer === '' || folder === outer || folder.startsWith(`${outer}/`);
 
 /** The workspace itself (empty) and the projects inside it, outer ones first and examples last; relative, with forward slashes. */

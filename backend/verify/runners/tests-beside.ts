@@ -1,4 +1,4 @@
-import type { FoundTests } from './find-tests.ts';
+import { testsAround, type FoundTests } from './find-tests.ts';
 
 /* In a monorepo, one package's tests judge a change. What the change does to other packages, their own tests know. */
 
@@ -20,10 +20,8 @@ export interface TestsBeside {
 export function testsBeside(command: string, packages: readonly FoundTests[], paths: readonly string[]): TestsBeside {
   const own = packages.find((one) => one.command === command)?.folder;
   if (own === undefined || own === '') return { commands: [], leftOut: [] };
-  const innermost = (path: string): FoundTests | undefined =>
-    packages.filter(({ folder }) => path.startsWith(`${folder}/`)).reduce<FoundTests | undefined>((best, one) => (best && best.folder.length >= one.folder.length ? best : one), undefined);
   const others = new Map(paths.flatMap((path) => {
-    const around = innermost(path);
+    const around = testsAround(path, packages);
     return around && around.folder !== own ? [[around.folder, around.command] as const] : [];
   }));
   return { commands: [...others.values()].slice(0, MOST), leftOut: [...others.keys()].slice(MOST) };
