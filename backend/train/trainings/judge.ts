@@ -30,10 +30,14 @@ export async function requireJudge(parts: JudgeParts, { workspace, config }: Pic
 export async function projectTests(
   parts: Pick<JudgeParts, 'findTestCommands' | 'runnerOf'>,
   { workspace, config: { tasks: { project, test, image } } }: Pick<Training, 'workspace'> & { readonly config: { readonly tasks: Pick<TrainingConfig['tasks'], 'project' | 'test' | 'image'> } },
-): Promise<JudgingCommand | undefined> {
+): Promise<Omit<JudgingCommand, 'packages'> | undefined> {
   if (!project) return undefined;
   try {
-    return await judgingCommand({ workspace, testCommand: test?.command, testRunner: test?.runner, testReports: test?.reports, testImage: image }, parts);
+    const judging = await judgingCommand({ workspace, testCommand: test?.command, testRunner: test?.runner, testReports: test?.reports, testImage: image }, parts);
+    if (!judging) return undefined;
+    // Tasks are kept with their command alone. They must be judged the same when they are read again.
+    const { packages: _packages, ...command } = judging;
+    return command;
   } catch (error) {
     throw error instanceof RunError ? new TrainingError(error.message, 'tests') : error;
   }
