@@ -24,7 +24,7 @@ export interface ConnectChoices {
 
 /** A verifier in this process, and its temporary folders. */
 export interface Verification {
-  readonly verifier: Pick<Verifier, 'verify'>;
+  readonly verifier: Pick<Verifier, 'verify' | 'testBase'>;
   /** @returns the path of a folder for the caller to create */
   newFolder(): Promise<string>;
   /** Removes every folder. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { BaseResult } from '../protocol/run-events.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { VerifiedChange } from '../protocol/verified-change.ts';
 import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
@@ -11,6 +12,7 @@ import { parseDiffFile } from '../verify/patch/diff-file.ts';
 import type { TestCommand } from '../verify/runners/choose-runner.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
+import { testsOfChange } from '../verify/runners/tests-beside.ts';
 import type { VerifyOptions } from '../verify/verify.ts';
 import type { CommandContext } from './command.ts';
 import { likelyText } from './likely-text.ts';
@@ -45,6 +47,9 @@ export interface JudgeOptions extends Pick<CommandContext, 'openVerification'>, 
   readonly isToJudge?: ((digest: string) => Promise<boolean>) | undefined;
 }
 
+/** Of a change to more packages, the tests of the first ones are tried. */
+const MOST_TRIED = 5;
+
 /** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
 export type VerifyResult = Readonly<VerifiedChange>;
 
@@ -71,48 +76,56 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
     const read = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
     const refused = refusal(read, options);
     const change: ReadChange & Partial<ChangeWithOwnTests> = options.tests === 'head' && refused === undefined ? await takeTests(base, read, signal) : read;
-    const test = await testCommand(base.folder, options, change.patch.edits.map((edit) => edit.path));
-    const verdict =
-      refused ??
-      (await unwanted(read, options)) ??
-      (await verification.verifier.verify({
-        base: base.folder,
-        installed: workspace,
-        patch: change.patch,
-        protectedEdits: 'leave out',
-        nothingFailed: 'run',
-        ...test,
-        ...(targets && { targets }),
-        ...(leaveOut && { leaveOut }),
-        ...(change.ownTests && { ownTests: change.ownTests }),
-        ...(timeoutMs !== undefined && { timeoutMs }),
-        sandboxed,
-        signal,
-        onProgress,
-      }));
+    const [likeliest, ...others] = await testCommands(base.folder, options, change.patch.edits.map((edit) => edit.path));
+    const without = refused ?? (await unwanted(read, options));
+    const running = {
+      base: base.folder, installed: workspace, ...(leaveOut && { leaveOut }), ...(timeoutMs !== undefined && { timeoutMs }), sandboxed, signal, onProgress,
+    };
+    const test = without ? likeliest : (await firstRed([likeliest, ...others], (one) => verification.verifier.testBase({ ...running, ...one }))) ?? likeliest;
+    const verdict = without ?? (await verification.verifier.verify({
+      ...running,
+      patch: change.patch,
+      protectedEdits: 'leave out',
+      nothingFailed: 'run',
+      ...test,
+      ...(targets && { targets }),
+      ...(change.ownTests && { ownTests: change.ownTests }),
+    }));
     return { ...verdict, notes: [...base.notes, ...change.notes, ...verdict.notes], command: test.command, commit: head.commit };
   } finally {
     await verification.close();
   }
 }
 
+type JudgingTests = TestCommand & Pick<VerifyOptions, 'packages'>;
+
 /**
- * The given command, or the likeliest one found in the last commit: of packages of a monorepo, that of a folder that was changed. Uncommitted changes must not choose the tests that judge them.
+ * The given command, or the likeliest one found in the last commit. Where only packages of a monorepo have tests, those of each package that is changed.
+ * Uncommitted changes must not choose the tests that judge them.
+ * @returns the likeliest first
  * @throws UsageError
  */
-async function testCommand(base: string, { workspace, command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<TestCommand & Pick<VerifyOptions, 'packages'>> {
+async function testCommands(base: string, { workspace, command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<readonly [JudgingTests, ...JudgingTests[]]> {
   const where = image === undefined ? {} : { image };
   if (command !== undefined)
-    return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where };
+    return [{ command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where }];
   const likely = (await findTestCommands(base)).filter((test) => runner === undefined || test.runner === runner);
-  const found = likely.find(({ folder }) => folder === '' || changed.some((file) => file.startsWith(`${folder}/`))) ?? likely[0];
-  if (found) return { command: found.command, runner: found.runner, packages: likely, ...where };
+  const ofPackages = likely[0]?.folder === '' ? [] : testsOfChange(likely, changed);
+  const [first, ...others] = (ofPackages.length > 0 ? ofPackages : likely.slice(0, 1)).map((found) => ({ command: found.command, runner: found.runner, packages: likely, ...where }));
+  if (first) return [first, ...others];
   const which = runner === undefined ? '' : ` of ${runner}`;
   const above = await aboveText(workspace, async (folder) => ({ found: await findTestCommands(folder), likely: await likelyCommands(folder) }));
   throw new UsageError(
     `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`
     + `${above} ${whatWasLookedFor(runner)}${likelyText(runner === undefined ? await likelyCommands(base) : [])}`,
   );
+}
+
+/** A change that mends one package often touches others. It is judged by those tests that fail before it, because only they can show what it mends. */
+async function firstRed(commands: readonly JudgingTests[], before: (test: JudgingTests) => Promise<BaseResult>): Promise<JudgingTests | undefined> {
+  if (commands.length === 1) return undefined;
+  for (const test of commands.slice(0, MOST_TRIED)) if ((await before(test)).failed > 0) return test;
+  return undefined;
 }
 
 /** The reason where there is nothing uncommitted. */

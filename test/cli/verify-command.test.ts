@@ -282,6 +282,19 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     });
   });
 
+  it('judges a change to several packages by the tests that it mends, and to one by those of the innermost', async () => {
+    const inFolder = (folder: string, files: Readonly<Record<string, Contents>>) =>
+      Object.fromEntries(Object.entries(files).map(([file, text]) => [`${folder}/${file}`, text]));
+    const green = { ...PROJECT, 'src/add.js': FIXED };
+    const repository = project({ ...inFolder('packages/a', green), ...inFolder('packages/b', green), ...inFolder('packages/b/inner', PROJECT) });
+    repository.write({ 'packages/a/src/add.js': `${FIXED}// As in the others.\n`, 'packages/b/inner/src/add.js': FIXED });
+    expect((await verify(repository)).result).toMatchObject({
+      outcome: 'verified', command: 'cd packages/b/inner && node --test', notes: ['Besides the tests, "cd packages/a && node --test" passes with the change.'],
+    });
+    repository.write({ 'packages/a/src/add.js': FIXED });
+    expect((await verify(repository)).result).toMatchObject({ outcome: 'verified', command: 'cd packages/b/inner && node --test', notes: [] });
+  }, PATIENT_MS);
+
   // With the real home folder, hidden as for a user: there this machine's Python may lie.
   it.skipIf(!python.isHere)(`judges a Python project (${python.note})`, async () => {
     const repository = project({

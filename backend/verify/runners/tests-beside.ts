@@ -20,9 +20,11 @@ export interface TestsBeside {
 export function testsBeside(command: string, packages: readonly FoundTests[], paths: readonly string[]): TestsBeside {
   const own = packages.find((one) => one.command === command)?.folder;
   if (own === undefined || own === '') return { commands: [], leftOut: [] };
-  const others = new Map(paths.flatMap((path) => {
-    const around = testsAround(path, packages);
-    return around && around.folder !== own ? [[around.folder, around.command] as const] : [];
-  }));
-  return { commands: [...others.values()].slice(0, MOST), leftOut: [...others.keys()].slice(MOST) };
+  const others = testsOfChange(packages, paths).filter(({ folder }) => folder !== own);
+  return { commands: others.slice(0, MOST).map((one) => one.command), leftOut: others.slice(MOST).map(({ folder }) => folder) };
+}
+
+/** The likeliest tests of each package in which a file (relative to the workspace) is changed, in the order of the files. */
+export function testsOfChange(packages: readonly FoundTests[], paths: readonly string[]): readonly FoundTests[] {
+  return [...new Set(paths.flatMap((path) => testsAround(path, packages) ?? []))];
 }
