@@ -4,7 +4,7 @@ import { readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ClientKeys, DuplicateKeyError } from './serve/client-keys.ts';
-import { openEndpoint } from './serve/endpoint.ts';
+import { openEndpoint, PortTakenError } from './serve/endpoint.ts';
 import { GivenItems } from './serve/given-items.ts';
 import { printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -22,7 +22,10 @@ export const serveCommand: Command = async (args, context) => {
   const { terminal, connect, interrupted, interruptMeans, standardInput } = context;
   const port = values.port === undefined ? DEFAULT_PORT : whole(values.port, '--port', { from: 0, to: 65_535 });
   interruptMeans('Ending');
-  const endpoint = await openEndpoint({ keys, given: new GivenItems({ home: context.conductorFolder, keys }), connect: () => connect(), port, log: (line) => terminal.say(printable(line)) });
+  const endpoint = await openEndpoint({ keys, given: new GivenItems({ home: context.conductorFolder, keys }), connect: () => connect(), port, log: (line) => terminal.say(printable(line)) }).catch((error: unknown) => {
+    // A program that starts it knows better how its user names a port.
+    throw error instanceof PortTakenError && !values['until-input-ends'] ? new Error(`${error.message} Name another one with --port.`, { cause: error }) : error;
+  });
   terminal.result(`http://127.0.0.1:${endpoint.port}/v1`);
   if ((await keys.list()).length === 0) terminal.say('No program has a key yet: conductor serve key add NAME');
   await new Promise<void>((resolve) => {

@@ -145,6 +145,12 @@ describe('conductor serve', { timeout: 120_000 }, () => {
     expect(await problem(client(small).models.list())).toMatchObject({ status: 401 });
   });
 
+  it('says that its port is taken, and how another one is named to who knows it', async () => {
+    const { port } = new URL(baseURL);
+    expect(await run(['serve', '--port', port])).toMatchObject({ code: 1, stderr: expect.stringContaining(`Port ${port} is taken. Name another one with --port.`) });
+    expect((await run(['serve', '--port', port, '--until-input-ends'])).stderr).toMatch(new RegExp(`Port ${port} is taken\\.\n$`));
+  });
+
   it('ends with its input for whoever started it, however that ended', async () => {
     // The input of this one ends at once; that of the one before has ended, too.
     expect(await run(['serve', '--port', '0', '--until-input-ends'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^http:.*\n/) });

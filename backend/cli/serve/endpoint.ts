@@ -33,6 +33,13 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
+export class PortTakenError extends Error {
+  constructor(port: number) {
+    super(`Port ${port} is taken.`);
+    this.name = 'PortTakenError';
+  }
+}
+
 /** Of all but the pictures that go on. A message to the backend holds both (`MAX_MESSAGE_BYTES`). */
 const MAX_TEXT_BYTES = 3.5 * 1024 * 1024;
 /** With pictures, older ones included, of which most are left out here. */
@@ -44,7 +51,7 @@ const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 /** Clients' own names for their sessions. */
 const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id', 'session-id'];
 
-/** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws an error with a sentence if the port is taken */
+/** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws PortTakenError */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const backend = new Backend(options.connect);
   options.given.sweep().catch((error: unknown) => options.log(String(error)));
@@ -55,7 +62,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
   server.requestTimeout = 0;
   server.headersTimeout = 20_000;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? new Error(`Port ${options.port} is taken: name another one with --port.`) : error));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? new PortTakenError(options.port) : error));
     server.listen(options.port, '127.0.0.1', resolve);
   });
   return {

@@ -14,6 +14,9 @@ const entryPoint = path.join(installation, 'code-server', 'out', 'node', 'entry.
 /** Whether `test/e2e/vscode/install.sh` has run. */
 export const isVsCodeInstalled = (): boolean => existsSync(node) && existsSync(entryPoint);
 
+/** Settings with the scope `machine`, as far as flows set them. */
+const OF_MACHINE: ReadonlySet<string> = new Set(['conductor.serve.port']);
+
 /** What makes a fresh VS Code open things by itself, ask, animate or look for updates. */
 const QUIET_SETTINGS = {
   'workbench.startupEditor': 'none',
@@ -78,9 +81,8 @@ export class VsCodeServer {
   static async start(options: VsCodeServerOptions = {}): Promise<VsCodeServer> {
     if (!isVsCodeInstalled()) throw new Error('VS Code for tests is not installed: run "bash test/e2e/vscode/install.sh".');
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-vscode-')));
-    await mkdir(userFolder(folder), { recursive: true });
     await writeFile(path.join(folder, 'config.yaml'), '');
-    await writeFile(settingsFile(folder), settingsText(options.settings));
+    await writeSettings(folder, options.settings);
 
     const env = environmentFor(folder, options.environment ?? {});
     if (options.extensions !== undefined) await copyExtensions(options.extensions, extensionsFolder(folder));
@@ -101,7 +103,7 @@ export class VsCodeServer {
 
   /** Writes the settings for the next window. */
   async configure(settings?: Settings): Promise<void> {
-    await writeFile(settingsFile(this.folder), settingsText(settings));
+    await writeSettings(this.folder, settings);
   }
 
   /**
@@ -208,10 +210,17 @@ const commonArguments = (folder: string): readonly string[] => [
 ];
 /** Names the process of the server. */
 const processFile = (folder: string): string => path.join(folder, 'server.pid');
-const userFolder = (folder: string): string => path.join(folder, 'data', 'User');
-const settingsFile = (folder: string): string => path.join(userFolder(folder), 'settings.json');
-const settingsText = (settings: Settings = {}): string => JSON.stringify({ ...QUIET_SETTINGS, ...settings });
 const extensionsFolder = (folder: string): string => path.join(folder, 'extensions');
+
+/** A server takes settings of the machine from a file of their own alone. */
+async function writeSettings(folder: string, settings: Settings = {}): Promise<void> {
+  const all = Object.entries({ ...QUIET_SETTINGS, ...settings });
+  for (const place of ['Machine', 'User']) {
+    await mkdir(path.join(folder, 'data', place), { recursive: true });
+    const values = Object.fromEntries(all.filter(([name]) => OF_MACHINE.has(name) === (place === 'Machine')));
+    await writeFile(path.join(folder, 'data', place, 'settings.json'), JSON.stringify(values));
+  }
+}
 
 function environmentFor(folder: string, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   // Whoever runs the tests in a terminal of VS Code has variables that would point this one at that one.
