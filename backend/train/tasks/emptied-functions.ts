@@ -1,5 +1,5 @@
 import { replacement, withEdits, type Edit } from '../../verify/syntax/edits.ts';
-import { languageOf, type Language } from '../../verify/syntax/language.ts';
+import { outlinedLanguageOf, type OutlinedLanguage } from '../../verify/syntax/language.ts';
 import { beforeInLine, nodesIn, partsOf } from '../../verify/syntax/nodes.ts';
 import { withTree, type Node } from '../../verify/syntax/parse.ts';
 
@@ -13,7 +13,7 @@ export interface EmptiedFunction {
 }
 
 /** What replaces a function's body: it compiles, and fails when it is called. */
-const NOTHING: Readonly<Record<Language, string>> = {
+const NOTHING: Readonly<Record<OutlinedLanguage, string>> = {
   python: 'raise NotImplementedError',
   javascript: 'throw new Error(\'not written yet\');',
   typescript: 'throw new Error(\'not written yet\');',
@@ -36,7 +36,7 @@ const FEWEST_LINES = 2;
  * it. Empty where the language is unknown or the text does not parse.
  */
 export async function emptiedFunctions(path: string, text: string): Promise<readonly EmptiedFunction[]> {
-  const language = languageOf(path);
+  const language = outlinedLanguageOf(path);
   if (language === undefined) return [];
   const found = await withTree(text, language, (root) => (root.hasError ? [] : [...nodesIn(root)].flatMap((node) => emptied(node, text, language) ?? [])));
   return (found ?? []).flatMap(({ name, lines, edit }) => {
@@ -45,7 +45,7 @@ export async function emptiedFunctions(path: string, text: string): Promise<read
   });
 }
 
-function emptied(node: Node, text: string, language: Language): { name: string; lines: number; edit: Edit } | undefined {
+function emptied(node: Node, text: string, language: OutlinedLanguage): { name: string; lines: number; edit: Edit } | undefined {
   const name = FUNCTIONS.has(node.type) ? nameOf(node) : undefined;
   const body = node.childForFieldName('body');
   if (name === undefined || !body) return undefined;

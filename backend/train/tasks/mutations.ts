@@ -1,5 +1,5 @@
 import { replacement, withEdits, type Edit } from '../../verify/syntax/edits.ts';
-import { languageOf } from '../../verify/syntax/language.ts';
+import { outlinedLanguageOf } from '../../verify/syntax/language.ts';
 import { nodesIn } from '../../verify/syntax/nodes.ts';
 import { withTree, type Node } from '../../verify/syntax/parse.ts';
 
@@ -30,7 +30,7 @@ const NUMBERS: ReadonlySet<string> = new Set(['integer', 'number', 'int_literal'
  * unknown or the text does not parse.
  */
 export async function mutations(path: string, text: string): Promise<readonly Mutation[]> {
-  const language = languageOf(path);
+  const language = outlinedLanguageOf(path);
   if (language === undefined) return [];
   const found = await withTree(text, language, (root) => (root.hasError ? [] : [...nodesIn(root)].flatMap((node) => mistakes(node))));
   return (found ?? []).flatMap(({ line, edit }) => {

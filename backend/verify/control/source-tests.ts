@@ -4,6 +4,7 @@ import { goTests } from './go-tests.ts';
 import { javascriptTests } from './javascript-tests.ts';
 import { javaTests } from './java-tests.ts';
 import { pythonTests } from './python-tests.ts';
+import { rubyTests } from './ruby-tests.ts';
 import { rustTests } from './rust-tests.ts';
 import type { ImportedTree, SourceFile, SourceTest } from './source-test.ts';
 
@@ -17,6 +18,7 @@ const READERS: Readonly<Record<Language, TestReader>> = {
   go: goTests,
   rust: rustTests,
   java: javaTests,
+  ruby: rubyTests,
 };
 
 /** The tests that a source file contains. `imported`: files whose helpers it imports. */

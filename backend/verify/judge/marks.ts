@@ -70,6 +70,18 @@ const JAVA: readonly Mark[] = [
   { does: 'names a file of tests', text: /(?:^|[/\\])src[/\\](?:test|main)\b|(?:^|[/\\])(?:test-classes|surefire-reports|test-results)\b|\w(?:Tests?|TestCase|IT)\.(?:java|class)$/ },
 ];
 
+const RUBY: readonly Mark[] = [
+  { does: 'reads the frames of its callers', code: /\bcaller(?:_locations)?\b|\bbacktrace(?:_locations)?\b|\bbinding_of_caller\b|\bThread\s*\.\s*each_caller_location\b/ },
+  { does: 'reads source code', code: /\bsource_location\b|\b(?:read|readlines|foreach|open)\s*\(?\s*__FILE__\b|\bRubyVM\b|\bmethod_source\b/ },
+  { does: 'decides how the process ends', code: /(?<![\w.:@])(?:exit|exit!|abort)(?![\w?:=])|\b(?:Process|Kernel)\s*\.\s*(?:exit!?|abort|kill)|\bSystemExit\b/ },
+  { does: 'acts at the end of the process, on signals or on every line', code: /\bat_exit\b|(?<![\w.])trap\s*[( ]|\bSignal\s*\.\s*trap\b|\bTracePoint\b|\bset_trace_func\b|\bObjectSpace\b/ },
+  { does: 'says itself what is equal', code: /\bdef\s+(?:self\s*\.\s*)?(?:==|!=|===|eql\?|equal\?|=~)|\b(?:define_method|alias_method|alias)\s*\(?\s*:(?:==|!=|===|eql\?|equal\?)/ },
+  { does: 'replaces what Ruby brings', code: /^\s*(?:class|module)\s+(?:BasicObject|Object|Kernel|Comparable|String|Symbol|Integer|Float|Array|Hash|NilClass|TrueClass|FalseClass|Module|Class|Exception|Time|Process)\s*(?:;|$)|\brefine\b/m },
+  { does: 'uses the tests\' own library', code: /\b(?:RSpec|Minitest|MiniTest|Test\s*::\s*Unit)\b/, text: /^(?:rspec|minitest|test\/unit|test-unit)(?:\/|$)/ },
+  { does: 'looks for the tests', code: /\$(?:PROGRAM_NAME|0)\b/, text: /^(?:RUBYOPT|SPEC_OPTS|TESTOPTS|RSPEC_\w+|CONDUCTOR_\w+)$/ },
+  { does: 'names a file of tests', text: /(?:^|[/\\])(?:spec|test)[/\\]|[\w-]+_(?:spec|test)\.rb|test_[\w-]+\.rb|spec_helper|test_helper/ },
+];
+
 export const MARKS: Readonly<Record<Language, readonly Mark[]>> = {
-  python: PYTHON, javascript: JAVASCRIPT, typescript: JAVASCRIPT, tsx: JAVASCRIPT, go: GO, rust: RUST, java: JAVA,
+  python: PYTHON, javascript: JAVASCRIPT, typescript: JAVASCRIPT, tsx: JAVASCRIPT, go: GO, rust: RUST, java: JAVA, ruby: RUBY,
 };

@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { protectedReason } from '../files/protected-paths.ts';
-import { ID_SEPARATOR, ReportError, type TestReport } from './test-report.ts';
+import { ID_SEPARATOR, NoReportError, ReportError, type TestReport } from './test-report.ts';
 import { readReportFile, unreadable } from './report-file.ts';
 
 /** A report whose lines `python-lines.ts` signs. */
@@ -17,12 +17,13 @@ export interface SignedReport {
   hasEnded(): Promise<boolean>;
 }
 
-export async function signedReport(folder: string): Promise<SignedReport> {
+/** `startsOthers`: processes of the command take a key as well that run no tests. */
+export async function signedReport(folder: string, { startsOthers = false } = {}): Promise<SignedReport> {
   const destination = path.join(folder, `${randomUUID()}.jsonl`);
   const keyFile = path.join(folder, `${randomUUID()}.key`);
   const key = randomBytes(32);
   await writeFile(keyFile, `0 ${key.toString('hex')}`, { mode: 0o600 });
-  const read = async (): Promise<string> => withoutSignatures(await readReportFile(destination), key);
+  const read = async (): Promise<string> => withoutSignatures(await readReportFile(destination), key, startsOthers);
   let sizeSeen = -1;
   const hasEnded = async (): Promise<boolean> => {
     const { size } = await stat(destination);
@@ -38,7 +39,7 @@ export async function signedReport(folder: string): Promise<SignedReport> {
  * A command may run tests several times, even concurrently. Each run has a number, a key and its own line numbers, and so has each worker
  * of a run (`0.3`). A worker may be stopped at any time, so its lines have no end.
  */
-function withoutSignatures(text: string, firstKey: Buffer): string {
+function withoutSignatures(text: string, firstKey: Buffer, startsOthers: boolean): string {
   const keys = [firstKey];
   const keyOf = (run: number, worker: string | undefined): Buffer => {
     while (keys.length <= run) keys.push(createHash('sha256').update(keys.at(-1) ?? '').update('next').digest());
@@ -57,8 +58,12 @@ function withoutSignatures(text: string, firstKey: Buffer): string {
     runs.set(name, events);
     if (events.push(event) - 1 !== Number(number)) throw new ReportError('Lines of the report are missing.');
   }
-  for (const number of keys.keys())
-    if (runs.get(String(number))?.at(-1) !== '{"type":"end"}') throw new ReportError('The report ends before the tests did.');
+  for (const number of keys.keys()) {
+    const events = runs.get(String(number)) ?? [];
+    if (startsOthers && events.length <= 1) continue;
+    if (events.at(-1) !== '{"type":"end"}') throw new ReportError('The report ends before the tests did.');
+  }
+  if (startsOthers && [...runs.values()].every((events) => events.length <= 1)) throw new NoReportError();
   return [...runs.values()].flat().join('\n');
 }
 

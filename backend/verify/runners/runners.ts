@@ -11,9 +11,11 @@ import { goTest } from './go-test.ts';
 import { gradle } from './gradle.ts';
 import { jest } from './jest.ts';
 import { maven } from './maven.ts';
+import { minitest } from './minitest.ts';
 import { mocha } from './mocha.ts';
 import { nodeTest } from './node-test.ts';
 import { pytest } from './pytest.ts';
+import { rspec } from './rspec.ts';
 import { tap } from './tap.ts';
 import { tape } from './tape.ts';
 import type { TestRunner } from './test-runner.ts';
@@ -37,6 +39,8 @@ const BY_NAME: { readonly [Name in TestRunnerName]: TestRunner<Name> } = {
   maven,
   gradle,
   ctest,
+  rspec,
+  minitest,
   'node-test': nodeTest,
   custom,
   'exit-code': exitCode,

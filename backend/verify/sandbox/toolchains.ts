@@ -44,6 +44,13 @@ const JAVA: Toolchain = {
   variables: { MAVEN_USER_HOME: '.m2', GRADLE_RO_DEP_CACHE: '.gradle/caches' },
 };
 
+const RUBY: Toolchain = {
+  managers: ['.rbenv', '.rvm', '.rubies', '.local/share/rv'],
+  dependencies: ['.gem/ruby', '.local/share/gem', '.bundle/cache'],
+  variables: { RBENV_ROOT: '.rbenv' },
+  secrets: ['.gem/credentials', '.local/share/gem/credentials', '.bundle/config'],
+};
+
 /** Version managers of any toolchain. */
 const ANY: Toolchain = { managers: ['.asdf', '.local/share/mise'] };
 
@@ -65,6 +72,8 @@ const TOOLCHAINS: Readonly<Record<TestRunnerName, Toolchain>> = {
   'maven': JAVA,
   'gradle': JAVA,
   'ctest': ANY,
+  'rspec': RUBY,
+  'minitest': RUBY,
   'node-test': NODE,
   'custom': ANY,
   'exit-code': ANY,

@@ -82,6 +82,10 @@ const JAVA: Tool = {
   name: 'Java', command: 'java -version 2>&1', lookedIn: 'PATH', asked: () => Promise.resolve(undefined), installed: () => Promise.resolve([]),
 };
 
+const RUBY: Tool = {
+  name: 'Ruby', command: 'ruby --version', lookedIn: 'PATH', asked: () => Promise.resolve(undefined), installed: () => Promise.resolve([]),
+};
+
 /** What the tests of a runner run with. Of a command whose runner is not known, what the project asks for. */
 export function toolsOf(runner: TestRunnerName): { readonly tools: readonly Tool[]; readonly onlyAsked: boolean } {
   const tools = TOOLS[runner];
@@ -106,6 +110,8 @@ const TOOLS: Readonly<Record<TestRunnerName, readonly Tool[] | undefined>> = {
   'maven': [JAVA],
   'gradle': [JAVA],
   'ctest': [],
+  'rspec': [RUBY],
+  'minitest': [RUBY],
   'custom': undefined,
   'exit-code': undefined,
 };
