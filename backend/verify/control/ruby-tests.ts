@@ -51,12 +51,14 @@ export function rubyTests(root: Node, source: SourceFile): readonly SourceTest[]
       if (node.type === 'method' && name?.startsWith('test')) return [test([[`${owner} > ${name}`]], inner, false)];
       const call = callOf(node);
       const [words] = call?.given ?? [];
-      if (call?.method.text !== 'test' || !words || words.type !== 'string') return [];
-      const title = wordsOf([words]);
-      return [test(
-        [[`${owner} > test_`, ...title.map((piece) => piece?.replaceAll(/\s+/g, '_'))], [`${owner} > test: `, ...title]],
-        call.block?.childForFieldName('body') ?? undefined, false,
-      )];
+      const block = call?.block?.childForFieldName('body') ?? undefined;
+      if (!call || !block) return [];
+      // Tests that a loop declares.
+      if (call.receiver && /^each/.test(call.method.text)) return methodsIn(block, names, depth + 1);
+      if (!words) return [];
+      const title = words.type === 'string' ? wordsOf([words]) : words.type === 'simple_symbol' ? [words.text.slice(1)] : [undefined];
+      if (call.method.text === 'define_method') return [test([[`${owner} > `, ...title]], block, false)];
+      return call.method.text === 'test' ? [test([[`${owner} > test_`, ...title.map((piece) => piece?.replaceAll(/\s+/g, '_'))], [`${owner} > test: `, ...title]], block, false)] : [];
     });
 
   const within = [root, ...[...nodesIn(root, ({ type }) => /^(?:class|method|call)$/.test(type))].filter(({ type }) => type === 'module').flatMap((node) => node.childForFieldName('body') ?? [])];

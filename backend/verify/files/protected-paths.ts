@@ -90,6 +90,7 @@ const ROWS: readonly ProtectedRow[] = [
     reason: 'It would take the place of the libraries that tests are made with.',
     patterns: [
       /(^|\/)(org\/(junit|assertj|hamcrest|mockito|opentest4j|testng|spockframework|apiguardian|apache\/maven\/surefire|gradle\/api)|junit\/framework)\/[^/]+/,
+      /(^|\/)(rspec\/(core|expectations|matchers|mocks|support|autorun)|minitest(\/(autorun|assertions|expectations|mock|spec|test|unit|[^/]*_plugin))?|test-unit)(\.rb$|\/)/,
       /(^|\/)(com\/google\/common\/truth|kotlin\/test|io\/kotest|net\/bytebuddy)\/[^/]+/,
     ],
   },

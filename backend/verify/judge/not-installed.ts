@@ -15,6 +15,9 @@ const NO_METADATA = /\bPackageNotFoundError: (?:No package metadata was found fo
 const NO_GO_MODULE = /\/pkg\/mod\/\S*: read-only file system|module lookup disabled by GOPROXY=off|dial tcp: lookup \S+|: cannot find module providing package \S+: .*lookup disabled/;
 const NO_GO_SUM = /missing go\.sum entry/;
 
+/** Ruby's words for a file of a gem, and Bundler's for a gem. */
+const NO_GEM = /\bLoadError: cannot load such file -- ([\w./-]+)|Could not find (?:gem '([\w-]+)|([\w-]+?)-\d[\w.]*[\w, .-]* in (?:locally|any))|bundler: command not found: ([\w-]+)/;
+
 /** A shell's and Node's words for a program and a package that are nowhere. */
 const NO_PROGRAM = /(?:^|: )([\w.@-]{1,60}): (?:command )?not found\b/m;
 const NO_PACKAGE = /Cannot find (?:module|package) '(@[\w.-]+\/[\w.-]+|[\w.-]+)/;
@@ -43,6 +46,8 @@ export function notInstalled({ results }: TestReport, files: Files, { hasPackage
   if (submodule !== undefined) return `No test could be loaded: the submodule ${submodule} is not checked out. Run "git submodule update --init".`;
   const packages = hasPackages ? undefined : packagesOf(files);
   if (packages && failing.every((message) => packages.names.has(NO_PACKAGE.exec(message)?.[1] ?? ''))) return packages.sentence;
+  const gems = failing.map((message) => gemIn(message, files));
+  if (gems.every((gem) => gem !== undefined)) return `No test could be loaded: ${withoutGems(gems)}`;
   const lacking = failing.map((message) => lastOf(message));
   if (!lacking.every((missing) => missing !== undefined && isInstalledBySetUp(missing, files))) return undefined;
   const names = [...new Set(lacking.map((missing) => missing?.name ?? ''))];
@@ -51,10 +56,23 @@ export function notInstalled({ results }: TestReport, files: Files, { hasPackage
 
 /** The same of tests that were not even started. @param said what the command printed */
 export function notStarted(said: string, files: Files, { hasPackages }: { readonly hasPackages: boolean }): string | undefined {
+  const gem = gemIn(said, files);
+  if (gem !== undefined) return withoutGems([gem]);
   const packages = hasPackages ? undefined : packagesOf(files);
   const [program, name] = [NO_PROGRAM, NO_PACKAGE].map((words) => words.exec(said)?.[1]);
   const isLacking = (program !== undefined && packages?.programs.has(program)) || (name !== undefined && packages?.names.has(name));
   return isLacking ? packages?.sentence : undefined;
+}
+
+/** The gem that a message of Ruby or of Bundler lacks, where the project has no file of that name. */
+function gemIn(message: string, { paths }: Files): string | undefined {
+  const name = NO_GEM.exec(message)?.slice(1).find((found) => found !== undefined);
+  return name === undefined || [...paths].some((file) => `/${file}`.endsWith(`/${name}.rb`)) ? undefined : name;
+}
+
+function withoutGems(gems: readonly string[]): string {
+  const names = [...new Set(gems)];
+  return `${listed(names)} ${names.length > 1 ? 'are' : 'is'} not installed. Run "bundle install", or install ${names.length > 1 ? 'them' : 'it'} with "gem install".`;
 }
 
 /** Whether Node finds packages from a folder (absolute), as it looks for them in the folders above, too. */

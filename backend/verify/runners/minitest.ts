@@ -5,6 +5,9 @@ import type { TestRunner } from './test-runner.ts';
 
 const TEST_FILE = /(^|\/)(?:[^/]+_test|test_[^/]+)\.rb$/;
 
+/** A file of tests, one that starts them, or a line of Ruby that loads them. */
+const NAMES_TESTS = /(?:^|[^a-z])(?:tests?|spec)(?:[^a-z].*|s?\/.*)?\.rb\b/;
+
 /** Minitest and test-unit, by rake, by Rails or by themselves. */
 export const minitest: TestRunner<'minitest'> = {
   name: 'minitest',
@@ -19,7 +22,7 @@ export const minitest: TestRunner<'minitest'> = {
   },
   understands: (command) =>
     programUses(command, ['rake', 'rails', 'm', 'minitest']).some(({ program, arguments: words }) => ['m', 'minitest'].includes(program.text) || words.length === 0 || words.some(({ text }) => /^test(?:$|:)/.test(text)))
-    || programUses(command, ['ruby']).some((use) => use.arguments.some(({ text }) => TEST_FILE.test(text) || /\*_test|test_\*/.test(text))),
+    || programUses(command, ['ruby']).some((use) => use.arguments.some(({ text }) => NAMES_TESTS.test(text))),
   configuration: RUBY_CONFIGURATION,
   prepare: prepareRuby,
 };

@@ -70,6 +70,7 @@ lambda do
   remember = lambda do |place, names = nil|
     found = known[place] ||= { ahead: [], methods: {} }
     found[:ahead] = before_itself.call(place)
+    found[:is_whole] = names.nil?
     (names || own_methods.call(place)).each { |name| found[:methods][name] = place.instance_method(name) rescue next }
   end
   compares = %i[== != === eql? equal? ! =~ <=> hash is_a? kind_of? instance_of? nil? respond_to? include? empty? match? raise fail exit abort exit! catch throw at_exit]
@@ -94,12 +95,17 @@ lambda do
     next if started < looks_again && !is_last
     known.each do |place, was|
       (before_itself.call(place) - was[:ahead]).each do |other|
-        changed = own_methods.call(other) & was[:methods].keys
-        changed.each { |name| tell.call("#{place}##{name}", other.instance_method(name).source_location&.first) }
+        own_methods.call(other).each { |name| tell.call("#{place}##{name}", other.instance_method(name).source_location&.first) }
       end
       was[:methods].each do |name, method|
         current = place.instance_method(name) rescue nil
         tell.call("#{place}##{name}", current&.source_location&.first) unless current == method
+      end
+      # What takes the place of a method that it has from elsewhere.
+      next unless was[:is_whole]
+      (own_methods.call(place) - was[:methods].keys).each do |name|
+        method = place.instance_method(name)
+        tell.call("#{place}##{name}", method.source_location&.first) if (place.ancestors - [place]).any? { |other| other.method_defined?(name, false) || other.private_method_defined?(name, false) }
       end
     end
     ended = clock.call

@@ -33,14 +33,15 @@ export async function prepareRuby(run: RunToPrepare): Promise<PreparedRun> {
       edits.push({ start: at, end: at, text: `${shellQuote(`${option} `)}` });
     }
   const checkTestFiles = await watchTestFiles(run.copy);
+  const isLocked = await exists(path.join(run.copy, 'Gemfile.lock'));
   const bundle = await bundleOf(run.workspace);
   return {
     command: withEdits(run.command, edits),
     environment: {
       RUBYOPT: option,
       CONDUCTOR_RUBYOPT: own,
-      // Ruby must not ask the network for gems, nor write what it took into the copy.
-      BUNDLE_FROZEN: 'true', BUNDLE_DISABLE_VERSION_CHECK: 'true', BUNDLE_APP_CONFIG: path.join(run.tools, 'bundle'),
+      // Bundler keeps to what is installed.
+      ...(isLocked && { BUNDLE_FROZEN: 'true' }), BUNDLE_DISABLE_VERSION_CHECK: 'true', BUNDLE_APP_CONFIG: path.join(run.tools, 'bundle'),
       // What Rails' tests of several processes find is told by one of them.
       PARALLEL_WORKERS: '1',
       ...(bundle !== undefined && { BUNDLE_PATH: bundle }),
@@ -60,8 +61,10 @@ async function bundleOf(workspace: string): Promise<string | undefined> {
   const config = await readFile(path.join(workspace, '.bundle/config'), 'utf8').catch(() => '');
   const [, named = 'vendor/bundle'] = /^BUNDLE_PATH:\s*"?([^"\n]+?)"?\s*$/m.exec(config) ?? [];
   const folder = path.resolve(workspace, named);
-  return await access(folder).then(() => folder, () => undefined);
+  return (await exists(folder)) ? folder : undefined;
 }
+
+const exists = (file: string): Promise<boolean> => access(file).then(() => true, () => false);
 
 const lineSchema = z.discriminatedUnion('type', [
   ...watchEvents,
@@ -91,7 +94,7 @@ export function parseRubyLines(text: string, copy: string): TestReport {
     const place = file === null ? undefined : relativeFile(file, copy);
     const isAll = kind === 'all';
     // A file that cannot be loaded is known by its name alone.
-    const parts = isAll && place !== undefined ? [place] : [place, ...names];
+    const parts = isAll && place !== undefined ? [place] : [place, ...names.map((name) => name.replaceAll(`${copy}/`, ''))];
     collector.add({ kind: isAll ? 'container' : kind, status, path: parts, message: message || undefined, durationMs, ...(isAll && { hidesAll: true }) });
   }
   checkWatch(watched, collector);
