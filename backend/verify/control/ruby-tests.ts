@@ -4,7 +4,7 @@ import { callOf, RubyValues } from './ruby-values.ts';
 import { joinedTitles, type SourceFile, type SourceTest, type Title } from './source-test.ts';
 
 const GROUP = /^[fx]?(?:describe|context|feature|example_group)$/;
-const EXAMPLE = /^[fx]?(?:it|specify|example|scenario|its)$/;
+const EXAMPLE = /^(?:[fx]?(?:it|specify|example|scenario|its)|skip|pending)$/;
 const SHARED = /^(?:shared_examples(?:_for)?|shared_context)$/;
 const USES_SHARED = /^(?:include_examples|it_behaves_like|it_should_behave_like|include_context)$/;
 
@@ -25,7 +25,7 @@ export function rubyTests(root: Node, source: SourceFile): readonly SourceTest[]
       const inner = call?.block?.childForFieldName('body') ?? undefined;
       if (!call) return [];
       const { method: { text: name }, given, receiver } = call;
-      const isOff = isSkipped || name.startsWith('x') || isMarkedSkipped(given);
+      const isOff = isSkipped || /^(?:x|skip$|pending$)/.test(name) || isMarkedSkipped(given);
       const isOfRSpec = !receiver || receiver.text === 'RSpec';
       if (isOfRSpec && GROUP.test(name) && inner) return examplesIn(inner, [...path, wordsOf(given)], isOff, depth + 1);
       if (isOfRSpec && EXAMPLE.test(name)) {

@@ -286,7 +286,9 @@ function tableOf(block: Node): Node | undefined {
 
 /** The statements of a body that run whenever it does. */
 function* reached(body: Node): Generator<Node> {
-  for (const statement of partsOf(body)) {
+  // `def test_it = assert_equal(1, one)`
+  const statements = /^(?:call|binary)$/.test(body.type) ? [body] : partsOf(body);
+  for (const statement of statements) {
     yield statement;
     const block = callOf(statement)?.block;
     const inner = block?.childForFieldName('body');

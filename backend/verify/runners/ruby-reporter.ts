@@ -113,7 +113,9 @@ lambda do
   end
 
   milliseconds = ->(started) { ((clock.call - started) * 1000).round(3) }
-  said = ->(error) { "#{error.class}: #{error.message}"[0, 4000] }
+  # Ruby may put the line of code below a message, with a mark under what is wrong.
+  said = ->(error) { "#{error.class}: #{error.message.sub(/\\n\\n[^\\n]*\\n\\s*\\^+\\s*\\z/, '')}"[0, 4000] }
+  cause = ->(error) { said.call(error).lines.first.to_s.strip }
   result = lambda do |kind, status, file, names, message, duration|
     line.call(type: 'result', kind: kind, status: status, file: file && File.expand_path(file), names: names, message: message && message[0, 4000], durationMs: duration)
   end
@@ -162,7 +164,7 @@ lambda do
         file = nil unless file && File.file?(file)
         file ||= error.backtrace.to_a.map { |at| at[/\\A(.+?):\\d+/, 1] }.find { |at| at.to_s.start_with?(copy) }
         hides = /loading|before\\(:suite\\)/.match?(context.to_s)
-        result.call(hides ? 'all' : 'container', 'failed', file, [context.to_s.lines.first.to_s.strip], said.call(error), 0)
+        result.call(hides ? 'all' : 'container', 'failed', file, [context.to_s.lines.first.to_s.strip], cause.call(error), 0)
         super(error, context)
       end
     end)
@@ -199,14 +201,19 @@ lambda do
   test_unit = lambda do
     faults = {}.compare_by_identity
     Test::Unit::TestCase.prepend(Module.new do
-      define_method(:add_fault) { |fault| (faults[self] ||= []) << fault; super(fault) } if Test::Unit::TestCase.method_defined?(:add_fault) || Test::Unit::TestCase.private_method_defined?(:add_fault)
-      define_method(:run) do |*given, **named, &block|
+      { add_error: 'failed', add_failure: 'failed', add_omission: 'skipped', add_pending: 'skipped' }.each do |name, status|
+        define_method(name) do |*given|
+          (faults[self] ||= []) << [status, Exception === given.first ? said.call(given.first) : given.first.respond_to?(:message) ? given.first.message.to_s : given.first.to_s]
+          super(*given)
+        end
+      end
+      define_method(:run) do |*given, &block|
         started = clock.call
-        super(*given, **named, &block).tap do
-          found = faults.delete(self).to_a
-          off = found.any? && found.all? { |fault| fault.class.name =~ /Omission|Pending|Notification/ }
-          status = off ? 'skipped' : passed? && found.empty? ? 'passed' : 'failed'
-          method_test.call(self, method_name, status, found.map { |fault| fault.message.to_s }.join("\\n"), started)
+        super(*given, &block).tap do
+          all = faults.delete(self).to_a
+          statuses = all.map(&:first)
+          status = statuses.include?('failed') || !passed? ? 'failed' : statuses.include?('skipped') ? 'skipped' : 'passed'
+          method_test.call(self, method_name, status, all.map(&:last).join("\\n"), started)
         end
       end
     end)
@@ -238,7 +245,7 @@ lambda do
     if (hooked['Minitest::Test'] || hooked['Test::Unit::AutoRunner']) && !hooked['RSpec::Core::ExampleGroup'] && !ended && (ScriptError === error || StandardError === error)
       place = ScriptError === error && error.message[/\\A(.+?):\\d+:/, 1]
       place ||= error.backtrace.to_a.map { |at| at[/\\A(.+?):\\d+/, 1] }.find { |at| at.to_s.start_with?(copy) }
-      result.call('all', 'failed', place, ['The tests could not be loaded.'], said.call(error), 0)
+      result.call('all', 'failed', place, ['The tests could not be loaded.'], cause.call(error), 0)
       finish.call(:loading)
     end
   end
