@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ProjectTaskKind } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
 import { protectedReason } from '../../verify/files/protected-paths.ts';
-import { outlinedLanguageOf } from '../../verify/syntax/language.ts';
+import { languageOf } from '../../verify/syntax/language.ts';
 import { shuffled } from '../statistics/draws.ts';
 import { descriptionOf } from './commit-message.ts';
 import { emptiedFunctions } from './emptied-functions.ts';
@@ -43,7 +43,7 @@ export async function findCandidates(
   { workspace, folder, paths }: { readonly workspace: string; readonly folder: string; readonly paths: ReadonlySet<string> },
   options: CandidateOptions, signal: AbortSignal,
 ): Promise<Candidates> {
-  const sources = [...paths].filter((file) => outlinedLanguageOf(file) !== undefined && protectedReason(file) === undefined).sort();
+  const sources = [...paths].filter((file) => languageOf(file) !== undefined && protectedReason(file) === undefined).sort();
   const byFile: Candidate[][] = [];
   for (const file of sources) byFile.push(await candidatesIn(file, await readFile(path.join(folder, file), 'utf8'), options));
   const rounds = Math.max(0, ...byFile.map(({ length }) => length));

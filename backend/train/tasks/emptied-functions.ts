@@ -1,5 +1,5 @@
 import { replacement, withEdits, type Edit } from '../../verify/syntax/edits.ts';
-import { outlinedLanguageOf, type OutlinedLanguage } from '../../verify/syntax/language.ts';
+import { languageOf, type Language } from '../../verify/syntax/language.ts';
 import { beforeInLine, nodesIn, partsOf } from '../../verify/syntax/nodes.ts';
 import { withTree, type Node } from '../../verify/syntax/parse.ts';
 
@@ -13,7 +13,7 @@ export interface EmptiedFunction {
 }
 
 /** What replaces a function's body: it compiles, and fails when it is called. */
-const NOTHING: Readonly<Record<OutlinedLanguage, string>> = {
+const NOTHING: Readonly<Record<Language, string>> = {
   python: 'raise NotImplementedError',
   javascript: 'throw new Error(\'not written yet\');',
   typescript: 'throw new Error(\'not written yet\');',
@@ -21,11 +21,12 @@ const NOTHING: Readonly<Record<OutlinedLanguage, string>> = {
   go: 'panic("not written yet")',
   rust: 'todo!()',
   java: 'throw new UnsupportedOperationException("not written yet");',
+  ruby: 'raise \'not written yet\'',
 };
 
 const FUNCTIONS: ReadonlySet<string> = new Set([
   'function_definition', 'function_declaration', 'generator_function_declaration', 'method_definition', 'method_declaration', 'function_item',
-  'arrow_function', 'function_expression',
+  'arrow_function', 'function_expression', 'method', 'singleton_method',
 ]);
 
 /** Shorter functions are not worth a task. */
@@ -36,7 +37,7 @@ const FEWEST_LINES = 2;
  * it. Empty where the language is unknown or the text does not parse.
  */
 export async function emptiedFunctions(path: string, text: string): Promise<readonly EmptiedFunction[]> {
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   if (language === undefined) return [];
   const found = await withTree(text, language, (root) => (root.hasError ? [] : [...nodesIn(root)].flatMap((node) => emptied(node, text, language) ?? [])));
   return (found ?? []).flatMap(({ name, lines, edit }) => {
@@ -45,21 +46,22 @@ export async function emptiedFunctions(path: string, text: string): Promise<read
   });
 }
 
-function emptied(node: Node, text: string, language: OutlinedLanguage): { name: string; lines: number; edit: Edit } | undefined {
+function emptied(node: Node, text: string, language: Language): { name: string; lines: number; edit: Edit } | undefined {
   const name = FUNCTIONS.has(node.type) ? nameOf(node) : undefined;
   const body = node.childForFieldName('body');
   if (name === undefined || !body) return undefined;
   const isPython = language === 'python';
-  if (!isPython && !body.text.startsWith('{')) return undefined;
+  const hasBraces = !isPython && language !== 'ruby';
+  if (hasBraces && !body.text.startsWith('{')) return undefined;
   const parts = partsOf(body);
   const [first] = parts;
   const isDocstring = isPython && first?.type === 'expression_statement' && partsOf(first)[0]?.type === 'string';
   const [start, end] = [parts[isDocstring ? 1 : 0], parts.at(-1)];
   if (!start || !end) return undefined;
-  const lines = isPython ? end.endPosition.row - start.startPosition.row + 1 : body.endPosition.row - body.startPosition.row - 1;
+  const lines = !hasBraces ? end.endPosition.row - start.startPosition.row + 1 : body.endPosition.row - body.startPosition.row - 1;
   if (lines < FEWEST_LINES) return undefined;
   const nothing = NOTHING[language];
-  if (isPython) return { name, lines, edit: replacement({ startIndex: start.startIndex, endIndex: end.endIndex }, nothing) };
+  if (!hasBraces) return { name, lines, edit: replacement({ startIndex: start.startIndex, endIndex: end.endIndex }, nothing) };
   const indent = /^\s*/.exec(beforeInLine(text, node.startIndex))?.[0] ?? '';
   const unit = /\n([\t ]+)\S/.exec(body.text)?.[1] ?? `${indent}  `;
   return { name, lines, edit: replacement(body, `{\n${unit}${nothing}\n${indent}}`) };
@@ -69,5 +71,5 @@ function emptied(node: Node, text: string, language: OutlinedLanguage): { name: 
 function nameOf(node: Node): string | undefined {
   const own = node.childForFieldName('name') ?? (node.parent?.type === 'variable_declarator' ? node.parent.childForFieldName('name') : null);
   const name = own?.text;
-  return name === undefined || /^__|^constructor$|^main$/.test(name) ? undefined : name;
+  return name === undefined || /^__|^constructor$|^initialize$|^main$/.test(name) ? undefined : name;
 }

@@ -1,5 +1,5 @@
 import { replacement, withEdits, type Edit } from '../../verify/syntax/edits.ts';
-import { outlinedLanguageOf } from '../../verify/syntax/language.ts';
+import { languageOf } from '../../verify/syntax/language.ts';
 import { nodesIn } from '../../verify/syntax/nodes.ts';
 import { withTree, type Node } from '../../verify/syntax/parse.ts';
 
@@ -20,7 +20,7 @@ const MISTAKEN: Readonly<Record<string, string>> = {
 
 const OPERATIONS: ReadonlySet<string> = new Set([
   'binary_expression', 'binary_operator', 'comparison_operator', 'boolean_operator', 'augmented_assignment', 'augmented_assignment_expression',
-  'assignment_expression', 'assignment_statement', 'compound_assignment_expr',
+  'assignment_expression', 'assignment_statement', 'compound_assignment_expr', 'binary', 'operator_assignment',
 ]);
 const WORDS: ReadonlySet<string> = new Set(['true', 'false', 'True', 'False', 'break_statement', 'identifier', 'property_identifier']);
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'number', 'int_literal', 'integer_literal', 'decimal_integer_literal']);
@@ -30,7 +30,7 @@ const NUMBERS: ReadonlySet<string> = new Set(['integer', 'number', 'int_literal'
  * unknown or the text does not parse.
  */
 export async function mutations(path: string, text: string): Promise<readonly Mutation[]> {
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   if (language === undefined) return [];
   const found = await withTree(text, language, (root) => (root.hasError ? [] : [...nodesIn(root)].flatMap((node) => mistakes(node))));
   return (found ?? []).flatMap(({ line, edit }) => {

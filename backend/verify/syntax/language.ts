@@ -14,7 +14,7 @@ export type Language = keyof typeof ENDINGS;
 
 export const LANGUAGES = Object.keys(ENDINGS) as readonly Language[];
 
-/** The languages whose parts are told (`outline.ts`), so that a block of code finds its place in a file, and a function can be emptied. */
+/** The languages whose parts are told (`outline.ts`), so that a block of code finds its place in a file. */
 export type OutlinedLanguage = Exclude<Language, 'ruby'>;
 
 const BY_ENDING = new Map(LANGUAGES.flatMap((language) => ENDINGS[language].map((ending): [string, Language] => [ending, language])));

@@ -10,6 +10,7 @@ const SOURCES = {
   'a.go': ['package a\n\nfunc Add(a, b int) int {\n\tc := a + b\n\treturn c\n}\n', 'package a\n\nfunc Add(a, b int) int {\n\tpanic("not written yet")\n}\n'],
   'a.rs': ['pub fn add(a: i32, b: i32) -> i32 {\n    let c = a + b;\n    c\n}\n', 'pub fn add(a: i32, b: i32) -> i32 {\n    todo!()\n}\n'],
   'A.java': ['class A {\n  int add(int a, int b) {\n    int c = a + b;\n    return c;\n  }\n}\n', 'class A {\n  int add(int a, int b) {\n    throw new UnsupportedOperationException("not written yet");\n  }\n}\n'],
+  'a.rb': ['class A\n  # Adds.\n  def add(a, b)\n    c = a + b\n    c\n  end\nend\n', 'class A\n  # Adds.\n  def add(a, b)\n    raise \'not written yet\'\n  end\nend\n'],
 } as const;
 
 describe('a function', () => {
