@@ -53,7 +53,7 @@ const NOBODY_SEES = (worker: string | undefined): string =>
  */
 export class Converser {
   readonly #options: ConverserOptions;
-  /** The run that a request began or continued, by the newest request of the run, oldest first. */
+  /** The run of a request that was not answered, or with nothing, oldest first. */
   readonly #runOf = new Map<string, string>();
   /** Who spoke last in a session, and for a key. */
   readonly #spokeLast = new Map<string, string>();
@@ -108,23 +108,21 @@ export class Converser {
     const waiting = hasResultsLast(request) ? tools.claimed(session, request.messages, isAsked) : undefined;
     if (waiting) {
       const { runId, messages } = waiting;
-      this.#remember(key, runId);
-      return await this.#follow(runId, { signal, onText }, { isAnswered: true, start: () => tools.deliver(runId, { ...request, messages: [...messages] }) });
+      return await this.#follow(runId, { signal, onText }, { key, isAnswered: true, start: () => tools.deliver(runId, { ...request, messages: [...messages] }) });
     }
     const before = this.#runOf.get(key);
     if (before !== undefined && tools.gaveNothing(before)) {
-      return await this.#follow(before, { signal, onText }, { isAnswered: true, start: () => tools.askAgain(before) });
+      return await this.#follow(before, { signal, onText }, { key, isAnswered: true, start: () => tools.askAgain(before) });
     }
     if (before !== undefined && !this.#followed.has(before) && isUnfinished(runs, before)) {
-      return await this.#follow(before, { signal, onText }, { start: () => runs.resume(before) });
+      return await this.#follow(before, { signal, onText }, { key, start: () => runs.resume(before) });
     }
     // The person says something else meanwhile, so nobody will answer what the speaker asked for. What an agent asks beside it says nothing of that.
     for (const runId of isOwn ? [] : tools.waitingIn(session, request.messages, isAlike)) {
       if (!tools.close(runId) && (runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
     }
     const runId = await this.#begin(request, isOwn);
-    this.#remember(key, runId);
-    return await this.#follow(runId, { signal, onText }, { start: () => {} });
+    return await this.#follow(runId, { signal, onText }, { key, start: () => {} });
   }
 
   /** Who answers without a plan what no person asked: whoever spoke last, who knows the conversation, or else the cheapest worker. */
@@ -150,17 +148,12 @@ export class Converser {
     return await this.#options.runs.converse({ ...runRequest(conversation, isPlanned ? undefined : model), ...(pictures.length > 0 && { pictures }) }, { ...conversation, messages }, { isPlanned });
   }
 
-  #remember(key: string, runId: string): void {
-    // The run has gone on from the requests before: who sends one of them again begins anew, and is not answered from the middle of what came of it.
-    for (const [earlier, run] of this.#runOf) if (run === runId) this.#runOf.delete(earlier);
-    remember(this.#runOf, key, runId);
-  }
-
-  /** @param start lets the run go on; what happens then is followed. @param isAnswered the last turn's calls are answered by `start` */
+  /** @param key of the request. @param start lets the run go on; what happens then is followed. @param isAnswered the last turn's calls are answered by `start` */
   async #follow(
-    runId: string, { signal, onText }: TurnOptions, { start, isAnswered = false }: { readonly start: () => unknown; readonly isAnswered?: boolean },
+    runId: string, { signal, onText }: TurnOptions, { key, start, isAnswered = false }: { readonly key: string; readonly start: () => unknown; readonly isAnswered?: boolean },
   ): Promise<ConverseResult> {
     const { runs, tools } = this.#options;
+    remember(this.#runOf, key, runId);
     const conversation = conversationOf(runs.snapshot(runId));
     const followed = new FollowedTurn(() => runs.snapshot(runId), { onText, isAnswered });
     const stop = runs.listen(followed.listener(runId));
@@ -176,6 +169,8 @@ export class Converser {
       followed.look();
       const result = await followed.result;
       if (speakerOf(runs.snapshot(runId))?.output === undefined) tools.expect(runId, sessionKey(conversation), result.calls, (tools.latest(runId) ?? conversation).toolChoice);
+      // Who asks the same once more after an answer wants another one, as an evaluation that tries each of its samples several times.
+      if (!tools.gaveNothing(runId) && this.#runOf.get(key) === runId) this.#runOf.delete(key);
       return result;
     } finally {
       signal.removeEventListener('abort', gone);
@@ -320,7 +315,7 @@ function hasResultsLast({ messages }: Pick<Conversation, 'messages'>): boolean {
   return messages.slice(spoken + 1, last + 1).some(({ role }) => role === 'tool');
 }
 
-/** Whether a run was left before it gave what its client asked for. One that runs has lost its client a moment ago, or waits for its tools. */
+/** Whether a run was left before it gave what its client asked for. One that runs has lost its client a moment ago. */
 function isUnfinished(runs: Pick<RunService, 'snapshot'>, runId: string): boolean {
   try {
     const run = runs.snapshot(runId);

@@ -128,22 +128,17 @@ describe('a conversation with the client\'s tools', () => {
     expect(server.of('planner')).toHaveLength(2);
   });
 
-  it('gives the calls of its newest request again, and begins anew at an earlier one, as of a program that asks the same each time', async () => {
+  it('begins anew where the same is asked once more, as by an evaluation that tries a sample twice at once, and keeps the tries apart', async () => {
+    script = twoCalls;
     const { converser } = started();
-    script = ({ model, messages }) => {
-      if (model !== 'second') return model === 'planner' ? PLAN : 'The bound is off by one.';
-      // Cline ends by a tool that returns nothing.
-      return { calls: [{ name: messages.some(({ role }) => role === 'tool') ? 'submit_and_exit' : 'read', arguments: {} }] };
-    };
-    const told = { tools: [READ, { ...READ, name: 'submit_and_exit' }] };
-    const first = await converser.turn(asked([user('Mend it')], told), quietly);
-    const later = asked([user('Mend it'), spoke(first), ...returned(first, ['a'])], told);
-    const last = await converser.turn(later, quietly);
-    expect(last.calls.map(({ name }) => name)).toEqual(['submit_and_exit']);
-    expect(await converser.turn({ ...later, requestId: 'again' }, quietly)).toMatchObject({ runId: first.runId, calls: last.calls });
-    const anew = await converser.turn(asked([user('Mend it')], told), quietly);
-    expect(anew.calls.map(({ name }) => name)).toEqual(['read']);
-    expect(anew.runId).not.toBe(first.runId);
+    const told = { tools: [READ] };
+    const tries = [await converser.turn(asked([user('Mend it')], told), quietly), await converser.turn(asked([user('Mend it')], told), quietly)];
+    expect(new Set(tries.map(({ runId }) => runId)).size).toBe(2);
+    expect(new Set(tries.flatMap(({ calls }) => calls.map(({ id }) => id))).size).toBe(4);
+    for (const one of tries) {
+      const results = asked([user('Mend it'), spoke(one), ...returned(one, ['A', 'B'])], told);
+      expect(await converser.turn(results, quietly)).toMatchObject({ runId: one.runId, text: 'Mended.', orchestration: { output: 0 } });
+    }
   });
 
   it('finds its run again after the backend was started anew', async () => {
