@@ -10,6 +10,7 @@ import { RunError } from '../solve/failure.ts';
 import type { RunListener, RunService } from '../solve/run-service.ts';
 import { estimateInputTokens } from '../workers/limits/estimate-tokens.ts';
 import { mostPictureTokens } from '../workers/limits/picture-tokens.ts';
+import { withQuestion } from './asked-by-system.ts';
 import type { ClientTools } from './client-tools.ts';
 import { answerAsked, goesOnFrom, isOwnBusiness } from './own-business.ts';
 import { personWords } from './person-words.ts';
@@ -81,7 +82,7 @@ export class Converser {
    */
   async turn(asked: ConverseRequest, options: TurnOptions): Promise<ConverseResult> {
     options.signal.throwIfAborted();
-    const request = { ...asked, messages: checkedMessages(asked.messages) };
+    const request = { ...asked, messages: withQuestion(checkedMessages(asked.messages)) };
     const session = sessionKey(request);
     // A program may also write the beginning of an answer itself; that is a question of its person.
     const answer = answerAsked(request.messages);

@@ -82,6 +82,17 @@ describe('a conversation without tools', () => {
     expect(server.of('second')[0]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
+  it('is planned by what the system says where nobody else says anything, and the speaker is told what the others found out', async () => {
+    const { converser, runs } = started();
+    const system = (content: string): SpokenMessage => ({ role: 'system', content });
+    const result = await converser.turn(asked([system('Be brief.'), system('Find the fault in the loop, and mend it.')]), quietly);
+    expect(runs.snapshot(result.runId).request.question).toBe('Find the fault in the loop, and mend it.');
+    expect(server.of('first')[0]?.text).toContain('Find the fault in the loop');
+    const [speaker] = server.of('second');
+    expect(speaker?.messages.map(({ role }) => role)).toEqual(['system', 'user']);
+    expect(speaker?.messages[1]?.content).toMatch(/^Find the fault in the loop, and mend it\.[^]*The bound is off by one\./);
+  });
+
   it('goes straight to a worker that is named, with the messages as they are', async () => {
     const { converser } = started();
     const result = await converser.turn(asked([user('Hello')], { model: 'first', temperature: 0.5 }), quietly);
