@@ -137,10 +137,17 @@ export class ClientTools {
     return isAtEnd;
   }
 
-  /** Runs that wait for their client: those of the session, and those of which the messages tell what they called. @param isAlike of a run of another session, whether it may be the same one */
-  waitingIn(session: string, messages: readonly SpokenMessage[], isAlike: (runId: string) => boolean): string[] {
-    const isTold = ({ runId, calls }: Waiting): boolean => calls.length > 0 && hasCalled(messages, calls) && isAlike(runId);
-    return [...this.#waiting.values()].flatMap((one) => (one.session === session || isTold(one) ? [one.runId] : []));
+  /**
+   * Runs that wait for their client, from which the messages go on.
+   * @param isAlike of a run of another session of which the messages tell what it called: whether it may be the same one
+   * @param isLeft of a run of the session of which they do not tell it: whether they leave out what it called
+   */
+  leftBy(session: string, messages: readonly SpokenMessage[], { isAlike, isLeft }: { readonly isAlike: (runId: string) => boolean; readonly isLeft: (runId: string) => boolean }): string[] {
+    return [...this.#waiting.values()].flatMap(({ runId, session: own, calls }) => {
+      const isHere = own === session;
+      const isTold = calls.length > 0 && hasCalled(messages, calls);
+      return (isTold ? isHere || isAlike(runId) : isHere && isLeft(runId)) ? [runId] : [];
+    });
   }
 
   /** What the client sent last; undefined before it has sent results in this process. */

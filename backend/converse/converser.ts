@@ -1,4 +1,4 @@
-import { CONDUCTOR_MODEL, picturesIn, type Conversation, type ConverseRequest, type ConverseResult } from '../protocol/conversation.ts';
+import { CONDUCTOR_MODEL, picturesIn, type Conversation, type ConverseRequest, type ConverseResult, type SpokenMessage } from '../protocol/conversation.ts';
 import type { RunEvent, StoredEvent } from '../protocol/run-events.ts';
 import { runRequestSchema, type RunRequest } from '../protocol/run-request.ts';
 import { seesPictures } from '../protocol/pictures.ts';
@@ -119,9 +119,8 @@ export class Converser {
       return await this.#follow(before, { signal, onText }, { key, start: () => runs.resume(before) });
     }
     // The person says something else meanwhile, so nobody will answer what the speaker asked for. What an agent asks beside it says nothing of that.
-    for (const runId of isOwn ? [] : tools.waitingIn(session, request.messages, isAlike)) {
-      if (!tools.close(runId) && (runs.snapshot(runId).conversation?.messages.length ?? 0) < request.messages.length) runs.cancel(runId);
-    }
+    const isLeft = (runId: string): boolean => leavesOut(request.messages, tools.latest(runId) ?? told(runId), speakerOf(runs.snapshot(runId))?.turns?.at(-1)?.reply ?? '');
+    for (const runId of isOwn ? [] : tools.leftBy(session, request.messages, { isAlike, isLeft })) if (!tools.close(runId)) runs.cancel(runId);
     const runId = await this.#begin(request, isOwn);
     return await this.#follow(runId, { signal, onText }, { key, start: () => {} });
   }
@@ -314,6 +313,16 @@ function hasResultsLast({ messages }: Pick<Conversation, 'messages'>): boolean {
   const last = messages.findLastIndex((message) => message.role !== 'assistant' || (message.toolCalls ?? []).length > 0);
   const spoken = messages.slice(0, last + 1).findLastIndex(({ role }) => role === 'assistant');
   return messages.slice(spoken + 1, last + 1).some(({ role }) => role === 'tool');
+}
+
+/**
+ * Whether messages go on from what a run was told without what it called: with nothing that was answered, or with the text alone. With another answer in its
+ * place, they are of another conversation that began alike, as when an evaluation tries a sample several times at once.
+ */
+function leavesOut(messages: readonly SpokenMessage[], told: Pick<Conversation, 'messages'>, reply: string): boolean {
+  const since = messages.slice(told.messages.length);
+  const answer = since.find(({ role }) => role === 'assistant');
+  return answer === undefined ? since.length > 0 : reply !== '' && answer.content.includes(reply);
 }
 
 /** Whether a run was left before it gave what its client asked for. One that runs has lost its client a moment ago. */

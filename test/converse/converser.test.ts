@@ -152,6 +152,19 @@ describe('a conversation with the client\'s tools', () => {
     }
   });
 
+  it('goes on waiting while another try of the same sample, which was answered otherwise, goes on by itself', async () => {
+    const { converser, runs } = started();
+    const told = { tools: [READ] };
+    script = twoCalls;
+    const waits = await converser.turn(asked([user('Mend it')], told), quietly);
+    script = ({ model }) => (model === 'planner' ? PLAN : 'I need no tool.');
+    const other = await converser.turn(asked([user('Mend it')], told), quietly);
+    await converser.turn(asked([user('Mend it'), spoke(other), user('Go on until you have submitted.')], told), quietly);
+    expect(runs.snapshot(waits.runId).state).toBe('running');
+    script = twoCalls;
+    expect(await converser.turn(asked([user('Mend it'), spoke(waits), ...returned(waits, ['A', 'B'])], told), quietly)).toMatchObject({ runId: waits.runId, text: 'Mended.', orchestration: { output: 0 } });
+  });
+
   it('finds its run again after the backend was started anew', async () => {
     script = twoCalls;
     const before = started();
