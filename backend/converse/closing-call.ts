@@ -3,6 +3,7 @@ import type { ToolCall } from '../protocol/tool-calls.ts';
 
 /*
  * Some agents end a task by a tool and not by an answer: attempt_completion, submit_and_exit, task_done, finish. They tell nobody what it returned.
+ * So does an agent that hands the conversation over, as with Google's ADK: the next one is told of it in the person's place.
  * A program that names the one tool which has to be called may want its arguments alone: that is how Instructor and LangChain ask for a structured answer.
  */
 
@@ -18,8 +19,11 @@ const ENDS: ReadonlySet<string> = new Set(['completion', 'complete', 'completed'
 /** What may stand beside them. Others than these name something that goes on, as in exit_plan_mode and submit_form. */
 const BESIDE: ReadonlySet<string> = new Set(['attempt', 'task', 'work', 'and', 'end', 'answer', 'result', 'conversation', 'session']);
 
+const HANDS_OVER = 'transfer_to_agent';
+
 /** Whether the name of a tool says that the task is over, so that results may never come. */
 export function isClosingCall({ name }: Pick<ToolCall, 'name'>): boolean {
+  if (name === HANDS_OVER) return true;
   const words = name.replace(/([a-z])(?=[A-Z])/g, '$1_').toLowerCase().split(/[^a-z]+/).filter((word) => word !== '');
   return words.some((word) => ENDS.has(word)) && words.every((word) => ENDS.has(word) || BESIDE.has(word));
 }

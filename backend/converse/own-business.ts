@@ -1,9 +1,9 @@
 import type { Conversation, SpokenMessage } from '../protocol/conversation.ts';
-import { isReminder, isRepair, lastSaid, personWords } from './person-words.ts';
+import { isHandedOver, isReminder, isRepair, lastSaid, personWords } from './person-words.ts';
 
 /*
  * What agents ask for themselves and no person asked: a title for the conversation, a summary of it before they shorten it, what is worth to be
- * remembered of it, a message for a commit, and that the model goes on. A plan would cost more and make them no better.
+ * remembered of it, a message for a commit, and that the model, or another agent of the program, goes on. A plan would cost more and make them no better.
  */
 
 const KINDS = String.raw`\b(?:titles?|summar\w+|compact\w*)\b`;
@@ -44,11 +44,11 @@ export function isOwnBusiness({ messages, tools, toolChoice }: Asked): boolean {
   return messages.some(hasCalls) ? INSTRUCTS.test(words) : (instructions !== '' || hasBegun) && ASKS_OF_THIS.test(words);
 }
 
-/** Whether nothing but a reminder came after an answer, with or without an instruction beside it. An answer that is to be repaired may be left out. */
+/** Whether nothing but a reminder came after an answer, with or without an instruction beside it. An answer that is to be repaired, or was another agent's, may be left out. */
 function isReminded(messages: readonly SpokenMessage[]): boolean {
   const [before, reminder] = messages.filter(({ role }) => role !== 'system').slice(-2);
   if (before === undefined || reminder === undefined) return false;
-  return isRepair(reminder) || (before.role === 'assistant' && isReminder(reminder, before));
+  return isRepair(reminder) || isHandedOver(reminder) || (before.role === 'assistant' && isReminder(reminder, before));
 }
 
 /** The answer that is the last word, and stays as it is: who wrote it is asked for it in another form, as LangGraph's agents do. Or the program begins an answer itself. */

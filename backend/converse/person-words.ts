@@ -39,6 +39,8 @@ const REPAIRS = [
   // smolagents.
   /^\s*Error:\n[^]*\nNow let's retry\b/,
 ];
+/** What another agent of the program did, told to the one that goes on: Google's ADK. */
+const HANDED_OVER = /^\s*For context: below is a transcript of what another agent did\b[^]*<<<END_QUOTED_AGENT_CONTENT>>>\s*$/;
 /** What a tool returned, where the model's server is told of no tools: smolagents, LlamaIndex and others that ask as ReAct does. */
 const OBSERVES = /^\s*Observation:/;
 /** How the model calls such a tool. */
@@ -51,12 +53,15 @@ const ACTS = /^[ \t]*(?:Thought|Action|Calling tools):/m;
 export function isReminder(message: SpokenMessage, before: SpokenMessage | undefined): boolean {
   if (message.role !== 'user') return false;
   const { content } = message;
-  if (isAdded(content) || [...REMINDS, ...REPAIRS].some((words) => words.test(content))) return true;
+  if (isAdded(content) || [...REMINDS, ...REPAIRS, HANDED_OVER].some((words) => words.test(content))) return true;
   return OBSERVES.test(content) && before?.role === 'assistant' && ACTS.test(before.content);
 }
 
 /** Whether it says that the last answer has not the form that the program reads. Of an empty one, it may say so without it. */
 export const isRepair = ({ role, content }: SpokenMessage): boolean => role === 'user' && REPAIRS.some((words) => words.test(content));
+
+/** Whether it tells what another agent of the program did, which the person has not asked for. */
+export const isHandedOver = ({ role, content }: SpokenMessage): boolean => role === 'user' && HANDED_OVER.test(content);
 
 /** The newest message that a person wrote; undefined if nobody did. */
 export function lastSaid(messages: readonly SpokenMessage[]): SpokenMessage | undefined {

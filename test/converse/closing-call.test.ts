@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { closingWords, isClosingCall, mayEnd } from '../../backend/converse/closing-call.ts';
 
-it.each(['attempt_completion', 'submit_and_exit', 'Exit', 'task_done', 'completeTask', 'finish', 'final-answer'])('takes %s for the end of a task', (name) => {
+it.each(['attempt_completion', 'submit_and_exit', 'Exit', 'task_done', 'completeTask', 'finish', 'final-answer', 'transfer_to_agent'])('takes %s for the end of a task', (name) => {
   expect(isClosingCall({ name })).toBe(true);
 });
 
-it.each(['exit_plan_mode', 'ExitPlanMode', 'submit_form', 'finish_branch', 'task', 'Read', 'session', '完'])('takes %s for a tool whose result is told', (name) => {
+it.each(['exit_plan_mode', 'ExitPlanMode', 'submit_form', 'finish_branch', 'transfer_to_human_agents', 'task', 'Read', 'session', '完'])('takes %s for a tool whose result is told', (name) => {
   expect(isClosingCall({ name })).toBe(false);
 });
 

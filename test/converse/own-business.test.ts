@@ -6,6 +6,7 @@ const user = (content: string): SpokenMessage => ({ role: 'user', content });
 const system = (content: string): SpokenMessage => ({ role: 'system', content });
 const answered = (content: string): SpokenMessage => ({ role: 'assistant', content });
 const spoken: SpokenMessage[] = [user('Mend the sum'), { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'read', arguments: '{}' }] }, { role: 'tool', callId: 'c', content: '1' }];
+const toldOfAnother = user('For context: below is a transcript of what another agent did, quoted between <<<BEGIN_QUOTED_AGENT_CONTENT>>> and <<<END_QUOTED_AGENT_CONTENT>>>.\n[root] `transfer_to_agent` tool returned result:\n<<<BEGIN_QUOTED_AGENT_CONTENT>>>\n{\'result\': None}\n<<<END_QUOTED_AGENT_CONTENT>>>');
 const READ = { name: 'read', description: '', parameters: {} };
 
 describe('what agents ask for themselves', () => {
@@ -27,6 +28,7 @@ describe('what agents ask for themselves', () => {
     ['Pydantic AI\'s word on an empty answer, which it leaves out', [user('Mend the sum'), user('Validation feedback:\nPlease return text or call a tool.\n\nFix the errors and try again.')], [READ]],
     ['mini-swe-agent\'s word on an answer without a call, which it leaves out', [...spoken, user('Tool call error:\n\n<error>\nNo tool calls found in the response.\n</error>')], [READ]],
     ['what a tool of smolagents returned', [user('New task:\nMend the sum'), answered('Calling tools: []'), user('Observation:\n1')], [READ]],
+    ['what Google\'s ADK tells an agent of the one before it', [system('You are an agent.'), user('Mend the sum'), toldOfAnother], [READ]],
     ['Qwen Code\'s care of its memories', [system('You are performing a managed memory dream — a reflective pass over durable memory files.'), user('Consolidate.')], [READ]],
   ])('%s is one', (_name, messages, tools) => {
     expect(isOwnBusiness({ messages, tools })).toBe(true);
@@ -37,6 +39,7 @@ describe('what agents ask for themselves', () => {
     ['such a task later on', [...spoken, user('Write a function that makes a summary of a conversation.')], [READ]],
     ['a question with documents that Open WebUI adds', [user('### Task:\nRespond to the user query using the provided context.\n<context>\n1\n</context>\n\nWhat is a sum?')], []],
     ['a first message that begins as a repair does', [user('Validation errors found:\nname is missing. Why?')], []],
+    ['a question about what such an agent is told', [user('Mend the sum'), answered('Mended.'), user(`${toldOfAnother.content}\nWhy is it told that?`)], []],
     ['a question without tools', [user('How does a chat make a title of its conversation?')], []],
     ['a question of a program with instructions of its own', [system('Be brief.'), user('What is a sum?')], []],
     ['a task about titles for an agent that brings no tools', [system('Act as an expert software developer.'), user('Change the greeting.'), answered('Ok.'), user('Add a title to the chat page, and a summary of the thread.')], []],

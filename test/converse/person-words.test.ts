@@ -24,6 +24,7 @@ it.each([
   ['what a build printed', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user('[ERROR] Failed to compile: a.ts, line 3')], '[ERROR] Failed to compile: a.ts, line 3'],
   ['files that it names', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user('I added these files to the chat: a.ts\nAre they right?')], 'I added these files to the chat: a.ts\nAre they right?'],
   ['an observation of an agent after its call', [user('Mend it'), { role: 'assistant', content: 'Thought: I look.\nAction: read\nAction Input: {"path": "a"}' }, user('Observation: 1')], 'Mend it'],
+  ['what another agent did, as Google\'s ADK tells it', [user('Mend it'), user('For context: below is a transcript of what another agent did, quoted between marks.\n[root] said:\n<<<BEGIN_QUOTED_AGENT_CONTENT>>>\nI look.\n<<<END_QUOTED_AGENT_CONTENT>>>')], 'Mend it'],
   ['nobody', [{ role: 'system', content: 'Be brief.' }], ''],
 ] satisfies [string, SpokenMessage[], string][])('finds the words of the person in %s', (_name, messages, words) => {
   expect(personWords(messages)).toBe(words);
