@@ -10,6 +10,7 @@ import { toldEarlier } from './follow-up/told-earlier.ts';
 import { pastRound, wantedOf } from './round.ts';
 import { contextOf } from './shown-files.ts';
 import { handsOf } from './step-prompt.ts';
+import { toldInstructions } from './told-instructions.ts';
 import { isShownPictures, toldPictures } from './told-pictures.ts';
 
 /** Of more plans that a person did not want, the last ones say what is wanted. */
@@ -33,7 +34,7 @@ export function planInput(run: RunSnapshot, round: number, context: ContextView 
     ...(pictures && { pictures }),
     ...(earlier && { earlier }),
     inProject: isInProject(run),
-    context: context?.text ?? '',
+    context: context?.text || toldInstructions(run),
     shown: [...new Set(context?.pieces.map(({ path }) => path))],
     project,
     failing: context?.failing,

@@ -10,6 +10,7 @@ import { workerMessages } from '../workflow/worker-messages.ts';
 import { askedQuestion } from './asked-question.ts';
 import { withWorker } from './assigned.ts';
 import { toldEarlier } from './follow-up/told-earlier.ts';
+import { toldInstructions } from './told-instructions.ts';
 import { isShownPictures, toldPictures } from './told-pictures.ts';
 import { NEED_WORDS } from './needs.ts';
 import { asksForTests, feedbackOf, wantedOf } from './round.ts';
@@ -33,7 +34,7 @@ export function stepPrompt(
     question: askedQuestion(request),
     pictures: toldPictures(run, run.pool[step.worker]),
     earlier: toldEarlier(run, { seesPictures }),
-    context: context?.text ?? '',
+    context: context?.text || toldInstructions(run),
     editsFiles: request.workspace !== undefined,
     wantsTests: asksForTests(run),
     // The context of a training's task is fixed.

@@ -82,6 +82,16 @@ describe('a conversation without tools', () => {
     expect(server.of('second')[0]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
+  it('tells the plan and the steps that advise what the program instructs, and not the long instructions of an agent', async () => {
+    const { converser } = started();
+    const system = (content: string): SpokenMessage => ({ role: 'system', content });
+    await converser.turn(asked([system('Answer by this:\nThe bound of fib is 7.'), user('Mend it')]), quietly);
+    for (const model of ['planner', 'first']) expect(server.of(model)[0]?.text).toContain('The bound of fib is 7.');
+    expect(server.of('second')[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user']);
+    await converser.turn(asked([system(`The bound of fib is 8. ${'Use your tools. '.repeat(500)}`), user('Mend it')]), quietly);
+    for (const model of ['planner', 'first']) expect(server.of(model).at(-1)?.text).not.toContain('The bound of fib is 8.');
+  });
+
   it('is planned by what the system says where nobody else says anything, and the speaker is told what the others found out', async () => {
     const { converser, runs } = started();
     const system = (content: string): SpokenMessage => ({ role: 'system', content });
