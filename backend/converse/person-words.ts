@@ -39,6 +39,12 @@ const REPAIRS = [
   // smolagents.
   /^\s*Error:\n[^]*\nNow let's retry\b/,
 ];
+/** What a program says in messages of its own after the person's: what it found for the question, and how the answer is to look. Genkit makes one of each part. */
+const APPENDS = [
+  /^\s*Use the following information to complete your task:\s*\n/,
+  /^\s*Output should be (?:in JSON format and conform to|a JSON array conforming to|JSONL format\b[^`]*`\\n`[^`]* conforming to) the following schema:\s*```[^]*```\s*$/,
+  /^\s*Output should be ONLY one of the following enum values\. Do not output any additional information or add quotes\./,
+];
 /** What another agent of the program did, told to the one that goes on: Google's ADK. */
 const HANDED_OVER = /^\s*For context: below is a transcript of what another agent did\b[^]*<<<END_QUOTED_AGENT_CONTENT>>>\s*$/;
 /** What a tool returned, where the model's server is told of no tools: smolagents, LlamaIndex and others that ask as ReAct does. */
@@ -53,6 +59,7 @@ const ACTS = /^[ \t]*(?:Thought|Action|Calling tools):/m;
 export function isReminder(message: SpokenMessage, before: SpokenMessage | undefined): boolean {
   if (message.role !== 'user') return false;
   const { content } = message;
+  if (before?.role === 'user' && APPENDS.some((words) => words.test(content))) return true;
   if (isAdded(content) || [...REMINDS, ...REPAIRS, HANDED_OVER].some((words) => words.test(content))) return true;
   return OBSERVES.test(content) && before?.role === 'assistant' && ACTS.test(before.content);
 }

@@ -25,6 +25,13 @@ it.each([
   ['files that it names', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user('I added these files to the chat: a.ts\nAre they right?')], 'I added these files to the chat: a.ts\nAre they right?'],
   ['an observation of an agent after its call', [user('Mend it'), { role: 'assistant', content: 'Thought: I look.\nAction: read\nAction Input: {"path": "a"}' }, user('Observation: 1')], 'Mend it'],
   ['what another agent did, as Google\'s ADK tells it', [user('Mend it'), user('For context: below is a transcript of what another agent did, quoted between marks.\n[root] said:\n<<<BEGIN_QUOTED_AGENT_CONTENT>>>\nI look.\n<<<END_QUOTED_AGENT_CONTENT>>>')], 'Mend it'],
+  ['what Genkit puts after it', [user('Mend it'), user('\n\nUse the following information to complete your task:\n\n- [0]: 1\n\n'), user('Output should be in JSON format and conform to the following schema:\n\n```\n{}\n```\n')], 'Mend it'],
+  ['each form that Genkit wants', [
+    user('Mend it'), user('Output should be a JSON array conforming to the following schema:\n    \n```\n{}\n```\n    '),
+    user('Output should be JSONL format, a sequence of JSON objects (one per line) separated by a newline `\\n` character. Each line should be a JSON object conforming to the following schema:\n\n```\n{}\n```\n    '),
+    user('Output should be ONLY one of the following enum values. Do not output any additional information or add quotes.\n\nyes\nno'),
+  ], 'Mend it'],
+  ['what begins so in a message of its own', [user('Mend it'), { role: 'assistant', content: 'Mended.' }, user('Use the following information to complete your task:\nit fails on Mondays.')], 'Use the following information to complete your task:\nit fails on Mondays.'],
   ['nobody', [{ role: 'system', content: 'Be brief.' }], ''],
 ] satisfies [string, SpokenMessage[], string][])('finds the words of the person in %s', (_name, messages, words) => {
   expect(personWords(messages)).toBe(words);
