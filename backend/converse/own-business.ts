@@ -26,18 +26,21 @@ const MAX_INSTRUCTIONS = 6_000;
 /** A shorter line, such as a title, may stand in what a person writes. */
 const MIN_LINE = 80;
 
+/** Every schema of Pydantic's has titles, and its fields may be named after a session. Instructor puts schemas into instructions, others into questions. */
+const withoutJson = (text: string): string => text.replace(/^[ \t]*["{}[\]].*$/gm, '');
+
 type Asked = Pick<Conversation, 'messages' | 'tools' | 'toolChoice'>;
 
 /** Whether an agent asks for a title, a summary or memories of a conversation or for a commit's message, or reminds its model to go on. */
 export function isOwnBusiness({ messages, tools, toolChoice }: Asked): boolean {
-  const words = personWords(messages);
+  const words = withoutJson(personWords(messages));
   const hasBegun = messages.some(({ role }) => role === 'assistant');
   if (isReminded(messages) || (hasBegun && ASKS.test(words))) return true;
   if (messages.some(({ role, content }) => role === 'system' && KEEPS.test(content))) return true;
   // Copilot leaves them in for caches, too, and forbids them.
   if (tools.length > 0 && toolChoice !== 'none') return false;
   if (!hasBegun && asksOfHistory(words)) return true;
-  const instructions = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n');
+  const instructions = withoutJson(messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n'));
   if (instructions.length <= MAX_INSTRUCTIONS && (INSTRUCTS.test(instructions) || COMMITS.test(instructions))) return true;
   if (words.length > MAX_INSTRUCTIONS) return false;
   // Without tools, an agent that does its work in texts asks in the same form what a person asked.

@@ -40,6 +40,10 @@ describe('what agents ask for themselves', () => {
     ['a question with documents that Open WebUI adds', [user('### Task:\nRespond to the user query using the provided context.\n<context>\n1\n</context>\n\nWhat is a sum?')], []],
     ['a first message that begins as a repair does', [user('Validation errors found:\nname is missing. Why?')], []],
     ['a question about what such an agent is told', [user('Mend the sum'), answered('Mended.'), user(`${toldOfAnother.content}\nWhy is it told that?`)], []],
+    ['a schema with titles that Instructor puts into the instructions', [
+      system('As a genius expert, your task is to understand the content and provide the parsed objects in json that match the following json_schema:\n\n{\n  "properties": {\n    "attributed": {\n      "title": "Attributed",\n      "description": "Whether the statement follows from the context",\n      "type": "integer"\n    }\n  },\n  "title": "Session"\n}'),
+      user('Judge whether the answer follows from this conversation:\n{"title": "Session", "type": "object"}'),
+    ], []],
     ['a question without tools', [user('How does a chat make a title of its conversation?')], []],
     ['a question of a program with instructions of its own', [system('Be brief.'), user('What is a sum?')], []],
     ['a task about titles for an agent that brings no tools', [system('Act as an expert software developer.'), user('Change the greeting.'), answered('Ok.'), user('Add a title to the chat page, and a summary of the thread.')], []],
