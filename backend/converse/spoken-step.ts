@@ -32,7 +32,7 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
   return {
     request: (_messages, turns) => {
       const told = tools.latest(runId) ?? { ...conversation, messages: withPictures(journalled(conversation.messages, turns), person, run.request.pictures) };
-      const { maxOutputTokens, toolChoice, parallelCalls, format, seed, temperature, topP, reasoningEffort } = told;
+      const { maxOutputTokens, toolChoice, parallelCalls, format, seed, temperature, topP, frequencyPenalty, presencePenalty, reasoningEffort } = told;
       return {
         messages: speakerMessages({ messages: told.messages, person, turns, advice, subtask: step.subtask, worker }),
         ...(told.tools.length > 0 && { tools: told.tools }),
@@ -44,6 +44,8 @@ export function spokenStep({ run, round, step }: WorkPlace, tools: ClientTools):
         ...(seed !== undefined && { seed }),
         ...(temperature !== undefined && { temperature }),
         ...(topP !== undefined && { topP }),
+        ...(frequencyPenalty !== undefined && { frequencyPenalty }),
+        ...(presencePenalty !== undefined && { presencePenalty }),
         // Agents ask every model for an effort, and models that have none refuse it.
         ...(reasoningEffort !== undefined && ownEffort !== undefined && { reasoningEffort }),
       };

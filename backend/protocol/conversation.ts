@@ -72,6 +72,9 @@ export const conversationSchema = z.object({
   seed: z.number().int().optional(),
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
+  /** For workers of Chat Completions: other formats have none. */
+  frequencyPenalty: z.number().min(-2).max(2).optional(),
+  presencePenalty: z.number().min(-2).max(2).optional(),
   reasoningEffort: workerConfigSchema.shape.reasoningEffort,
 });
 export type Conversation = z.infer<typeof conversationSchema>;

@@ -241,6 +241,8 @@ export function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelR
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
     ...(request.seed !== undefined && { seed: request.seed }),
+    ...(request.frequencyPenalty !== undefined && { frequencyPenalty: request.frequencyPenalty }),
+    ...(request.presencePenalty !== undefined && { presencePenalty: request.presencePenalty }),
     ...(reasoningEffort !== undefined && { reasoningEffort }),
     ...(worker.extraBody !== undefined && { extraBody: worker.extraBody }),
   };

@@ -141,6 +141,9 @@ export interface ModelRequest {
   readonly temperature?: number;
   readonly topP?: number;
   readonly seed?: number;
+  /** Chat Completions alone have them. */
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
   /** Further fields of the request to a server, as the person set them. */
   readonly extraBody?: Readonly<Record<string, unknown>>;

@@ -66,15 +66,17 @@ test('sampling parameters and effort are sent only when somebody gave them', asy
   const { caller, options } = await setUp();
   for (const worker of workersAt(server.url)) await caller.call(worker, HELLO, options);
   for (const { body } of server.requests) {
-    for (const name of ['temperature', 'top_p', 'seed', 'reasoning', 'reasoning_effort', 'thinking', 'output_config']) {
+    for (const name of ['temperature', 'top_p', 'seed', 'frequency_penalty', 'presence_penalty', 'reasoning', 'reasoning_effort', 'thinking', 'output_config']) {
       expect(body).not.toHaveProperty(name);
     }
   }
   const given = { temperature: 0.2, topP: 0.9, reasoningEffort: 'minimal' } as const;
-  for (const worker of workersAt(server.url, given)) await caller.call(worker, { ...HELLO, seed: 7 }, options);
+  for (const worker of workersAt(server.url, given)) await caller.call(worker, { ...HELLO, seed: 7, frequencyPenalty: 0.3, presencePenalty: -1 }, options);
   const [responses, chat, messages] = server.requests.slice(3).map(({ body }) => body);
   expect(responses).toMatchObject({ temperature: 0.2, top_p: 0.9, reasoning: { effort: 'minimal' } });
-  expect(chat).toMatchObject({ temperature: 0.2, top_p: 0.9, reasoning_effort: 'minimal', seed: 7 });
+  expect(chat).toMatchObject({ temperature: 0.2, top_p: 0.9, reasoning_effort: 'minimal', seed: 7, frequency_penalty: 0.3, presence_penalty: -1 });
+  // The other two formats have no penalties, and refuse what they do not know.
+  for (const body of [responses, messages]) expect(JSON.stringify(body)).not.toContain('penalty');
   expect(messages).toMatchObject({ temperature: 0.2, top_p: 0.9, output_config: { effort: 'low' } });
 });
 

@@ -28,8 +28,7 @@ const formatSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('json_schema'), json_schema: z.object(schemaFormatFields) }),
 ], { error: 'it is text, json_object or json_schema' });
 
-const NO_PENALTIES = 'not every worker has penalties: leave them out';
-const none = z.literal(0, { error: NO_PENALTIES }).nullish();
+const penaltySchema = z.number().min(-2).max(2).nullish();
 
 /** What would change the answer is honoured or refused. What else a client sends, such as "user", "metadata" or "service_tier", is passed over. */
 const requestSchema = z.object({
@@ -55,8 +54,8 @@ const requestSchema = z.object({
   logprobs: z.literal(false, { error: NO_LOGPROBS }).nullish(),
   top_logprobs: noTopLogprobs,
   logit_bias: z.record(z.string(), z.never({ error: 'not every worker has one: leave it out' })).nullish(),
-  presence_penalty: none,
-  frequency_penalty: none,
+  presence_penalty: penaltySchema,
+  frequency_penalty: penaltySchema,
   functions: refused('send "tools" instead'),
   function_call: refused('send "tool_choice" instead'),
   modalities: z.array(z.literal('text', { error: 'workers answer in text alone' })).nullish(),
@@ -90,6 +89,8 @@ function turnOf({ model, messages, tools, max_tokens, max_completion_tokens, tem
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof top_p === 'number' && { topP: top_p }),
     ...(typeof seed === 'number' && { seed }),
+    ...(request.frequency_penalty && { frequencyPenalty: request.frequency_penalty }),
+    ...(request.presence_penalty && { presencePenalty: request.presence_penalty }),
     ...(toolChoice && { toolChoice }),
     ...(typeof request.parallel_tool_calls === 'boolean' && { parallelCalls: request.parallel_tool_calls }),
     ...(format && { format }),

@@ -92,7 +92,7 @@ export class OpenAiChatAdapter implements ModelAdapter {
 }
 
 function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDialect): ChatCompletionCreateParamsStreaming {
-  const { messages, tools, toolChoice, parallelCalls, format, maxOutputTokens, temperature, topP, seed, reasoningEffort } = request;
+  const { messages, tools, toolChoice, parallelCalls, format, maxOutputTokens, temperature, topP, seed, frequencyPenalty, presencePenalty, reasoningEffort } = request;
   const by = dialect.takesThoughts ? modelKey(worker) : undefined;
   return {
     ...request.extraBody,
@@ -110,6 +110,8 @@ function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDi
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(seed !== undefined && { seed }),
+    ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
+    ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
     ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort }),
   };
 }

@@ -17,8 +17,8 @@ const sentWith = async (more: object): Promise<Readonly<Record<string, unknown>>
 
 describe('options of Chat Completions', () => {
   it('go to the worker that speaks', async () => {
-    expect(await sentWith({ tools: [READ], tool_choice: { type: 'function', function: { name: 'read' } }, parallel_tool_calls: false, seed: 7, max_tokens: 50, temperature: 0.5 })).toMatchObject({
-      tool_choice: { type: 'function', function: { name: 'read' } }, parallel_tool_calls: false, seed: 7, max_tokens: 50, temperature: 0.5,
+    expect(await sentWith({ tools: [READ], tool_choice: { type: 'function', function: { name: 'read' } }, parallel_tool_calls: false, seed: 7, max_tokens: 50, temperature: 0.5, frequency_penalty: 0.3, presence_penalty: -1 })).toMatchObject({
+      tool_choice: { type: 'function', function: { name: 'read' } }, parallel_tool_calls: false, seed: 7, max_tokens: 50, temperature: 0.5, frequency_penalty: 0.3, presence_penalty: -1,
     });
     expect(await sentWith({ response_format: { type: 'json_object' } })).toMatchObject({ response_format: { type: 'json_object' } });
     const schema = { type: 'json_schema', json_schema: { name: 'facts', schema: { type: 'object' }, strict: true } };
@@ -54,7 +54,7 @@ describe('options of Chat Completions', () => {
   it('are refused by name where no worker could be asked for them', async () => {
     const before = place.workers.requests.length;
     const cases: [object, RegExp][] = [
-      [{ n: 2 }, /n: one answer/], [{ logprobs: true }, /logprobs: workers do not say/], [{ logit_bias: { 50_256: -100 } }, /logit_bias\.50256/], [{ presence_penalty: 1 }, /presence_penalty/],
+      [{ n: 2 }, /n: one answer/], [{ logprobs: true }, /logprobs: workers do not say/], [{ logit_bias: { 50_256: -100 } }, /logit_bias\.50256/], [{ presence_penalty: 3 }, /presence_penalty/],
       [{ functions: [] }, /functions: send "tools"/], [{ modalities: ['text', 'audio'] }, /modalities\.1/], [{ tools: [{ type: 'custom', custom: { name: 'x' } }] }, /only tools of type "function"/],
       [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/], [{ response_format: { type: 'xml' } }, /response_format/], [{ stop: '' }, /stop: /], [{ max_tokens: 0 }, /max_tokens/],
       [{ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] }] }, /Models do not take this kind of file/],
