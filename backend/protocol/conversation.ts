@@ -34,6 +34,8 @@ export const offeredToolSchema = z.object({
   description: z.string(),
   /** A JSON schema of type `object`. */
   parameters: z.record(z.string(), z.unknown()),
+  /** The client wants the arguments held to the schema. */
+  isStrict: z.boolean().optional(),
 });
 export type OfferedTool = z.infer<typeof offeredToolSchema>;
 

@@ -56,6 +56,8 @@ export interface Tool {
   readonly description: string;
   /** A JSON schema of type `object`. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** OpenAI holds its models to the schema then, which has to be of a form that it can be held to. Others are not told. */
+  readonly isStrict?: boolean | undefined;
 }
 
 /** The text on both sides of a gap. */

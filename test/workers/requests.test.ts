@@ -105,6 +105,9 @@ test('the choice of tools and the format of the answer are sent as each wire has
   expect(chat).toMatchObject({ tool_choice: 'required', parallel_tool_calls: false, response_format: { type: 'json_schema', json_schema: { name: 'facts', schema: { type: 'object' }, strict: true } } });
   expect(messages).toMatchObject({ tool_choice: { type: 'any', disable_parallel_tool_use: true }, output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } });
   expect((await ask({ tools, toolChoice: { name: 'look' } })).map((body) => body['tool_choice'])).toEqual([{ type: 'function', name: 'look' }, { type: 'function', function: { name: 'look' } }, { type: 'tool', name: 'look' }]);
+  const strict = await ask({ tools: tools.map((tool) => ({ ...tool, isStrict: true })) });
+  expect(strict[0]?.['tools']).toMatchObject([{ name: 'look', strict: true }]);
+  for (const body of strict.slice(1)) expect(JSON.stringify(body)).not.toContain('trict');
   expect((await ask({ tools, toolChoice: 'none' })).map((body) => body['tool_choice'])).toEqual(['none', 'none', { type: 'none' }]);
   // Without tools there is nothing to choose, and servers refuse it.
   expect((await ask({ toolChoice: 'auto', parallelCalls: false })).flatMap((body) => Object.keys(body).filter((name) => /tool/.test(name)))).toEqual([]);

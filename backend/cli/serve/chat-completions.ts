@@ -38,7 +38,7 @@ const requestSchema = z.object({
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   tools: z.array(z.object({
     type: z.literal('function', { error: 'only tools of type "function" are handed on' }),
-    function: z.object({ name: z.string().min(1).max(128), description: z.string().nullish(), parameters: parametersSchema }),
+    function: z.object({ name: z.string().min(1).max(128), description: z.string().nullish(), parameters: parametersSchema, strict: z.boolean().nullish() }),
   })).max(1_000).nullish(),
   tool_choice: choiceSchema.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
@@ -84,7 +84,7 @@ function turnOf({ model, messages, tools, max_tokens, max_completion_tokens, tem
   return {
     model,
     messages: messages.map((message, index) => spoken(message, { isNewest: index === messages.length - 1 })),
-    tools: (tools ?? []).map(({ function: { name, description, parameters } }) => ({ name, description: description ?? '', parameters: parameters ?? NO_PARAMETERS })),
+    tools: (tools ?? []).map(({ function: { name, description, parameters, strict } }) => ({ name, description: description ?? '', parameters: parameters ?? NO_PARAMETERS, ...(strict && { isStrict: true }) })),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof top_p === 'number' && { topP: top_p }),

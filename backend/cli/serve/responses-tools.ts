@@ -11,7 +11,7 @@ import { choiceModeSchema, NO_PARAMETERS, parametersSchema } from './openai-fiel
  */
 
 const name = z.string().min(1).max(128);
-const functionSchema = z.object({ type: z.literal('function'), name, description: z.string().nullish(), parameters: parametersSchema });
+const functionSchema = z.object({ type: z.literal('function'), name, description: z.string().nullish(), parameters: parametersSchema, strict: z.boolean().nullish() });
 const customSchema = z.object({
   type: z.literal('custom'), name, description: z.string().nullish(),
   format: z.union([z.object({ type: z.literal('text') }), z.object({ type: z.literal('grammar'), syntax: z.string(), definition: z.string() })]).nullish(),
@@ -91,7 +91,7 @@ export type CallItem = { readonly id: string; readonly status: string } & (
 
 function offeredTool(tool: z.infer<typeof innerSchema>, known: string): OfferedTool {
   const description = tool.description ?? '';
-  if (tool.type === 'function') return { name: known, description, parameters: tool.parameters ?? NO_PARAMETERS };
+  if (tool.type === 'function') return { name: known, description, parameters: tool.parameters ?? NO_PARAMETERS, ...(tool.strict && { isStrict: true }) };
   const { format } = tool;
   const form = format?.type === 'grammar' ? `The input is text that this grammar (${format.syntax}) accepts:\n${format.definition}` : 'The input is text.';
   return {

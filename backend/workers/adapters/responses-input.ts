@@ -30,8 +30,8 @@ function picturePart({ type, data }: SentPicture): ResponseInputImage {
 }
 
 /** By default the API would enforce schemas strictly and change them for it. */
-export function responsesTool({ name, description, parameters }: Tool): FunctionTool {
-  return { type: 'function', name, description, parameters: { ...parameters }, strict: false };
+export function responsesTool({ name, description, parameters, isStrict = false }: Tool): FunctionTool {
+  return { type: 'function', name, description, parameters: { ...parameters }, strict: isStrict };
 }
 
 /**

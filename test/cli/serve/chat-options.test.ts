@@ -25,6 +25,19 @@ describe('options of Chat Completions', () => {
     expect(await sentWith({ response_format: schema })).toMatchObject({ response_format: schema });
   });
 
+  it('hold OpenAI\'s workers to the schemas of tools that are strict', async () => {
+    const before = place.file;
+    place.file = { ...before, workers: before.workers.map((worker) => ({ ...worker, provider: 'openai' as const })) };
+    try {
+      const sent = await sentWith({ tools: [{ ...READ, function: { ...READ.function, strict: true } }, { ...READ, function: { ...READ.function, name: 'look' } }] });
+      expect(sent?.['tools']).toMatchObject([{ name: 'read', strict: true }, { name: 'look', strict: false }]);
+      await client().responses.create({ model: 'first', input: 'Say', tools: [{ type: 'function', name: 'read', parameters: READ.function.parameters, strict: true }] });
+      expect(place.workers.of('first').at(-1)?.body['tools']).toMatchObject([{ name: 'read', strict: true }]);
+    } finally {
+      place.file = before;
+    }
+  });
+
   it('reach the speaker of a plan alone', async () => {
     await client().chat.completions.create(ask({ model: 'conductor', response_format: { type: 'json_object' } }));
     expect(place.workers.of('second').at(-1)?.body).toHaveProperty('response_format');
