@@ -167,6 +167,14 @@ describe('what is sent', () => {
     ]);
   });
 
+  test('to Messages: without text where there is none, as in a picture alone or an answer with nothing in it, since it is refused', async () => {
+    const messages: ConversationMessage[] = [
+      { role: 'user', content: ' ', pictures: [{ type: 'image/png', data: 'AA==', tokens: 1 }] }, { role: 'assistant', content: '' }, { role: 'user', content: 'Why?' },
+    ];
+    const { body } = await replyTo('anthropic', toolWires.anthropic.turn('Done.', []), messages);
+    expect(body['messages']).toMatchObject([{ role: 'user', content: [{ type: 'image' }] }, { role: 'user', content: [{ type: 'text', text: 'Why?' }] }]);
+  });
+
   test.each([
     ['openai-compatible', { tool_call_id: 'a', content: '[The tool failed.]\nNo such file' }],
     ['openai', { call_id: 'a', output: '[The tool failed.]\nNo such file' }],

@@ -31,6 +31,8 @@ export function messagesPrompt({ messages, tools = [] }: MessagesInput, by: stri
     // All results of a turn, and what is said after them, are one turn, with the results first.
     const continues = last !== undefined && (message.role === 'tool' ? isResults(last) : message.role === 'user' && isResults(last));
     const content = message.role === 'tool' ? [result(message)] : said(message, by, shared);
+    // An answer with nothing in it, which programs keep in their conversation.
+    if (content.length === 0) continue;
     if (continues) last.content.push(...content);
     else turns.push({ role: message.role === 'assistant' ? 'assistant' : 'user', content });
   }
@@ -68,21 +70,24 @@ function said(message: Message, by: string, shared: TextBlockParam[]): ContentBl
   const { content, sharedPrefix = 0, toolCalls = [], pictures = [] } = message;
   if (toolCalls.length > 0) {
     const calls = toolCalls.map(sentCall).map((call): ContentBlockParam => ({ type: 'tool_use', ...call }));
-    // The API refuses blank text.
-    const text = content.trim() === '' ? [] : [textBlock(content)];
-    return [...(verbatimItems<ContentBlockParam>(message, by) ?? [...text, ...calls])];
+    return [...(verbatimItems<ContentBlockParam>(message, by) ?? [...textBlocks(content), ...calls])];
   }
   const [start, rest] = [content.slice(0, sharedPrefix), content.slice(sharedPrefix)];
   const shown = message.role === 'user' ? pictures.map(pictureBlock) : [];
-  if (start === '') return [...shown, textBlock(content)];
+  if (start === '') return [...shown, ...textBlocks(content)];
   const block = textBlock(start);
   shared.push(block);
-  return [...shown, block, ...(rest === '' ? [] : [textBlock(rest)])];
+  return [...shown, block, ...textBlocks(rest)];
 }
 
 /** The API names each media type; `takenPictures` lets no other through. */
 function pictureBlock({ type, data }: SentPicture): ImageBlockParam {
   return { type: 'image', source: { type: 'base64', media_type: type as Base64ImageSource['media_type'], data } };
+}
+
+/** The API refuses blank text. */
+function textBlocks(text: string): TextBlockParam[] {
+  return text.trim() === '' ? [] : [textBlock(text)];
 }
 
 function textBlock(text: string): TextBlockParam {
