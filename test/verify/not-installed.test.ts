@@ -39,6 +39,12 @@ describe('a project that is not installed', () => {
     expect(notInstalled({ results: [failed('tests/test_a.py', message)] }, ASKING, PACKAGES)).toContain('not installed');
   });
 
+  it('is told by those it asks for where others are missing that these bring along', () => {
+    const results = [failed('tests/test_a.py', importError('yaml')), failed('tests/test_b.py', importError('werkzeug.datastructures'))];
+    expect(notInstalled({ results }, ASKING, PACKAGES)).toContain('No test could be loaded: yaml is not installed.');
+    expect(notInstalled({ results: [...results, failed('tests/test_c.py', importError('acme.ledger'))] }, ASKING, PACKAGES)).toBeUndefined();
+  });
+
   it.each([
     ['a module that is to be written', [failed('tests/test_a.py', importError('ledger'))]],
     ['a module of the project that is not there yet', [failed('tests/test_a.py', importError('acme.ledger'))]],

@@ -32,7 +32,8 @@ type Files = Pick<SnapshotFiles, 'paths' | 'text'>;
 
 /**
  * Why the tests cannot tell anything of this project yet, and what to do: a sentence or two. Undefined if they can, or if something else is the
- * matter. A module counts as one that an install brings if the project asks for it and does not have it.
+ * matter. A module counts as one that an install brings if the project asks for it and does not have it; where one does, others that the
+ * project does not have count, too.
  * @param hasPackages whether packages of Node are there to be found (`hasPackages`)
  */
 export function notInstalled({ results }: TestReport, files: Files, { hasPackages }: { readonly hasPackages: boolean }): string | undefined {
@@ -48,9 +49,12 @@ export function notInstalled({ results }: TestReport, files: Files, { hasPackage
   if (packages && failing.every((message) => packages.names.has(NO_PACKAGE.exec(message)?.[1] ?? ''))) return packages.sentence;
   const gems = failing.map((message) => gemIn(message, files));
   if (gems.every((gem) => gem !== undefined)) return `No test could be loaded: ${withoutGems(gems)}`;
-  const lacking = failing.map((message) => lastOf(message));
-  if (!lacking.every((missing) => missing !== undefined && isInstalledBySetUp(missing, files))) return undefined;
-  const names = [...new Set(lacking.map((missing) => missing?.name ?? ''))];
+  const lacking = failing.flatMap((message) => lastOf(message) ?? []);
+  const asked = lacking.filter((missing) => isInstalledBySetUp(missing, files));
+  // What a package that is asked for needs itself is not written down, but comes with it.
+  const isLackingAlone = lacking.length === failing.length && asked.length > 0 && lacking.every((missing) => asked.includes(missing) || isOfOthers(missing, files));
+  if (!isLackingAlone) return undefined;
+  const names = [...new Set(asked.map(({ name }) => name))];
   return `No test could be loaded: ${listed(names)} ${names.length > 1 ? 'are' : 'is'} not installed. Install the project with what its tests need, or activate the environment that has it.`;
 }
 
@@ -117,10 +121,18 @@ const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_.]/g, 
 
 function isInstalledBySetUp({ name, isMetadata }: Missing, files: Files): boolean {
   if (!isMetadata && isGenerated(name, files)) return true;
-  const [top = ''] = isMetadata ? [name] : name.split('.');
+  if (!isOfOthers({ name, isMetadata }, files)) return false;
+  const top = isMetadata ? name : topOf(name);
   const { paths, text } = files;
-  if (!isMetadata && [...paths].some((file) => `/${file}`.includes(`/${top}/`) || `/${file}`.endsWith(`/${top}.py`))) return false;
   return [...paths].some((file) => ASKS.test(file) && plain(text(file) ?? '').includes(plain(top)));
+}
+
+const topOf = (module: string): string => module.split('.', 1)[0] ?? '';
+
+/** Whether no file of the project is called so. */
+function isOfOthers({ name, isMetadata }: Missing, { paths }: Files): boolean {
+  const top = topOf(name);
+  return isMetadata || ![...paths].some((file) => `/${file}`.includes(`/${top}/`) || `/${file}`.endsWith(`/${top}.py`));
 }
 
 /** Folders of submodules that hold nothing. */
