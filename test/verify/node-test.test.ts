@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,11 +11,12 @@ import { makeScratch } from './setup.ts';
 async function reportOf(files: Record<string, string>, command = 'node --test'): Promise<TestReport> {
   await using scratch = await makeScratch();
   const base = await scratch.project({ 'package.json': '{"type":"module"}', ...files });
+  for (const file of Object.keys(files)) if (file.includes('/.bin/')) await chmod(path.join(base, file), 0o755);
   const [tools, report] = [path.join(scratch.folder, 'with space'), path.join(scratch.folder, 'report')];
   await mkdir(tools);
   await mkdir(report);
   const prepared = await nodeTest.prepare({ command, copy: base, shown: base, workspace: base, tools, report });
-  const environment = { PATH: process.env.PATH, ...prepared.environment };
+  const environment = { PATH: [...(prepared.programFolders ?? []), process.env.PATH].join(path.delimiter), ...prepared.environment };
   await new Promise((resolve) => execFile('/bin/sh', ['-c', prepared.command], { cwd: base, env: environment }, resolve));
   return await prepared.readReport({ exitCode: null, printed: '', said: '' });
 }
@@ -79,6 +80,33 @@ test(globalThis.more + String(process.env.NODE_OPTIONS) + process.env.CONDUCTOR_
   it('is written where the command runs a test file without --test', async () => {
     const source = `import test from 'node:test'; test('x', () => {});`;
     expect(summary(await reportOf({ 'a.test.js': source }, 'node a.test.js'))).toEqual(['passed test a.test.js > x']);
+  });
+});
+
+describe('the report of borp', () => {
+  /** What borp does with its options: it starts each file by Node's runner, and loads reporters by their paths. */
+  const BORP = `#!/usr/bin/env node
+const { run } = require('node:test');
+const { values, positionals } = require('node:util').parseArgs({
+  options: { reporter: { type: 'string', short: 'r', multiple: true }, timeout: { type: 'string' } }, allowPositionals: true,
+});
+const stream = run({ files: positionals.map((file) => require('node:path').resolve(file)) });
+(async () => {
+  for (const name of values.reporter) stream.compose((await import(name)).default).pipe(process.stdout);
+})();
+`;
+  const source = `import { describe, it } from 'node:test';
+describe('list', () => { it('adds', () => {}); it('removes', () => { throw new Error('no'); }); });
+it(String(process.env.NODE_OPTIONS), () => {});`;
+
+  it("is that of Node's runner, without the project's reporters and its coverage", async () => {
+    const report = await reportOf({ 'node_modules/.bin/borp': BORP, 'a.test.js': source }, 'borp --coverage --check-coverage -r spec --timeout 9000 a.test.js');
+    expect(summary(report)).toEqual(['passed test a.test.js > list > adds', 'failed test a.test.js > list > removes', 'failed container a.test.js > list', 'passed test a.test.js > undefined']);
+  });
+
+  it('says what code under test has replaced', async () => {
+    const files = { 'src/list.js': `import assert from 'node:assert'; assert.equal = () => {};`, 'a.test.js': `import './src/list.js';\n${source}` };
+    await expect(reportOf({ 'node_modules/.bin/borp': BORP, ...files }, 'borp a.test.js')).rejects.toThrow('assert.equal');
   });
 });
 

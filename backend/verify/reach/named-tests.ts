@@ -27,7 +27,7 @@ const NAMINGS: Partial<Record<TestRunnerName, Naming>> = {
   'vitest': { programs: ['vitest'], subcommands: ['run', 'watch', 'dev'] },
   // Names are patterns otherwise.
   'jest': { programs: ['jest', 'react-scripts'], subcommands: ['test'], option: '--runTestsByPath' },
-  'mocha': { programs: ['mocha', '_mocha'] },
+  'mocha': { programs: ['mocha', '_mocha', 'ts-mocha'] },
   'ava': { programs: ['ava'] },
   'tape': { programs: ['tape'] },
   'pytest': { programs: ['pytest', 'py.test'] },

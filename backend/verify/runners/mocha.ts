@@ -8,7 +8,8 @@ import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts'
 import { signedModules } from './signed-modules.ts';
 import type { TestRunner } from './test-runner.ts';
 
-const MOCHA: JavaScriptRunner = { programs: ['mocha', '_mocha'], packages: ['mocha'], fallback: 'mocha' };
+/** ts-mocha starts mocha with the options that it does not know itself. */
+const MOCHA: JavaScriptRunner = { programs: ['mocha', '_mocha', 'ts-mocha'], packages: ['mocha'], fallback: 'mocha' };
 
 export const mocha: TestRunner<'mocha'> = {
   name: 'mocha',

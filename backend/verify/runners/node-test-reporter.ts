@@ -10,13 +10,13 @@
  * under test can write there, too, but must match what Node itself writes; see `parseEvents`. A file that is run without `--test` shares
  * its process with the reporter, and could take the key before the reporter is loaded.
  */
-export const nodeTestReporter = ({ watch, options, guardOption }: NodeTestReporter): string => `
+export const nodeTestReporter = ({ watch, options, guardOption, startsFiles }: NodeTestReporter): string => `
 import { createRequire } from 'node:module';
 const { openReport, textOf } = createRequire(import.meta.url)(${JSON.stringify(watch)});
 const line = openReport();
 line({ __proto__: null, type: 'start' });
 const { NODE_OPTIONS = '' } = process.env;
-const others = NODE_OPTIONS.replace(${JSON.stringify(options)}, process.execArgv.includes('--test') ? ${JSON.stringify(guardOption)} : '').trim();
+const others = NODE_OPTIONS.replace(${JSON.stringify(options)}, ${startsFiles} ? ${JSON.stringify(guardOption)} : '').trim();
 if (others === '') delete process.env.NODE_OPTIONS;
 else process.env.NODE_OPTIONS = others;
 delete process.env.CONDUCTOR_NODE_OPTIONS;
@@ -54,4 +54,6 @@ interface NodeTestReporter {
   readonly options: string;
   /** The ones among them for test processes. */
   readonly guardOption: string;
+  /** JavaScript: whether the process of the reporter starts another one for each file of tests. */
+  readonly startsFiles: string;
 }

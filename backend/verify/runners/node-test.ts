@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { ReportError, type TestReport } from './test-report.ts';
 import { guardOfTests, nodeOption, withNodeOptions } from './javascript-guard.ts';
-import { binFolders } from './javascript-project.ts';
+import { binFolders, withOptions } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';
 import { nodeTestReporter } from './node-test-reporter.ts';
 import { expandScripts, testScripts } from './package-scripts.ts';
@@ -11,10 +11,14 @@ import { checkWatch, signedReport } from './python-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands } from './shell-words.ts';
+import { shellQuote } from '../sandbox/shell-quote.ts';
 import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const TEST_FILE = /(?:(?:^|\/)test[-_.][^/]*|(?:^|\/)test|[-_.]test)\.[cm]?[jt]s$|(?:^|\/)test\/[^/]*\.[cm]?[jt]s$/;
+
+/** A program that starts the files of tests by Node's runner, and takes reporters itself. */
+const BORP = ['borp'];
 
 /** Node's own test runner. */
 export const nodeTest: TestRunner<'node-test'> = {
@@ -37,20 +41,20 @@ export const nodeTest: TestRunner<'node-test'> = {
     return (await folder.hasFile(TEST_FILE, { text: NODE_TEST, manifests: ['package.json'] })) ? ['node --test'] : [];
   },
 
-  understands: (command) => programUses(command, ['node']).length > 0,
-  configuration: [/(^|\/)node\.config\.json$/],
+  understands: (command) => programUses(command, ['node', ...BORP]).length > 0,
+  configuration: [/(^|\/)node\.config\.json$/, /(^|\/)\.borp\.ya?ml$/],
 
   async prepare(run) {
     const signed = await signedReport(run.report);
     const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.mjs')];
     await writeFile(watch, javascriptWatch({ copy: run.shown, signed }));
     const guard = await guardOfTests(run, watch);
-    const options = `${guard.option} --test-reporter=${nodeOption(reporter)} --test-reporter-destination=stdout`;
-    await writeFile(reporter, nodeTestReporter({ watch, options, guardOption: guard.option }));
+    const isBorp = programUses(run.command, BORP).length > 0;
+    const options = isBorp ? guard.option : `${guard.option} --test-reporter=${nodeOption(reporter)} --test-reporter-destination=stdout`;
+    await writeFile(reporter, nodeTestReporter({ watch, options, guardOption: guard.option, startsFiles: isBorp ? 'true' : "process.execArgv.includes('--test')" }));
     const checkTestFiles = await watchTestFiles(run.copy);
     return {
-      // Node needs a destination for every reporter, so the project's own reporters are removed.
-      ...withNodeOptions(run.command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, ''), options),
+      ...withNodeOptions(isBorp ? reportedByBorp(run.command, reporter) : withoutReporters(run.command), options),
       programFolders: await binFolders(run),
       hasEnded: signed.hasEnded,
       readReport: async () => {
@@ -63,10 +67,21 @@ export const nodeTest: TestRunner<'node-test'> = {
   },
 };
 
+/** Node needs a destination for every reporter, so the project's own reporters are removed. */
+const withoutReporters = (command: string): string => command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, '');
+
+/** Coverage takes time, and fails below a threshold. */
+const reportedByBorp = (command: string, reporter: string): string => withOptions(command, BORP, {
+  remove: ['--reporter', '-r'],
+  flags: ['--coverage', '-C', '--check-coverage', '--watch', '-w'],
+  add: `--reporter ${shellQuote(reporter)}`,
+});
+
 const NODE_TEST = /['"]node:test['"]/;
 
-/** Whether a command has Node run tests: by `--test`, or by a file that has or loads some, which run when it is started. */
+/** Whether a command has Node run tests: by `--test`, by borp, or by a file that has or loads some, which run when it is started. */
 async function startsTests(command: string, folder: ProjectFolder): Promise<boolean> {
+  if (programUses(command, BORP).length > 0) return true;
   const words = programUses(command, ['node']).flatMap((use) => use.arguments.map(({ text }) => text));
   if (words.includes('--test')) return true;
   for (const word of words.filter((text) => !text.startsWith('-'))) if (await hasTests(word, folder)) return true;
