@@ -86,6 +86,18 @@ describe('the comparison of two reports', () => {
     expect(reasonOf('✗ a')).toBe('Of 2 tests that failed before, 2 still did not pass.');
   });
 
+  it.each([
+    ['listen unix /tmp/a.sock: socket: operation not permitted', 'no Unix sockets'],
+    ['Error: listen EPERM: operation not permitted /tmp/a.sock', 'no Unix sockets'],
+    ['Error: getaddrinfo EAI_AGAIN example.com', 'no network'],
+    ['socket.gaierror: [Errno -3] Temporary failure in name resolution', 'no network'],
+    ['java.net.UnknownHostException: example.com', 'no network'],
+  ])('says of tests that still fail with "%s" what the sandbox holds back', (message, what) => {
+    const failed = { id: 'b', kind: 'test', status: 'failed', message } as const;
+    const beside = (other: string) => ({ results: [...report(other).results, failed] });
+    expect(judge(beside('✗ a'), { report: beside('✓ a'), exitCode: 1 }).reason).toContain(`nothing to do with it. In the sandbox, tests have ${what}, and some of these say that they miss that.`);
+  });
+
   it('names what is red as before where the change mends the others and breaks none', () => {
     const reasonOf = (before: readonly string[], after: readonly string[], targets?: readonly string[]): string =>
       judge(report(...before), { report: report(...after), exitCode: 1 }, { ...(targets && { targets }) }).reason;

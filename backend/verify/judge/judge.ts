@@ -1,6 +1,7 @@
 import { clip } from '../../common/clip.ts';
 import { counted } from '../../common/counted.ts';
 import { listed } from '../../common/listed.ts';
+import { heldBack } from './held-back.ts';
 import { NO_NETWORK } from './not-installed.ts';
 import { ID_SEPARATOR, type TestReport, type TestResult } from '../runners/test-report.ts';
 import type { TestChange, TestStatus, Verdict } from '../../protocol/verdict.ts';
@@ -122,7 +123,8 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   const regressions = passToPass.total - passToPass.passed;
   const mayBeRight = !isTarget && failToPass.passed > 0 && regressions === 0 && newFailures === 0;
   const broke = regressions > 0 ? `, and ${counted(regressions, 'test')} that passed before did not pass any more.` : '.';
-  if (missing > 0) return failed(`${wanted}, ${missing} ${isTarget ? 'did' : 'still did'} not pass${mayBeRight ? onlyRedAsBefore(stillRed) : broke}`, score);
+  const lack = heldBack(stillRed.map((id) => afterById.get(id)?.message ?? ''));
+  if (missing > 0) return failed(`${wanted}, ${missing} ${isTarget ? 'did' : 'still did'} not pass${mayBeRight ? onlyRedAsBefore(stillRed) : broke}${lack}`, score);
   if (regressions > 0)
     return failed(`Of ${counted(passToPass.total, 'test')} that passed before, ${regressions} did not pass any more.`, score);
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
