@@ -9,7 +9,7 @@ import { differing, settle } from './judge/flaky.ts';
 import { importedElsewhere, NothingTestedError, testsNoSource } from './judge/imported-elsewhere.ts';
 import { hasEvidence } from './judge/judge.ts';
 import type { LeavingOut } from './judge/left-out.ts';
-import { hasPackages, notInstalled, notStarted } from './judge/not-installed.ts';
+import { notInstalled, notStarted, packagePlace } from './judge/not-installed.ts';
 import { withNamesOf } from './judge/same-names.ts';
 import { TestRuns, UnusableRunError, type RunOptions, type TestRunsParts } from './judge/test-runs.ts';
 import { neededBuild } from './runners/needed-build.ts';
@@ -178,13 +178,13 @@ export class BaseTests {
   #firstOf(baseEdits: readonly FileEdit[], timeoutMs?: number): Promise<BaseRun> {
     return this.#parts.baseRuns.get(this.#keyOf(baseEdits, FIRST_RUN), this.#options.signal, async () => {
       const { base, installed = base } = this.#options;
-      const packages = { hasPackages: hasPackages(installed) };
+      const around = { packages: packagePlace(installed) };
       const lacking = <Told>(of: (files: SnapshotFiles) => Told): Promise<Told> => this.#parts.copies.onFiles(this.snapshot, (files) => Promise.resolve(of(files)));
       const first = await this.#run(baseEdits, { timeoutMs }).catch(async (error: unknown) => {
-        const why = error instanceof UnusableRunError ? await lacking((files) => notStarted(error.message, files, packages)) : undefined;
+        const why = error instanceof UnusableRunError ? await lacking((files) => notStarted(error.message, files, around)) : undefined;
         throw why === undefined ? error : new UnusableRunError(why);
       });
-      const why = await lacking((files) => notInstalled(first.report, files, packages));
+      const why = await lacking((files) => notInstalled(first.report, files, around));
       if (why !== undefined) throw new UnusableRunError(why);
       const { imports } = first.report;
       if (!imports) return first;

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../backend/verify/judge/judge.ts';
-import { hasPackages, notDownloaded, notInstalled, notStarted, remedyFor } from '../../backend/verify/judge/not-installed.ts';
+import { notDownloaded, notInstalled, notStarted, packagePlace, remedyFor } from '../../backend/verify/judge/not-installed.ts';
 import type { TestResult } from '../../backend/verify/runners/test-report.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -10,7 +10,7 @@ const filesOf = (texts: Readonly<Record<string, string>>) => ({ paths: new Set(O
 const failed = (id: string, message: string): TestResult => ({ id, kind: 'container', status: 'failed', message });
 
 /** Of a project whose packages are there, or that asks for none. */
-const PACKAGES = { hasPackages: true };
+const PACKAGES = { packages: 'node_modules' } as const;
 
 const ASKING = filesOf({
   'pyproject.toml': '[project]\nname = "acme-shop"\ndependencies = ["PyYAML>=6", "python-dateutil"]\n[dependency-groups]\ntest = ["typeguard", "tornado>=6"]\n',
@@ -77,7 +77,7 @@ describe('a JavaScript project without its packages', () => {
   const project = (lockFile: string) => filesOf({
     'package.json': '{"scripts":{"test":"pnpm lint && c8 vitest run"},"devDependencies":{"vitest":"4","@acme/assert":"1"}}', [lockFile]: '',
   });
-  const NONE = { hasPackages: false };
+  const NONE = { packages: 'nowhere' } as const;
 
   it.each([
     ['pnpm-lock.yaml', 'pnpm install'], ['yarn.lock', 'yarn install'], ['bun.lock', 'bun install'], ['package-lock.json', 'npm ci'], ['README.md', 'npm install'],
@@ -94,7 +94,7 @@ describe('a JavaScript project without its packages', () => {
   });
 
   it.each([
-    ['whose packages are there', 'sh: 1: vitest: not found', { hasPackages: true }],
+    ['whose packages are there', 'sh: 1: vitest: not found', PACKAGES],
     ['that lacks a program of another kind', 'sh: 1: tox: not found', NONE],
     ['that lacks a module of its own', "Error: Cannot find module './build/index.js'", NONE],
     ['whose tests fail', 'AssertionError: 1 != 2', NONE],
@@ -109,12 +109,19 @@ describe('a JavaScript project without its packages', () => {
     expect(notInstalled({ results: [failed('test/a.test.js', "Cannot find package 'ledger' imported from /work/test/a.test.js")] }, project('yarn.lock'), NONE)).toBeUndefined();
   });
 
+  it('is told what to do where they are archives', () => {
+    expect(notStarted('sh: 1: vitest: not found', project('yarn.lock'), { packages: 'archives' })).toContain('"nodeLinker: node-modules" into .yarnrc.yml');
+  });
+
   it('has packages where a folder above has them', async () => {
     const folder = await temporaryFolder();
-    await mkdir(path.join(folder, 'packages', 'one'), { recursive: true });
-    expect(hasPackages(path.join(folder, 'packages', 'one'))).toBe(false);
+    const one = path.join(folder, 'packages', 'one');
+    await mkdir(one, { recursive: true });
+    expect(packagePlace(one)).toBe('nowhere');
     await mkdir(path.join(folder, 'node_modules'));
-    expect(hasPackages(path.join(folder, 'packages', 'one'))).toBe(true);
+    expect(packagePlace(one)).toBe('node_modules');
+    await writeFile(path.join(folder, '.pnp.cjs'), '');
+    expect(packagePlace(one)).toBe('archives');
   });
 });
 

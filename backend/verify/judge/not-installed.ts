@@ -30,13 +30,19 @@ const ASKS = /(?:^|\/)(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|
 
 type Files = Pick<SnapshotFiles, 'paths' | 'text'>;
 
+/** Where packages of Node are: in a folder that Node looks into, in archives that Yarn's Plug'n'Play has Node read, which tests in a copy cannot, or nowhere. */
+export type PackagePlace = 'node_modules' | 'archives' | 'nowhere';
+
+interface Around {
+  readonly packages: PackagePlace;
+}
+
 /**
  * Why the tests cannot tell anything of this project yet, and what to do: a sentence or two. Undefined if they can, or if something else is the
  * matter. A module counts as one that an install brings if the project asks for it and does not have it; where one does, others that the
  * project does not have count, too.
- * @param hasPackages whether packages of Node are there to be found (`hasPackages`)
  */
-export function notInstalled({ results }: TestReport, files: Files, { hasPackages }: { readonly hasPackages: boolean }): string | undefined {
+export function notInstalled({ results }: TestReport, files: Files, { packages: place }: Around): string | undefined {
   const failing = results.filter(({ kind, status }) => kind === 'container' && status === 'failed').map(({ message = '' }) => message);
   // Without these modules, some packages of a Go project are built and others are not.
   if (failing.some((message) => NO_GO_MODULE.test(message))) return 'Modules that go.mod names are not on this machine, so that tests cannot be built: run "go mod download".';
@@ -45,7 +51,7 @@ export function notInstalled({ results }: TestReport, files: Files, { hasPackage
   if (failing.every((message) => NO_GO_SUM.test(message))) return 'No test could be built, since go.sum lacks modules: run "go mod tidy".';
   const submodule = emptySubmodules(files).find((folder) => failing.every((message) => message.includes(folder)));
   if (submodule !== undefined) return `No test could be loaded: the submodule ${submodule} is not checked out. Run "git submodule update --init".`;
-  const packages = hasPackages ? undefined : packagesOf(files);
+  const packages = packagesOf(files, place);
   if (packages && failing.every((message) => packages.names.has(NO_PACKAGE.exec(message)?.[1] ?? ''))) return packages.sentence;
   const gems = failing.map((message) => gemIn(message, files));
   if (gems.every((gem) => gem !== undefined)) return `No test could be loaded: ${withoutGems(gems)}`;
@@ -59,10 +65,10 @@ export function notInstalled({ results }: TestReport, files: Files, { hasPackage
 }
 
 /** The same of tests that were not even started. @param said what the command printed */
-export function notStarted(said: string, files: Files, { hasPackages }: { readonly hasPackages: boolean }): string | undefined {
+export function notStarted(said: string, files: Files, { packages: place }: Around): string | undefined {
   const gem = gemIn(said, files);
   if (gem !== undefined) return withoutGems([gem]);
-  const packages = hasPackages ? undefined : packagesOf(files);
+  const packages = packagesOf(files, place);
   const [program, name] = [NO_PROGRAM, NO_PACKAGE].map((words) => words.exec(said)?.[1]);
   const isLacking = (program !== undefined && packages?.programs.has(program)) || (name !== undefined && packages?.names.has(name));
   return isLacking ? packages?.sentence : undefined;
@@ -79,12 +85,16 @@ function withoutGems(gems: readonly string[]): string {
   return `${listed(names)} ${names.length > 1 ? 'are' : 'is'} not installed. Run "bundle install", or install ${names.length > 1 ? 'them' : 'it'} with "gem install".`;
 }
 
-/** Whether Node finds packages from a folder (absolute), as it looks for them in the folders above, too. */
-export function hasPackages(folder: string): boolean {
-  if (['node_modules', '.pnp.cjs', '.pnp.js'].some((name) => existsSync(path.join(folder, name)))) return true;
+/** Where the packages for a folder (absolute) are: Node looks for them in the folders above, too. */
+export function packagePlace(folder: string): PackagePlace {
+  const has = (name: string): boolean => existsSync(path.join(folder, name));
+  if (['.pnp.cjs', '.pnp.js'].some(has)) return 'archives';
+  if (has('node_modules')) return 'node_modules';
   const above = path.dirname(folder);
-  return above !== folder && hasPackages(above);
+  return above === folder ? 'nowhere' : packagePlace(above);
 }
+
+const IN_ARCHIVES = 'The packages of this project are archives of Yarn\'s Plug\'n\'Play, which tests in a copy of the project cannot read: write "nodeLinker: node-modules" into .yarnrc.yml and run "yarn install".';
 
 interface Packages {
   readonly names: ReadonlySet<string>;
@@ -93,14 +103,15 @@ interface Packages {
   readonly sentence: string;
 }
 
-/** The packages that a JavaScript project asks for, and how a person gets them. Undefined if it asks for none. */
-function packagesOf({ paths, text }: Files): Packages | undefined {
+/** The packages that a JavaScript project asks for, and how a person gets them. Undefined if it asks for none, or if they are where Node looks. */
+function packagesOf({ paths, text }: Files, place: PackagePlace): Packages | undefined {
+  if (place === 'node_modules') return undefined;
   const asked = packageIn(text('package.json'));
   const names = new Set(Object.keys({ ...asked?.dependencies, ...asked?.devDependencies }));
   if (names.size === 0) return undefined;
   const programs = new Set([...names, ...Object.values(asked?.scripts ?? {}).flatMap((script) => script.split(/[\s;&|()]+/))]);
   const [, install = 'npm install'] = Object.entries(LOCK_FILES).find(([file]) => paths.has(file)) ?? [];
-  return { names, programs, sentence: `The packages of this project are not installed: run "${install}".` };
+  return { names, programs, sentence: place === 'archives' ? IN_ARCHIVES : `The packages of this project are not installed: run "${install}".` };
 }
 
 interface Missing {
