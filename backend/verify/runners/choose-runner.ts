@@ -30,10 +30,20 @@ export interface ChosenRunner extends Omit<CommandParts, 'tests'> {
 export async function chooseRunner(test: TestCommand, workspace: string): Promise<ChosenRunner | undefined> {
   const command = await expandScripts(test.command, workspace);
   const named = test.reports === undefined ? test.runner : 'custom';
-  const runner = named === undefined ? (RUNNERS.find(({ understands }) => understands(command)) ?? exitCode) : RUNNERS.find(({ name }) => name === named);
+  const runner = named === undefined ? (runnersOf(command)[0] ?? exitCode) : RUNNERS.find(({ name }) => name === named);
   if (runner === undefined) return undefined;
   const { tests, ...rest } = commandParts(command, runner.understands, runner.keepsOneReport !== true);
   return { runner, command: withoutCoverage(tests, runner), ...rest };
+}
+
+/** The runners that can read results of a command in which scripts are expanded: the one that it starts first comes first. */
+export function runnersOf(command: string): readonly TestRunner[] {
+  const parts = simpleCommands(command).map(({ words }) => command.slice(words[0]?.start, words.at(-1)?.end));
+  const placeOf = ({ understands, isSure = understands }: TestRunner): number => {
+    const place = parts.findIndex((part) => isSure(part));
+    return place < 0 ? parts.length : place;
+  };
+  return RUNNERS.filter(({ understands }) => understands(command)).sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Without the program that measures coverage around a runner: it takes time, and fails below a threshold. */

@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { runnersOf } from './choose-runner.ts';
+import { expandScripts, scriptCommand, testScripts } from './package-scripts.ts';
 import { isOwnFolder, ProjectFolder } from './project-folder.ts';
 import { RUNNERS } from './runners.ts';
 import { shellWord } from '../sandbox/shell-quote.ts';
@@ -30,16 +32,37 @@ export async function findTestCommands(workspace: string): Promise<readonly Foun
   const found: FoundTests[] = [];
   for (const relative of await projectFolders(workspace)) {
     const folder = new ProjectFolder(path.join(workspace, relative));
-    for (const runner of RUNNERS) {
-      if (runner.buildsFoldersBelow && found.some((outer) => outer.runner === runner.name && isBelow(relative, outer.folder))) continue;
-      for (const command of await runner.detect(folder)) {
-        const inFolder = relative === '' ? command : `cd ${shellWord(relative)} && ${command}`;
-        found.push({ command: inFolder, runner: runner.name, folder: relative });
-      }
+    const here: DetectedTests[] = [];
+    for (const { name: runner, buildsFoldersBelow, detect } of RUNNERS) {
+      if (buildsFoldersBelow && found.some((outer) => outer.runner === runner && isBelow(relative, outer.folder))) continue;
+      here.push(...(await detect(folder)).map((command) => ({ command, runner })));
     }
+    for (const { command, runner } of await inOrderOfScripts(here, folder))
+      found.push({ command: relative === '' ? command : `cd ${shellWord(relative)} && ${command}`, runner, folder: relative });
   }
   return found;
 }
+
+type DetectedTests = Omit<FoundTests, 'folder'>;
+
+/**
+ * Runners are tried in an order that says nothing of a package: which of its scripts are the likeliest is told by their names, and of one
+ * script by what it starts first. What no script runs stays where it is.
+ */
+async function inOrderOfScripts(detected: readonly DetectedTests[], folder: ProjectFolder): Promise<readonly DetectedTests[]> {
+  const file = await folder.packageFile();
+  const order: string[] = [];
+  for (const script of file ? testScripts(file) : []) {
+    const command = scriptCommand(script);
+    const expanded = await expandScripts(command, folder.folder);
+    order.push(...runnersOf(expanded).flatMap(({ name: runner }) => [command, expanded].map((text) => keyOf({ command: text, runner }))));
+  }
+  const placeOf = (tests: DetectedTests): number => order.indexOf(keyOf(tests));
+  const ordered = detected.filter((tests) => placeOf(tests) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
+  return detected.map((tests) => (placeOf(tests) < 0 ? tests : (ordered.shift() ?? tests)));
+}
+
+const keyOf = ({ command, runner }: DetectedTests): string => JSON.stringify([command, runner]);
 
 /** The likeliest of `findTestCommands`, or undefined if no known runner is used there. */
 export async function findTestCommand(workspace: string): Promise<FoundTests | undefined> {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { expandScripts, testScripts } from './package-scripts.ts';
+import { expandScripts, scriptCommand, testScripts } from './package-scripts.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import type { RunToPrepare } from './test-runner.ts';
 import { programUses, simpleCommands, withEdits, type Edit } from './shell-words.ts';
@@ -14,7 +14,7 @@ export async function scriptCommands(folder: ProjectFolder, runner: JavaScriptRu
   if (!found) return [];
   const commands: string[] = [];
   for (const script of testScripts(found)) {
-    const command = `npm ${script === 'test' ? 'test' : `run ${script}`}`;
+    const command = scriptCommand(script);
     const expanded = await expandScripts(command, folder.folder);
     // A script that is a single program is used directly: it is shorter, and the package manager adds nothing.
     if (understandsProgram(expanded, runner)) commands.push(simpleCommands(expanded).length === 1 ? expanded : command);

@@ -6,7 +6,7 @@ import { guardOfTests, nodeOption, withNodeOptions } from './javascript-guard.ts
 import { binFolders, withOptions } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';
 import { nodeTestReporter } from './node-test-reporter.ts';
-import { expandScripts, testScripts } from './package-scripts.ts';
+import { expandScripts, scriptCommand, testScripts } from './package-scripts.ts';
 import { checkWatch, signedReport } from './python-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
@@ -30,7 +30,7 @@ export const nodeTest: TestRunner<'node-test'> = {
     const found = await folder.packageFile();
     const commands: string[] = [];
     for (const script of found ? testScripts(found) : []) {
-      const command = `npm ${script === 'test' ? 'test' : `run ${script}`}`;
+      const command = scriptCommand(script);
       const expanded = await expandScripts(command, folder.folder);
       // A script that is a single program is used directly: `npm test` takes a third of a second more and adds nothing.
       if (await startsTests(expanded, folder)) commands.push(simpleCommands(expanded).length === 1 ? expanded : command);
@@ -42,6 +42,7 @@ export const nodeTest: TestRunner<'node-test'> = {
   },
 
   understands: (command) => programUses(command, ['node', ...BORP]).length > 0,
+  isSure: saysTest,
   configuration: [/(^|\/)node\.config\.json$/, /(^|\/)\.borp\.ya?ml$/],
 
   async prepare(run) {
@@ -79,12 +80,16 @@ const reportedByBorp = (command: string, reporter: string): string => withOption
 
 const NODE_TEST = /['"]node:test['"]/;
 
+const wordsForNode = (command: string): readonly string[] => programUses(command, ['node']).flatMap((use) => use.arguments.map(({ text }) => text));
+
+function saysTest(command: string): boolean {
+  return programUses(command, BORP).length > 0 || wordsForNode(command).includes('--test');
+}
+
 /** Whether a command has Node run tests: by `--test`, by borp, or by a file that has or loads some, which run when it is started. */
 async function startsTests(command: string, folder: ProjectFolder): Promise<boolean> {
-  if (programUses(command, BORP).length > 0) return true;
-  const words = programUses(command, ['node']).flatMap((use) => use.arguments.map(({ text }) => text));
-  if (words.includes('--test')) return true;
-  for (const word of words.filter((text) => !text.startsWith('-'))) if (await hasTests(word, folder)) return true;
+  if (saysTest(command)) return true;
+  for (const word of wordsForNode(command).filter((text) => !text.startsWith('-'))) if (await hasTests(word, folder)) return true;
   return false;
 }
 

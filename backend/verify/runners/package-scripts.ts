@@ -71,6 +71,9 @@ export function testScripts({ scripts }: PackageFile): readonly string[] {
     .sort((a, b) => rank(a) - rank(b));
 }
 
+/** How npm is told to run a script. */
+export const scriptCommand = (name: string): string => `npm ${name === 'test' ? 'test' : `run ${name}`}`;
+
 /** The script whose coverage a script measures. */
 function measuredBy(text: string): string | undefined {
   const [only, ...others] = simpleCommands(text);

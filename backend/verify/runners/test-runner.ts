@@ -16,6 +16,8 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
   readonly buildsFoldersBelow?: boolean;
   /** Whether this runner can read the results of `command`, in which scripts of `package.json` are expanded. */
   understands(command: string): boolean;
+  /** Whether a command that it understands runs tests for sure. Absent if each does. */
+  isSure?(command: string): boolean;
   /** The files that configure this runner (paths relative to the workspace, in lower case). An answer may not change them. */
   readonly configuration: readonly RegExp[];
   /** Why a change passes at most, and is never verified, such as `WRITABLE_REPORT`. Absent if it can be. */

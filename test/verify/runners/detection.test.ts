@@ -15,7 +15,22 @@ describe('the ways to run the tests of a project', () => {
     [
       'several scripts, with what has to be built before',
       { 'package.json': scripts({ 'test:unit': 'jest', test: 'npm run lint && mocha', lint: 'x', pretest: 'tsc', 'test:watch': 'jest' }) },
-      ['jest: jest', 'mocha: npm test'],
+      ['mocha: npm test', 'jest: jest'],
+    ],
+    [
+      'the script that is called test before one for a part of the tests, whatever runs them',
+      { 'package.json': scripts({ 'test:jest': 'jest tests_jest', test: 'nyc mocha --recursive tests' }) },
+      ['mocha: nyc mocha --recursive tests', 'jest: jest tests_jest'],
+    ],
+    [
+      'what a script starts first before what it starts later',
+      { 'package.json': scripts({ test: 'node build.js && npm run unit && jest test/jest', unit: 'borp' }) },
+      ['node-test: npm test', 'jest: npm test', 'node-test: borp'],
+    ],
+    [
+      'a package beside a project of another language, which is tried first',
+      { 'go.mod': '', 'a_test.go': '', 'package.json': scripts({ test: 'node --test' }) },
+      ['go: go test ./...', 'node-test: node --test'],
     ],
     ['jest in an application', { 'package.json': scripts({ test: 'react-scripts test' }) }, ['jest: react-scripts test']],
     ["Node's runner, started by borp", { 'package.json': scripts({ test: 'npm run lint && npm run unit', unit: 'borp --timeout=9000', lint: 'x' }) }, ['node-test: npm test', 'node-test: borp --timeout=9000']],
@@ -158,6 +173,9 @@ describe('the runner of a command', () => {
     ['cmake --build b && (cd b && ctest -j4)', 'ctest'],
     ['node --test', 'node-test'],
     ['npx borp --coverage', 'node-test'],
+    ['borp && jest test/jest', 'node-test'],
+    ['node build.js && jest', 'jest'],
+    ['mocha && vitest run', 'mocha'],
     ["ts-mocha -p test/tsconfig.json 'test/**/*.spec.ts'", 'mocha'],
     ['npm test', 'pytest'],
     ['npm run -s chain', 'mocha'],
