@@ -102,6 +102,23 @@ describe('the report of', () => {
     ]);
   });
 
+  it('node-tap has tests that were not begun as failed, by their own names', () => {
+    const text = `    # Subtest: waits
+        not ok 1 - test unfinished
+        1..1
+    not ok 1 - waits # time=55.89ms
+
+    not ok 2 - child test left in queue: t.test adds
+    1..1
+    # test count(2) != plan(1)
+not ok 1 - test/list.test.js # time=203.94ms
+
+# time=640.2ms
+`;
+    expect(summary(reportOfTap(text, '/c'))).toEqual(['failed test/list.test.js > waits', 'failed test/list.test.js > adds']);
+    expect(() => reportOfTap(text.replace('not ok 2', 'ok 2'), '/c')).toThrow(ReportError);
+  });
+
   it.each([
     ['is cut off', TAP.replace(/# time=6412.*\n/, '')],
     ['has other points than its plan', TAP.replace('        1..2', '        1..3')],
