@@ -1,17 +1,26 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { expandScripts, scriptCommand, testScripts } from './package-scripts.ts';
-import type { ProjectFolder } from './project-folder.ts';
+import type { PackageFile, ProjectFolder } from './project-folder.ts';
 import type { RunToPrepare } from './test-runner.ts';
 import { programUses, simpleCommands, withEdits, type Edit } from './shell-words.ts';
 
 /**
  * The commands by which a package runs this runner: its test scripts, or else `fallback` if the package depends on the runner and has no
- * other test script.
+ * other test script, or if it is a project of Nx that configures the runner: Nx runs that without a script.
  */
 export async function scriptCommands(folder: ProjectFolder, runner: JavaScriptRunner): Promise<readonly string[]> {
   const found = await folder.packageFile();
-  if (!found) return [];
+  const commands = found ? await commandsOfPackage(found, folder, runner) : [];
+  const { configuredBy } = runner;
+  const isOfNx = commands.length === 0 && configuredBy !== undefined && (await folder.has(NX_PROJECT));
+  return isOfNx && (await folder.hasFile(configuredBy.name, configuredBy)) ? [runner.fallback] : commands;
+}
+
+/** The file by which Nx knows a project. */
+export const NX_PROJECT = 'project.json';
+
+async function commandsOfPackage(found: PackageFile, folder: ProjectFolder, runner: JavaScriptRunner): Promise<readonly string[]> {
   const commands: string[] = [];
   for (const script of testScripts(found)) {
     const command = scriptCommand(script);
@@ -38,6 +47,8 @@ export interface JavaScriptRunner {
   /** The npm packages of the programs. */
   readonly packages: readonly string[];
   readonly fallback: string;
+  /** The file in a project's own folder that configures the runner, and what its text says. */
+  readonly configuredBy?: { readonly name: RegExp; readonly text: RegExp };
 }
 
 export function understandsProgram(command: string, { programs }: Pick<JavaScriptRunner, 'programs'>): boolean {

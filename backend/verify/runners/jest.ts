@@ -1,20 +1,25 @@
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { withNodeOptions } from './javascript-guard.ts';
-import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
+import { binFolders, NX_PROJECT, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { parseJestReport } from './jest-report.ts';
 import { JEST_IN_WORKERS, JEST_WITNESS } from './jest-witness.ts';
 import type { TestRunner } from './test-runner.ts';
 import { witnessedRun } from './witnessed-run.ts';
 
 /** `react-scripts test` passes its options to jest. */
-const JEST: JavaScriptRunner = { programs: ['jest', 'react-scripts'], packages: ['jest', 'react-scripts'], fallback: 'jest' };
+const JEST: JavaScriptRunner = {
+  programs: ['jest', 'react-scripts'],
+  packages: ['jest', 'react-scripts'],
+  fallback: 'jest',
+  configuredBy: { name: /^jest\.config\.\w+$/, text: /\S/ },
+};
 
 const MAIN = /[\\/](?:jest(?:-cli)?(?:\.[cm]?js)?(?:[\\/]|$)|react-scripts[\\/]scripts[\\/]test)/;
 
 /** jest, read from its own JSON. Its main process signs that; tests run in workers, which are witnesses (`witness-guard.ts`). */
 export const jest: TestRunner<'jest'> = {
   name: 'jest',
-  manifests: ['package.json'],
+  manifests: ['package.json', NX_PROJECT],
   idRoot: 'file',
   keepsOneReport: true,
   detect: (folder) => scriptCommands(folder, JEST),

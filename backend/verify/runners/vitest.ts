@@ -1,5 +1,5 @@
 import { guardOfTests, withNodeOptions } from './javascript-guard.ts';
-import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
+import { binFolders, NX_PROJECT, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { parseJestReport } from './jest-report.ts';
 import { checkWatch } from './python-report.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
@@ -8,7 +8,12 @@ import type { TestRunner } from './test-runner.ts';
 import { VITEST_WITNESS } from './vitest-witness.ts';
 import { witnessedRun } from './witnessed-run.ts';
 
-const VITEST: JavaScriptRunner = { programs: ['vitest'], packages: ['vitest'], fallback: 'vitest run' };
+const VITEST: JavaScriptRunner = {
+  programs: ['vitest'],
+  packages: ['vitest'],
+  fallback: 'vitest run',
+  configuredBy: { name: /^vite(?:st)?\.config\.\w+$/, text: /vitest|\btest\s*:/ },
+};
 
 const MAIN = /[\\/]vitest(?:\.[cm]?js)?(?:[\\/]|$)/;
 
@@ -19,7 +24,7 @@ const MAIN = /[\\/]vitest(?:\.[cm]?js)?(?:[\\/]|$)/;
  */
 export const vitest: TestRunner<'vitest'> = {
   name: 'vitest',
-  manifests: ['package.json'],
+  manifests: ['package.json', NX_PROJECT],
   idRoot: 'file',
   keepsOneReport: true,
   detect: (folder) => scriptCommands(folder, VITEST),

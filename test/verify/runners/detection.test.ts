@@ -32,6 +32,17 @@ describe('the ways to run the tests of a project', () => {
       { 'go.mod': '', 'a_test.go': '', 'package.json': scripts({ test: 'node --test' }) },
       ['go: go test ./...', 'node-test: node --test'],
     ],
+    [
+      'projects of Nx, which have no scripts',
+      {
+        'package.json': scripts({ test: 'nx run-many -t test' }, { vitest: '4', jest: '30' }),
+        'libs/core/project.json': '{}', 'libs/core/vite.config.mts': 'export default { test: { environment: "node" } };',
+        'libs/shop/project.json': '{}', 'libs/shop/package.json': '{}', 'libs/shop/jest.config.ts': 'export default {};',
+        'libs/site/project.json': '{}', 'libs/site/vite.config.ts': 'export default {};',
+        'libs/plain/jest.config.ts': 'export default {};',
+      },
+      ['vitest: cd libs/core && vitest run', 'jest: cd libs/shop && jest'],
+    ],
     ['jest in an application', { 'package.json': scripts({ test: 'react-scripts test' }) }, ['jest: react-scripts test']],
     ["Node's runner, started by borp", { 'package.json': scripts({ test: 'npm run lint && npm run unit', unit: 'borp --timeout=9000', lint: 'x' }) }, ['node-test: npm test', 'node-test: borp --timeout=9000']],
     ['pytest by its file', { 'pytest.ini': '' }, ['pytest: python3 -m pytest']],
