@@ -21,12 +21,12 @@ const MAX_FOLDERS = 200;
 
 const MANIFESTS = [...new Set(RUNNERS.flatMap(({ manifests }) => manifests))];
 
-/** Folders of examples, documentation and benchmarks. */
-const ASIDE = /(^|\/)(docs?|examples?|demos?|samples?|playgrounds?|website|benchmarks?|bench)(\/|$)/i;
+/** Folders of examples, documentation and benchmarks, and of tests of the whole, which are slow and want more than the project. */
+const ASIDE = /(^|\/)(docs?|examples?|demos?|samples?|playgrounds?|website|benchmarks?|bench|e2e|integration(?:-?tests?)?)(\/|$)/i;
 
 /**
  * The test commands of `workspace` (absolute), the likeliest first: those of the workspace itself, then those of projects inside it, and
- * those of its examples last. Reads files only and runs nothing.
+ * those of its examples and the like last. Reads files only and runs nothing.
  */
 export async function findTestCommands(workspace: string): Promise<readonly FoundTests[]> {
   const found: FoundTests[] = [];
@@ -76,7 +76,7 @@ export function testsAround(path: string, packages: readonly FoundTests[]): Foun
 
 const isBelow = (folder: string, outer: string): boolean => outer === '' || folder === outer || folder.startsWith(`${outer}/`);
 
-/** The workspace itself (empty) and the projects inside it, outer ones first and examples last; relative, with forward slashes. */
+/** The workspace itself (empty) and the projects inside it, outer ones first and those of `ASIDE` last; relative, with forward slashes. */
 async function projectFolders(workspace: string): Promise<readonly string[]> {
   const folders = [''];
   for (const [index, relative] of folders.entries()) {

@@ -43,6 +43,11 @@ describe('the ways to run the tests of a project', () => {
       },
       ['vitest: cd libs/core && vitest run', 'jest: cd libs/shop && jest'],
     ],
+    [
+      'those of packages before tests of the whole',
+      { 'e2e/package.json': scripts({ test: 'jest' }), 'integration-tests/package.json': scripts({ test: 'jest' }), 'packages/core/package.json': scripts({ test: 'mocha' }) },
+      ['mocha: cd packages/core && mocha', 'jest: cd e2e && jest', 'jest: cd integration-tests && jest'],
+    ],
     ['jest in an application', { 'package.json': scripts({ test: 'react-scripts test' }) }, ['jest: react-scripts test']],
     ["Node's runner, started by borp", { 'package.json': scripts({ test: 'npm run lint && npm run unit', unit: 'borp --timeout=9000', lint: 'x' }) }, ['node-test: npm test', 'node-test: borp --timeout=9000']],
     ['pytest by its file', { 'pytest.ini': '' }, ['pytest: python3 -m pytest']],
