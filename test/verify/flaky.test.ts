@@ -14,12 +14,19 @@ describe('two runs of the same code', () => {
     expect([...found].sort()).toEqual(['b', 'c', 'd', 'e']);
   });
 
+  it('tell of no test that failed in one and was hidden in the other by its file, which broke off', () => {
+    const [whole, cut] = [report('✗ f > a', '✓ f > b', '✗ g > c'), report('✗ [f]')];
+    expect([...differing(whole, cut)].sort()).toEqual(['f', 'f > b', 'g > c']);
+    expect([...differing(cut, whole)].sort()).toEqual(['f', 'f > b', 'g > c']);
+  });
+
   const rows: [name: string, before: string[], first: string[], second: string[], verified: boolean, flaky: string[]][] = [
     ['the same twice', ['✗ a', '✓ b'], ['✓ a', '✓ b'], ['✓ a', '✓ b'], true, []],
     ['one that passed before fails in the first run only', ['✗ a', '✓ b'], ['✓ a', '✗ b'], ['✓ a', '✓ b'], true, ['b']],
     ['one that passed before fails in the second run only', ['✗ a', '✓ b'], ['✓ a', '✓ b'], ['✓ a', '✗ b'], true, ['b']],
     ['one that passed before fails in both', ['✗ a', '✓ b'], ['✓ a', '✗ b'], ['✓ a', '✗ b'], false, []],
     ['one that passed before is missing in the second run', ['✗ a', '✓ b'], ['✓ a', '✓ b'], ['✓ a'], true, ['b']],
+    ['one that passed before fails once, and is hidden by its file in the other', ['✗ a', '✓ f > b'], ['✓ a', '✗ f > b'], ['✓ a', '✗ [f]'], false, []],
     ['one that was to be mended is made random', ['✗ a', '✗ c'], ['✓ a', '✓ c'], ['✓ a', '✗ c'], false, []],
     ['one that was to be mended is made random, the other way', ['✗ a', '✗ c'], ['✓ a', '✗ c'], ['✓ a', '✓ c'], false, []],
     ['one that was to be mended is skipped once', ['✗ a'], ['✓ a'], ['- a'], false, []],

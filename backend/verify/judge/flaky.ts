@@ -1,10 +1,19 @@
-import { byId, type JudgedRun } from './judge.ts';
+import { byId, isInside, type JudgedRun } from './judge.ts';
 import type { TestReport, TestResult } from '../runners/test-report.ts';
 
-/** Ids of tests that ended differently in two runs of the same code. */
+/**
+ * Ids of tests that ended differently in two runs of the same code. One that failed, and is missing in the other run because its file broke off there, such as
+ * at a limit of time, has not passed in either.
+ */
 export function differing(first: TestReport, second: TestReport): ReadonlySet<string> {
   const [a, b] = [byId(first), byId(second)];
-  return new Set([...a.keys(), ...b.keys()].filter((id) => a.get(id)?.status !== b.get(id)?.status));
+  return new Set([...a.keys(), ...b.keys()].filter((id) => a.get(id)?.status !== b.get(id)?.status
+    && !failsAndIsHidden(a.get(id), b.get(id), second) && !failsAndIsHidden(b.get(id), a.get(id), first)));
+}
+
+function failsAndIsHidden(one: TestResult | undefined, other: TestResult | undefined, { results }: TestReport): boolean {
+  return one?.kind === 'test' && one.status === 'failed' && other === undefined
+    && results.some(({ id, kind, status, hidesAll }) => kind === 'container' && status === 'failed' && (hidesAll || isInside(one.id, id)));
 }
 
 export interface SettledRuns extends JudgedRun {

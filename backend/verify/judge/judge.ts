@@ -202,7 +202,7 @@ export function byId(report: TestReport): ReadonlyMap<string, TestResult> {
   return new Map(report.results.map((result) => [result.id, result]));
 }
 
-const isInside = (id: string, container: string): boolean => id.startsWith(container + ID_SEPARATOR);
+export const isInside = (id: string, container: string): boolean => id.startsWith(container + ID_SEPARATOR);
 
 /** Whether a test was missing before because its container failed. */
 function isNewIn(failingContainers: readonly TestResult[], id: string, old: TestResult | undefined): boolean {
