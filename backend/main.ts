@@ -41,6 +41,7 @@ import { SendableFiles } from './suggest/sendable-files.ts';
 import { Suggester } from './suggest/suggester.ts';
 import type { Demonstration } from './simulator/demonstration.ts';
 import { TrainingManager } from './train/trainings/training-manager.ts';
+import { testsRunBy } from './verify/runners/fan-out.ts';
 import { likelyCommands } from './verify/runners/likely-commands.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
 import { parsePatch } from './verify/patch/parse-patch.ts';
@@ -116,6 +117,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     caller,
     checker: {
       findTestCommands: maker.findTestCommands,
+      testsRunBy,
       likelyCommands,
       runnerOf: maker.runnerOf,
       sandboxAvailability: maker.sandboxAvailability,

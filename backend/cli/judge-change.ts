@@ -10,6 +10,7 @@ import { PatchNotApplicableError } from '../verify/patch/apply-patch.ts';
 import type { ReadChange } from '../verify/patch/change-draft.ts';
 import { parseDiffFile } from '../verify/patch/diff-file.ts';
 import type { TestCommand } from '../verify/runners/choose-runner.ts';
+import { testsRunBy } from '../verify/runners/fan-out.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
 import { testsOfChange } from '../verify/runners/tests-beside.ts';
@@ -97,18 +98,22 @@ async function judgeAgainstHead(options: JudgeOptions): Promise<VerifyResult> {
   }
 }
 
-type JudgingTests = TestCommand & Pick<VerifyOptions, 'packages'>;
+type JudgingTests = TestCommand & Pick<VerifyOptions, 'packages' | 'besides'>;
 
 /**
- * The given command, or the likeliest one found in the last commit. Where only packages of a monorepo have tests, those of each package that is changed.
+ * The given command, or those of the changed packages whose tests it runs, or the likeliest one found in the last commit. Where only packages of a monorepo have tests, those of each package that is changed.
  * Uncommitted changes must not choose the tests that judge them.
  * @returns the likeliest first
  * @throws UsageError
  */
 async function testCommands(base: string, { workspace, command, runner, reports, image }: JudgeOptions, changed: readonly string[]): Promise<readonly [JudgingTests, ...JudgingTests[]]> {
   const where = image === undefined ? {} : { image };
-  if (command !== undefined)
+  if (command !== undefined) {
+    const packages = runner === undefined && reports === undefined ? await testsRunBy(command, base) : [];
+    const [first, ...others] = testsOfChange(packages, changed).map((tests) => ({ command: tests.command, runner: tests.runner, packages, besides: [command], ...where }));
+    if (first) return [first, ...others];
     return [{ command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where }];
+  }
   const likely = (await findTestCommands(base)).filter((test) => runner === undefined || test.runner === runner);
   const ofPackages = likely[0]?.folder === '' ? [] : testsOfChange(likely, changed);
   const [first, ...others] = (ofPackages.length > 0 ? ofPackages : likely.slice(0, 1)).map((found) => ({ command: found.command, runner: found.runner, packages: likely, ...where }));

@@ -12,6 +12,8 @@ import type { TriedTests } from '../verify/try-tests.ts';
 export interface Checker {
   /** The ways to run the workspace's tests that its files suggest, the most likely first. */
   findTestCommands(workspace: string): Promise<readonly FoundTests[]>;
+  /** The tests of packages that a command runs by itself, such as `turbo run test`. Absent where no command is named by a person. */
+  testsRunBy?(command: string, workspace: string): Promise<readonly FoundTests[]>;
   /** The commands that may be one where none is found, for people to choose from. */
   likelyCommands?(workspace: string): Promise<readonly LikelyCommand[]>;
   /** The runner that reads the results of a command, or undefined where no runner can. */

@@ -13,6 +13,8 @@ export type JudgingCommand = WantedCommand & { readonly runner: string };
 interface WantedCommand extends TestCommand {
   /** What was found in the workspace, if the command was. */
   readonly packages?: readonly FoundTests[];
+  /** The person's own command, if it runs the tests of packages and this is one of theirs. */
+  readonly besides?: readonly string[];
 }
 
 /** What chooses between the tests of several packages. */
@@ -36,10 +38,10 @@ export const pathsOf = (context: { readonly pieces: readonly { readonly path: st
  * @returns undefined if no test is to be run, or none was found
  * @throws RunError if no runner can read the results of the request's command
  */
-export async function judgingCommand(request: Asked, checker: Pick<Checker, 'findTestCommands' | 'runnerOf'>, place: Place = {}): Promise<JudgingCommand | undefined> {
+export async function judgingCommand(request: Asked, checker: Pick<Checker, 'findTestCommands' | 'testsRunBy' | 'runnerOf'>, place: Place = {}): Promise<JudgingCommand | undefined> {
   const { workspace, testCommand } = request;
   if (workspace === undefined || testCommand === null) return undefined;
-  const wanted = testCommand === undefined ? await found(workspace, request, checker, place) : named(testCommand, request);
+  const wanted = testCommand === undefined ? await found(workspace, request, checker, place) : (await ofPackage(testCommand, workspace, request, checker, place)) ?? named(testCommand, request);
   if (!wanted) return undefined;
   const test: WantedCommand = { ...wanted, ...(request.testImage !== undefined && { image: request.testImage }) };
   const runner = await checker.runnerOf(test, workspace);
@@ -52,6 +54,14 @@ const named = (command: string, { testRunner, testReports }: Asked): TestCommand
   ...(testRunner !== undefined && { runner: testRunner }),
   ...(testReports !== undefined && { reports: testReports }),
 });
+
+/** Of a command that runs the tests of packages, those of the package that the question is about: they tell of single tests, and it does not. */
+async function ofPackage(command: string, workspace: string, { testRunner, testReports }: Asked, checker: Pick<Checker, 'testsRunBy'>, place: Place): Promise<WantedCommand | undefined> {
+  if (testRunner !== undefined || testReports !== undefined) return undefined;
+  const candidates = (await checker.testsRunBy?.(command, workspace)) ?? [];
+  const first = await chosen(candidates, place);
+  return first && { command: first.command, runner: first.runner, packages: candidates, besides: [command] };
+}
 
 async function found(workspace: string, { testRunner, testReports }: Asked, checker: Pick<Checker, 'findTestCommands'>, place: Place): Promise<WantedCommand | undefined> {
   const candidates = await checker.findTestCommands(workspace);

@@ -5,7 +5,7 @@ import { BaseTests, bothDone, onBase, runnerOf, type Base, type BaseTestsOptions
 import type { BaseRun } from './judge/base-run-cache.ts';
 import type { ChosenRunner } from './runners/choose-runner.ts';
 import type { FoundTests } from './runners/find-tests.ts';
-import { testsBeside, type TestsBeside } from './runners/tests-beside.ts';
+import { testsBeside, testsOfOthers, type TestsBeside } from './runners/tests-beside.ts';
 import { HeldFiles } from './copies/held-files.ts';
 import { KnownJudgingFiles } from './closure/judging-files.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
@@ -69,6 +69,8 @@ export interface VerifyOptions extends BaseTestsOptions {
   readonly tellsNotRun?: boolean;
   /** The tests that were found in the workspace, if `command` is one of them. Those of other packages that the patch changes count by their exit codes. */
   readonly packages?: readonly FoundTests[];
+  /** Further commands of which the exit code counts, such as the one that runs the tests of all `packages`. Where that is red before and with the patch, the tests of each are run. */
+  readonly besides?: readonly string[];
 }
 
 /** Judges a patch by the project's tests. */
@@ -283,7 +285,7 @@ class Attempt {
     before = withLeftOut(before, this.#options);
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
     const runsGreen = bringsTests || this.#options.nothingFailed === 'run';
-    if (!hasFailures && chosen.checks.length + this.#beside.commands.length === 0 && !runsGreen) return without('refused', nothingToProve(before));
+    if (!hasFailures && chosen.checks.length + this.#beside.commands.length + (this.#options.besides ?? []).length === 0 && !runsGreen) return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
 
@@ -401,10 +403,13 @@ class Attempt {
   /** What the test command does besides its tests, and the tests of other packages that the patch changes. Each check is told in a note. */
   async #runChecks({ tests, apply }: Stage, options?: { readonly compareAll: true }): Promise<readonly CheckOutcome[]> {
     const { commands, leftOut } = this.#beside;
-    const wanted = [...tests.chosen.checks, ...commands];
+    const wanted = [...tests.chosen.checks, ...commands, ...(this.#options.besides ?? [])];
     if (wanted.length > 0) this.#options.onProgress?.('running what else judges the change');
     if (leftOut.length > 0) this.notes.push(`The tests of ${listed(leftOut)} were not run, although the change touches ${leftOut.length === 1 ? 'it' : 'them'}, too.`);
-    const checks = await runChecks(tests, wanted, apply, options);
+    const checks = [...(await runChecks(tests, wanted, apply, options))];
+    // What runs the tests of all packages is red before because of one of them, and says nothing of the others then.
+    const isRed = checks.some(({ command, before, after }) => before !== 'passed' && after !== 'passed' && this.#options.besides?.includes(command));
+    if (isRed) checks.push(...(await runChecks(tests, testsOfOthers(this.#options.command, this.#options.packages ?? []).filter((command) => !wanted.includes(command)), apply, options)));
     this.notes.push(...checkNotes(checks));
     return checks;
   }

@@ -295,6 +295,25 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     expect((await verify(repository)).result).toMatchObject({ outcome: 'verified', command: 'cd packages/b/inner && node --test', notes: [] });
   }, PATIENT_MS);
 
+  it('judges by the tests of the changed package where the command runs those of all, which then counts by its exit code', async () => {
+    const repository = project({
+      'package.json': JSON.stringify({ workspaces: ['a', 'b'], scripts: { test: 'npm test --workspaces' } }),
+      ...Object.fromEntries(['a', 'b'].flatMap((name) => Object.entries(PROJECT).map(([file, text]) => [`${name}/${file}`, file === 'src/add.js' && name === 'b' ? FIXED : text]))),
+      'a/package.json': JSON.stringify({ name: 'a', type: 'module', scripts: { test: 'node --test' } }),
+      'b/package.json': JSON.stringify({ name: 'b', type: 'module', scripts: { test: 'node --test' } }),
+      'b/test/other.test.js': `import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { add } from '../../a/src/add.js';\ntest('others', () => assert.equal(add(0, 0), 0));\n`,
+    });
+    repository.write({ 'a/src/add.js': FIXED });
+    expect((await verify(repository, ['--command', 'npm test'])).result).toMatchObject({
+      outcome: 'verified', command: 'cd a && node --test', notes: ['Besides the tests, "npm test" passes with the change.'],
+    });
+    // It was red before because of the tests of "a".
+    repository.write({ 'a/src/add.js': 'export const add = (a, b) => a + b || 1;\n' });
+    const { result } = await verify(repository, ['--command', 'npm test']);
+    expect(result).toMatchObject({ outcome: 'failed', verified: false });
+    expect(result.reason).toMatch(/^The tests passed, but "cd b && node --test" passed before the change and fails with it\./);
+  }, PATIENT_MS);
+
   // With the real home folder, hidden as for a user: there this machine's Python may lie.
   it.skipIf(!python.isHere)(`judges a Python project (${python.note})`, async () => {
     const repository = project({

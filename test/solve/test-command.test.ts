@@ -35,3 +35,10 @@ it('asks for no files where the workspace itself has tests', async () => {
   };
   expect(await chosenOf([{ command: 'npm test', runner: 'jest', folder: '' }, ...PACKAGES], { about })).toBe('npm test');
 });
+
+it('judges by the tests of one package where the command runs those of all, which then counts by its exit code', async () => {
+  const checker = { findTestCommands: async () => [], testsRunBy: async (command: string) => (command === 'npm test' ? PACKAGES : []), runnerOf: async ({ runner }: { runner?: string }) => runner ?? 'exit-code' };
+  const judging = async (testCommand: string) => await judgingCommand(runRequestSchema.parse({ question: 'why?', workspace: '/w', testCommand }), checker, { about: async () => ['packages/b/x.js'] });
+  expect(await judging('npm test')).toEqual({ command: 'cd packages/b && node-test', runner: 'node-test', packages: PACKAGES, besides: ['npm test'] });
+  expect(await judging('make test')).toEqual({ command: 'make test', runner: 'exit-code' });
+});

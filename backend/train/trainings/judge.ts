@@ -30,7 +30,7 @@ export async function requireJudge(parts: JudgeParts, { workspace, config }: Pic
 export async function projectTests(
   parts: Pick<JudgeParts, 'findTestCommands' | 'runnerOf'>,
   { workspace, config: { tasks: { project, test, image } } }: Pick<Training, 'workspace'> & { readonly config: { readonly tasks: Pick<TrainingConfig['tasks'], 'project' | 'test' | 'image'> } },
-): Promise<Omit<JudgingCommand, 'packages'> | undefined> {
+): Promise<Omit<JudgingCommand, 'packages' | 'besides'> | undefined> {
   if (!project) return undefined;
   try {
     const judging = await judgingCommand({ workspace, testCommand: test?.command, testRunner: test?.runner, testReports: test?.reports, testImage: image }, parts);

@@ -24,6 +24,16 @@ export function testsBeside(command: string, packages: readonly FoundTests[], pa
   return { commands: others.slice(0, MOST).map((one) => one.command), leftOut: others.slice(MOST).map(({ folder }) => folder) };
 }
 
+/** The most packages whose tests are run one by one. */
+const MOST_OTHERS = 20;
+
+/** The likeliest command of each package but the one that `command` tests. */
+export function testsOfOthers(command: string, packages: readonly FoundTests[]): readonly string[] {
+  const own = packages.find((one) => one.command === command)?.folder;
+  const folders = [...new Set(packages.map(({ folder }) => folder))].filter((folder) => folder !== own && folder !== '');
+  return folders.slice(0, MOST_OTHERS).flatMap((folder) => packages.find((one) => one.folder === folder)?.command ?? []);
+}
+
 /** The likeliest tests of each package in which a file (relative to the workspace) is changed, in the order of the files. */
 export function testsOfChange(packages: readonly FoundTests[], paths: readonly string[]): readonly FoundTests[] {
   return [...new Set(paths.flatMap((path) => testsAround(path, packages) ?? []))];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chooseRunner } from '../../../backend/verify/runners/choose-runner.ts';
+import { testsRunBy } from '../../../backend/verify/runners/fan-out.ts';
 import { findTestCommands } from '../../../backend/verify/runners/find-tests.ts';
 import { simpleCommands } from '../../../backend/verify/runners/shell-words.ts';
 import { makeScratch } from '../setup.ts';
@@ -253,5 +254,21 @@ describe('the programs of a command line', () => {
     const [command] = simpleCommands('A=1 env B="2 3" c D=4');
     expect(command?.assignments.map(({ text }) => text)).toEqual(['A=1', 'B=2 3']);
     expect(command?.words.map(({ text }) => text)).toEqual(['c', 'D=4']);
+  });
+});
+
+describe('a command for the packages of a monorepo', () => {
+  it.each([
+    'turbo run test', 'npx turbo test', 'npm test', 'pnpm -r test', 'pnpm run -r test:unit', 'npm run test --workspaces --if-present', 'yarn workspaces foreach -A run test', 'lerna run test --stream',
+    'nx run-many -t test', 'nx run-many --target=test', 'moon run :test',
+  ])('%s runs the tests that they have', async (command) => {
+    await using scratch = await makeScratch();
+    const folder = await scratch.project({ 'package.json': scripts({ test: 'npm run build && turbo run test' }), 'packages/a/package.json': scripts({ test: 'vitest' }) });
+    expect(await testsRunBy(command, folder)).toEqual([{ command: 'cd packages/a && vitest', runner: 'vitest', folder: 'packages/a' }]);
+  });
+
+  it.each(['vitest', 'turbo run build', 'pnpm -r build', 'pnpm --filter a test', 'make test'])('%s is none', async (command) => {
+    await using scratch = await makeScratch();
+    expect(await testsRunBy(command, await scratch.project({ 'package.json': scripts({}), 'packages/a/package.json': scripts({ test: 'vitest' }) }))).toEqual([]);
   });
 });
