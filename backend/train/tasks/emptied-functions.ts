@@ -22,6 +22,7 @@ const NOTHING: Readonly<Record<Language, string>> = {
   rust: 'todo!()',
   java: 'throw new UnsupportedOperationException("not written yet");',
   ruby: 'raise \'not written yet\'',
+  php: 'throw new \\LogicException(\'not written yet\');',
 };
 
 const FUNCTIONS: ReadonlySet<string> = new Set([

@@ -16,7 +16,7 @@ export interface RunOfTests {
 const LOADING_KEY = new RegExp(`(?:^|[\\s{,'"])(${[
   ...['setupFiles', 'setupFilesAfterEnv', 'setupTestFrameworkScriptFile', 'globalSetup', 'globalTeardown', 'require', 'import', 'imports', 'loader', 'node-option'],
   ...['reporter', 'reporters', 'transform', 'testEnvironment', 'environment', 'runner', 'testRunner', 'pool', 'resolver', 'snapshotSerializers', 'snapshotResolver'],
-  ...['snapshotEnvironment', 'preset', 'presets', 'plugins', 'testSequencer', 'sequencer', 'testResultsProcessor', 'extends', 'nodeArguments', 'file', 'dependencyExtractor'],
+  ...['snapshotEnvironment', 'preset', 'presets', 'plugins', 'testSequencer', 'sequencer', 'testResultsProcessor', 'extends', 'nodeArguments', 'file', 'dependencyExtractor', 'bootstrap', 'printerFile'],
 ].join('|')})['"]?\\s*[:=]\\s*`, 'gm');
 const MAX_VALUE = 1_500;
 

@@ -12,7 +12,7 @@ const FRAMEWORKS = new Set([
   ...['@jest/globals', '@jest/expect', '@vitest/expect', 'jest-matcher-utils', 'uvu', 'uvu/assert', 'bun:test'],
   ...['pytest', 'unittest', 'hypothesis', 'nose', 'doctest', 'testing', 'github.com/google/go-cmp/cmp', 'gotest.tools/v3/assert'],
 ]);
-const FRAMEWORK = /^(?:@testing-library\/|github\.com\/(?:stretchr\/testify|onsi\/gomega)|unittest\.|pytest\.|numpy\.testing|org\.(?:junit|assertj|hamcrest))/;
+const FRAMEWORK = /^(?:@testing-library\/|github\.com\/(?:stretchr\/testify|onsi\/gomega)|unittest\.|pytest\.|numpy\.testing|org\.(?:junit|assertj|hamcrest)|PHPUnit\\)/;
 
 /** Whether its names say that it belongs to tests. */
 export const isNamedForTests = (file: string): boolean =>

@@ -3,6 +3,7 @@ import type { Node } from '../syntax/parse.ts';
 import { goTests } from './go-tests.ts';
 import { javascriptTests } from './javascript-tests.ts';
 import { javaTests } from './java-tests.ts';
+import { phpTests } from './php-tests.ts';
 import { pythonTests } from './python-tests.ts';
 import { rubyTests } from './ruby-tests.ts';
 import { rustTests } from './rust-tests.ts';
@@ -19,6 +20,7 @@ const READERS: Readonly<Record<Language, TestReader>> = {
   rust: rustTests,
   java: javaTests,
   ruby: rubyTests,
+  php: phpTests,
 };
 
 /** The tests that a source file contains. `imported`: files whose helpers it imports. */

@@ -1,8 +1,9 @@
 import { readdirSync, type Dirent } from 'node:fs';
 import path from 'node:path';
-import type { CopyTree } from '../files/copy-tree.ts';
+import type { CopyEntry, CopyTree } from '../files/copy-tree.ts';
 import { isInside, lookAt, PlainFolders, realPathOf } from '../files/plain-folders.ts';
 import type { Slices } from '../../common/slices.ts';
+import { composerVersion, isComposerFolder, shareComposerPackages } from './composer-packages.ts';
 
 const PACKAGES = 'node_modules';
 /** Usual folders of Python's virtual environments. Each contains `ENVIRONMENT_MARK`. */
@@ -35,14 +36,17 @@ export interface SharedDependencies {
  * has them (absolute, without links). The copy has its own `node_modules` folders, in which each package is a symbolic link to the
  * installed one; a virtual environment is one link. The sandbox makes them read-only, because nothing outside the copy is writable. Links
  * of a monorepo from `node_modules` to its own packages are recreated inside the copy; otherwise the tests would run against unpatched
- * sources. Existing entries of the tree are kept.
+ * sources. Existing entries of the tree are kept. `composer-packages.ts` does the same for PHP.
+ * @param read what a file (absolute) is in a copy
  */
-export async function shareDependencies(tree: CopyTree, roots: readonly string[], slices: Slices): Promise<SharedDependencies> {
+export async function shareDependencies(
+  tree: CopyTree, roots: readonly string[], slices: Slices, read: (absolute: string) => Promise<CopyEntry | undefined>,
+): Promise<SharedDependencies> {
   const folders: string[] = [];
   const versions: string[] = [];
   const rootsWithFolders = [...new Set(roots)].map((root) => ({ root, plain: new PlainFolders(root) }));
-  await slices.forEach([...tree.folders], (folder) => {
-    for (const name of [PACKAGES, ...ENVIRONMENTS]) {
+  await slices.forEach([...tree.folders], async (folder) => {
+    for (const name of [PACKAGES, ...ENVIRONMENTS, 'vendor']) {
       const relative = folder === '' ? name : `${folder}/${name}`;
       const found = rootsWithFolders.find(({ root, plain }) => plain.has(folder) && isShared(`${root}/${relative}`, name));
       if (!found) continue;
@@ -51,6 +55,9 @@ export async function shareDependencies(tree: CopyTree, roots: readonly string[]
       if (name === PACKAGES) {
         folders.push(...new Set(sharePackages(tree, found.root, relative)));
         versions.push(`${relative}\0${packagesVersion(absolute)}`);
+      } else if (isComposerFolder(absolute, name)) {
+        await shareComposerPackages(tree, found.root, relative, read);
+        versions.push(`${relative}\0${composerVersion(absolute)}`);
       } else if (!tree.has(relative)) {
         tree.add(relative, { kind: 'link', target: absolute });
         versions.push(`${relative}\0${environmentVersion(absolute)}`);
@@ -66,7 +73,7 @@ export const cachesIn = (shared: readonly string[]): readonly string[] =>
 
 function isShared(absolute: string, name: string): boolean {
   if (lookAt(absolute)?.isDirectory() !== true) return false;
-  return name === PACKAGES || isEnvironment(absolute, name);
+  return name === PACKAGES || isEnvironment(absolute, name) || isComposerFolder(absolute, name);
 }
 
 /** Returns the folders outside of the workspace that links in `node_modules` lead to. */

@@ -114,7 +114,7 @@ export class KeptWorkspace {
     for (const { path, target } of links) tree.add(path, { kind: 'link', target });
     const paths = new Set(tree.entries.keys());
     if (lookAt(`${this.#base}/.git`)) this.#addRepository(tree);
-    const { folders, versions } = await shareDependencies(tree, [this.#installed, this.#base], this.#slices);
+    const { folders, versions } = await shareDependencies(tree, [this.#installed, this.#base], this.#slices, (absolute) => this.#readInstalled(absolute, signal));
     await this.contents.flush();
     this.#last = this.#sameAs(tree, versions) ?? { tree, versions, fingerprint: await this.#fingerprintOf(tree, paths, versions) };
     this.#known = known;
@@ -125,6 +125,15 @@ export class KeptWorkspace {
   #read({ path, mode }: ListedFile): CopyEntry | undefined {
     const content = readRegularFile(`${this.#base}/${path}`);
     return content && { kind: 'file', content: this.contents.add(content), size: content.length, mode: copyMode(mode) };
+  }
+
+  async #readInstalled(absolute: string, signal: AbortSignal): Promise<CopyEntry | undefined> {
+    const found = lookAt(absolute);
+    if (!found) return undefined;
+    const mode = copyMode(Number(found.mode) & 0o777);
+    if (found.size > LARGE_BYTES) return { kind: 'file', ...(await this.contents.addFile(absolute, signal)), mode };
+    const content = readRegularFile(absolute);
+    return content && { kind: 'file', content: this.contents.add(content), size: content.length, mode };
   }
 
   async #readLarge({ path, mode }: ListedFile, signal: AbortSignal): Promise<CopyEntry | undefined> {

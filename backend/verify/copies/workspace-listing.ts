@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gitArguments, gitEnvironment } from '../git/git-safety.ts';
+import { isComposerFolder } from './composer-packages.ts';
 import { isEnvironment } from './installed-dependencies.ts';
 import { isInside, lookAt, parentOf, PlainFolders, realPathOf } from '../files/plain-folders.ts';
 import { isSecretFile } from '../../common/secrets/secret-files.ts';
@@ -59,7 +60,7 @@ export interface ListOptions {
 }
 
 /**
- * Lists the files that Git does not ignore. If Git does not know the folder, lists all but the usual caches. Within `node_modules`, lists
+ * Lists the files that Git does not ignore. If Git does not know the folder, lists all but the usual caches. Within `node_modules` and Composer's `vendor`, lists
  * only files that Git tracks; Python environments are left out, and untracked files whose names say that they hold secrets. `base` is absolute and without symbolic links. Throws
  * `WorkspaceCopyError` if the workspace is too large or cannot be read.
  */
@@ -167,7 +168,7 @@ class Collector {
     // The index may be forged: it can list paths that lead out of the workspace, or files in a folder that is now a link.
     if (outer === 'foreign' || name === '.git' || !this.#plainFolders.has(folder)) return 'foreign';
     if (isEnvironment(`${this.#base}/${folder}`, name)) return 'foreign';
-    return name === 'node_modules' ? 'installed' : outer;
+    return name === 'node_modules' || isComposerFolder(`${this.#base}/${folder}`, name) ? 'installed' : outer;
   }
 
   #addFile(file: ListedFile): void {
@@ -181,7 +182,7 @@ class Collector {
   }
 }
 
-/** `installed`: in a `node_modules` folder. `foreign`: outside the workspace, in `.git`, or in a Python environment. */
+/** `installed`: in a `node_modules` folder, or what Composer installed. `foreign`: outside the workspace, in `.git`, or in a Python environment. */
 type FolderKind = 'own' | 'installed' | 'foreign';
 
 /** The files that Git does not ignore, as lines of `git ls-files -t`. Undefined if Git is missing, too slow, or does not know the folder. */

@@ -29,7 +29,7 @@ const ROWS: readonly ProtectedRow[] = [
     reason: 'It configures tools that run outside the tests.',
     patterns: [folders('.vscode', '.idea', '.devcontainer', '.conductor', '.husky')],
   },
-  { reason: 'It is an installed dependency.', patterns: [folders('node_modules', '.venv', 'venv', 'site-packages'), files('node_modules')] },
+  { reason: 'It is an installed dependency.', patterns: [folders('node_modules', '.venv', 'venv', 'site-packages'), files('node_modules'), /(^|\/)vendor\/(autoload\.php$|(composer|bin|phpunit)\/)/] },
   {
     // The names that node --test, vitest, jest, mocha, pytest, unittest and go test look for.
     reason: TESTS_STAY,
@@ -38,6 +38,7 @@ const ROWS: readonly ProtectedRow[] = [
       folders('test', 'tests', '__tests__', 'spec', 'specs', 'e2e'),
       /(^|\/)[^/]*[._-](tests?|spec)\.[^/]+$/,
       /(^|\/)(test[_-][^/]*|tests?)\.([cm]?[jt]sx?|py)$/,
+      /\.phpt$/,
     ],
   },
   {
@@ -56,7 +57,7 @@ const ROWS: readonly ProtectedRow[] = [
     reason: 'It decides how the tests are run.',
     patterns: [
       files('justfile', '.justfile', 'taskfile.yml', 'taskfile.yaml', 'nx.json', 'turbo.json', 'lerna.json', 'pnpm-workspace.yaml'),
-      files('package.json', 'pyproject.toml', 'setup.cfg', 'makefile', 'gnumakefile', 'build.rs'),
+      files('package.json', 'composer.json', 'pyproject.toml', 'setup.cfg', 'makefile', 'gnumakefile', 'build.rs'),
     ],
   },
   {
@@ -65,6 +66,7 @@ const ROWS: readonly ProtectedRow[] = [
       /(^|\/)(vite|vitest|jest|karma|ava|babel|playwright|cypress)[^/]*\.(config|workspace|setup|conf)\.[^/]+$/,
       /(^|\/)\.(mocha|nyc|c8|babel|swc|tap)rc[^/]*$/,
       files('pytest.ini', 'tox.ini', 'noxfile.py', '.coveragerc'),
+      /(^|\/)phpunit[^/]*\.xml[^/]*$/,
       // What vite and jest load by its name, whether it was there before or not.
       /(^|\/)(postcss|svelte|tailwind|unocss|uno|swc|tap)\.config\.[^/]+$/, /(^|\/)\.(postcss|browserslist|ts-node|esm)rc[^/]*$/,
       files('bunfig.toml', 'deno.json', 'deno.jsonc', 'node.config.json'),

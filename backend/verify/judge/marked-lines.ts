@@ -72,8 +72,8 @@ interface TextParts {
   readonly strings: readonly { readonly index: number; readonly text: string }[];
 }
 
-const isString = ({ type }: Node): boolean => /^(?:string|template_string|string_literal|raw_string_literal|interpreted_string_literal|char_literal)$/.test(type);
-const hasExpressions = (node: Node): boolean => node.namedChildren.some((child) => child !== null && /interpolation|template_substitution/.test(child.type));
+const isString = ({ type }: Node): boolean => /^(?:string|template_string|string_literal|raw_string_literal|interpreted_string_literal|char_literal|encapsed_string|heredoc|nowdoc)$/.test(type);
+const hasExpressions = (node: Node): boolean => node.namedChildren.some((child) => child !== null && /interpolation|template_substitution|variable|_expression$/.test(child.type));
 
 function partsOfText(text: string, root: Node): TextParts {
   const strings: { index: number; text: string }[] = [];

@@ -82,6 +82,17 @@ const RUBY: readonly Mark[] = [
   { does: 'names a file of tests', text: /(?:^|[/\\])(?:spec|test)[/\\]|[\w-]+_(?:spec|test)\.rb|test_[\w-]+\.rb|spec_helper|test_helper/ },
 ];
 
+const PHP: readonly Mark[] = [
+  { does: 'reads the frames of its callers', code: /\bdebug_(?:print_)?backtrace\s*\(|->\s*getTrace(?:AsString)?\s*\(/ },
+  { does: 'reads source code', code: /\b(?:file_get_contents|fopen|file|readfile|highlight_file|php_strip_whitespace)\s*\(\s*__FILE__|\bget_included_files\b|\bget_required_files\b|->\s*getFileName\s*\(/ },
+  { does: 'decides how the process ends', code: /(?<![\w$>:\\])(?:exit|die)\b|\bposix_kill\b|\bpcntl_(?:fork|exec)\b/i },
+  { does: 'acts at the end of the process, on signals or on every line', code: /\b(?:register_shutdown_function|register_tick_function|pcntl_signal|pcntl_alarm|header_register_callback)\b/ },
+  { does: 'replaces what PHP brings or how files are loaded', code: /\b(?:stream_wrapper_(?:unregister|register|restore)|stream_filter_register|class_alias|runkit7?_\w+|uopz_\w+|override_function|spl_autoload_(?:register|unregister|functions))\b|\bFFI\b|\beval\s*\(/ },
+  { does: 'uses the tests\' own library', code: /\bPHPUnit(?:PHAR)?\s*\\|\bSebastianBergmann\s*\\/ },
+  { does: 'looks for the tests', code: /\bget_declared_classes\b|\bget_resources\b|\bPHPUNIT_\w+/, text: /^\\?PHPUnit\\|^(?:PHPUNIT_\w+|__PHPUNIT_\w+|PHP_INI_SCAN_DIR|auto_prepend_file)$|phpunit(?:\.xml|\.phar)?$/i },
+  { does: 'names a file of tests', text: /(?:^|[/\\])tests?[/\\]|\w(?:Tests?|TestCase)\.php$/i },
+];
+
 export const MARKS: Readonly<Record<Language, readonly Mark[]>> = {
-  python: PYTHON, javascript: JAVASCRIPT, typescript: JAVASCRIPT, tsx: JAVASCRIPT, go: GO, rust: RUST, java: JAVA, ruby: RUBY,
+  python: PYTHON, javascript: JAVASCRIPT, typescript: JAVASCRIPT, tsx: JAVASCRIPT, go: GO, rust: RUST, java: JAVA, php: PHP, ruby: RUBY,
 };

@@ -304,6 +304,7 @@ const LANGUAGE_NAMES: Readonly<Record<OutlinedLanguage, RegExp>> = {
   go: /^(?:go(?:lang)?|$)/i,
   rust: /^(?:rs|rust|$)/i,
   java: /^(?:java|$)/i,
+  php: /^(?:php\d?|$)/i,
 };
 
 /** Whether a block's language could be that of a file. */

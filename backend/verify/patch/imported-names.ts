@@ -9,7 +9,7 @@ export interface Imported {
   readonly name: string | undefined;
 }
 
-const IMPORTS = new Set(['import_statement', 'import_from_statement', 'future_import_statement', 'import_declaration', 'use_declaration']);
+const IMPORTS = new Set(['import_statement', 'import_from_statement', 'future_import_statement', 'import_declaration', 'use_declaration', 'namespace_use_declaration']);
 
 /** Imports of all languages, and `require` in JavaScript. */
 export const isImport = (node: Node): boolean => IMPORTS.has(node.type) || requiredIn(node).length > 0;
@@ -33,6 +33,10 @@ export function importsOf(node: Node): readonly Imported[] {
     case 'import_declaration': {
       const specs = [...nodesIn(node)].filter(({ type }) => type === 'import_spec');
       return specs.length > 0 ? specs.map(goName) : [javaName(node)];
+    }
+    case 'namespace_use_declaration': {
+      const [, name] = /^use (?:function |const )?[\w\\ ]*?(\w+)\s*;$/.exec(squeezed(node.text)) ?? [];
+      return [{ what: squeezed(node.text), name }];
     }
     case 'future_import_statement':
       return [{ what: squeezed(node.text), name: undefined }];

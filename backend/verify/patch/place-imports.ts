@@ -55,7 +55,7 @@ const bare = (words: string): string => words.replace(/\s*;$/, '').replaceAll("'
 
 /** The names that an import defines. */
 function boundNames(words: string, language: Language): string[] {
-  if (language === 'java') return [words.replace(/\s*;$/, '').split(/\s/).at(-1) ?? ''];
+  if (language === 'java' || language === 'php') return [words.replace(/\s*;$/, '').split(/[\s\\]/).at(-1) ?? ''];
   if (language === 'rust') return [...words.matchAll(/(\w+|\*)\s*(?=[,};]|$)/g)].map(([, name = '']) => name);
   if (language === 'python') {
     const list = /\bimport (.*)$/s.exec(words)?.[1]?.replaceAll(/[()]/g, '') ?? '';

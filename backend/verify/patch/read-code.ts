@@ -20,6 +20,7 @@ const WRAPPERS: Readonly<Partial<Record<Language, readonly (readonly [string, st
   typescript: [['class Type {', '}'], ['interface Type {', '}'], ['const type = {', '};']],
   tsx: [['class Type {', '}'], ['interface Type {', '}'], ['const type = {', '};']],
   java: [['class Type {', '}']],
+  php: [['<?php class Type {', '}']],
   rust: [['trait Type {', '}']],
 };
 

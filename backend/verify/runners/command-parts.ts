@@ -19,6 +19,7 @@ const CHECKERS = new Set([
   ...['tsd', 'dtslint', 'tstyche', 'attw', 'publint', 'knip', 'depcheck', 'dependency-check', 'madge', 'dpdm', 'size-limit', 'bundlesize'],
   ...['flow', 'evalmd', 'lockfile-lint', 'secretlint', 'commitlint', 'sort-package-json', 'syncpack', 'manypkg', 'installed-check'],
   ...['ruff', 'flake8', 'pylint', 'mypy', 'pyright', 'black', 'isort', 'bandit', 'golangci-lint', 'staticcheck'],
+  ...['phpcs', 'php-cs-fixer', 'phpstan', 'psalm', 'phan', 'phpmd', 'parallel-lint', 'ecs', 'pint', 'rector', 'composer-normalize'],
 ]);
 
 /**

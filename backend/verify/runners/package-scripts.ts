@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { composerFile, composerScript } from './composer-scripts.ts';
 import { launchedScript } from './launched-script.ts';
 import { nodeTestAlias } from './node-test-alias.ts';
 import { inItsFolder } from './package-folder.ts';
@@ -12,7 +13,7 @@ import { wireitCommand } from './wireit.ts';
 const MAX_DEPTH = 6;
 
 /**
- * Expands `npm test`, `yarn run unit -- --bail`, `pnpm lint`, `nyc npm run unit`, `run-s lint test:*` and the like to the script's text, with the scripts that
+ * Expands `npm test`, `yarn run unit -- --bail`, `pnpm lint`, `nyc npm run unit`, `run-s lint test:*`, `composer test` and the like to the script's text, with the scripts that
  * npm runs before and after it. Then the runner can be recognized and made to write a report, the package manager is not needed, and a
  * third of a second is saved. A program that a package manager starts (`yarn tsc`) is started without it. The command runs in `folder`; a
  * `cd` before it is followed.
@@ -30,8 +31,10 @@ export async function expandScripts(command: string, folder: string, depth = 0):
     }
     const { call, launcher, measuresOnly } = launchedScript(simple);
     const [start, end] = [call.words[0]?.start, call.words.at(-1)?.end];
-    const found = await new ProjectFolder(current).packageFile();
-    const text = found && (expansionOf(call, found, command) ?? (await inItsFolder(call, current, command)) ?? runInTurn(call, found.scripts) ?? nodeTestAlias(call, found, command));
+    const project = new ProjectFolder(current);
+    const found = await project.packageFile();
+    const ofNode = found && (expansionOf(call, found, command) ?? (await inItsFolder(call, current, command)) ?? runInTurn(call, found.scripts) ?? nodeTestAlias(call, found, command));
+    const text = ofNode ?? (await composerExpansion(call, project, command));
     if (text === undefined || start === undefined || end === undefined) continue;
     const expanded = await expandScripts(text, current, depth + 1);
     const inner = simpleCommands(expanded);
@@ -42,6 +45,11 @@ export async function expandScripts(command: string, folder: string, depth = 0):
     edits.push({ start: launcher && measuresOnly ? launcher.start : start, end, text: changesFolder ? `(${expanded})` : expanded });
   }
   return withEdits(command, edits);
+}
+
+async function composerExpansion(call: SimpleCommand, project: ProjectFolder, command: string): Promise<string | undefined> {
+  const composer = await composerFile(project);
+  return composer && composerScript(call, composer, command);
 }
 
 /** What a use of a package manager runs, if it runs a script or a program. */

@@ -14,6 +14,7 @@ import { maven } from './maven.ts';
 import { minitest } from './minitest.ts';
 import { mocha } from './mocha.ts';
 import { nodeTest } from './node-test.ts';
+import { phpunit } from './phpunit.ts';
 import { pytest } from './pytest.ts';
 import { rspec } from './rspec.ts';
 import { tap } from './tap.ts';
@@ -38,6 +39,7 @@ const BY_NAME: { readonly [Name in TestRunnerName]: TestRunner<Name> } = {
   cargo: cargoTest,
   maven,
   gradle,
+  phpunit,
   ctest,
   rspec,
   minitest,

@@ -5,7 +5,7 @@ import { Slices } from '../../common/slices.ts';
 import { ReportError } from './test-report.ts';
 
 /** Sources, and what a runner writes only where it is asked to. Tests may well write to their data. */
-const WATCHED = /\.(?:[cm]?[jt]sx?|go|rb|snap|snapshot)$/;
+const WATCHED = /\.(?:[cm]?[jt]sx?|go|php|rb|snap|snapshot)$/;
 const EXPECTED = /\.(?:golden|approved)(?:\.[^/]+)?$/;
 const DATA = /(?:^|\/)(?:__|\.)?(?:fixtures?|data|test-?data|output|out|tmp|temp)(?:__)?\//i;
 

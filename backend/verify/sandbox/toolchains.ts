@@ -71,6 +71,7 @@ const TOOLCHAINS: Readonly<Record<TestRunnerName, Toolchain>> = {
   'cargo': RUST,
   'maven': JAVA,
   'gradle': JAVA,
+  'phpunit': ANY,
   'ctest': ANY,
   'rspec': RUBY,
   'minitest': RUBY,

@@ -8,6 +8,7 @@ const ENDINGS = {
   rust: ['rs'],
   java: ['java'],
   ruby: ['rb'],
+  php: ['php'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type Language = keyof typeof ENDINGS;

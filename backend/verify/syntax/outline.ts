@@ -39,7 +39,7 @@ const FUNCTIONS = new Set([
 const TYPES = new Set([
   'class_definition', 'class_declaration', 'abstract_class_declaration', 'interface_declaration', 'enum_declaration', 'record_declaration',
   'annotation_type_declaration', 'trait_item', 'impl_item', 'mod_item', 'internal_module', 'module', 'type_alias_declaration', 'struct_item',
-  'enum_item', 'union_item', 'type_item', 'type_declaration', 'type_alias_statement', 'associated_type',
+  'trait_declaration', 'enum_item', 'union_item', 'type_item', 'type_declaration', 'type_alias_statement', 'associated_type',
 ]);
 /** Whose bodies have members that can be told by their names. */
 const BODIES = new Set([
@@ -47,10 +47,10 @@ const BODIES = new Set([
 ]);
 const VARIABLES = new Set([
   'lexical_declaration', 'variable_declaration', 'field_definition', 'public_field_definition', 'field_declaration', 'const_item',
-  'static_item', 'const_declaration', 'var_declaration', 'assignment', 'assignment_expression', 'pair', 'property_signature',
+  'static_item', 'const_declaration', 'property_declaration', 'var_declaration', 'assignment', 'assignment_expression', 'pair', 'property_signature',
 ]);
-const IMPORTS = new Set(['import_statement', 'import_from_statement', 'future_import_statement', 'import_declaration', 'use_declaration']);
-const PACKAGES = new Set(['package_clause', 'package_declaration']);
+const IMPORTS = new Set(['import_statement', 'import_from_statement', 'future_import_statement', 'import_declaration', 'use_declaration', 'namespace_use_declaration']);
+const PACKAGES = new Set(['package_clause', 'package_declaration', 'namespace_definition']);
 const FUNCTION_VALUES = new Set(['arrow_function', 'function_expression', 'function', 'generator_function', 'class', 'lambda']);
 /** Nodes that stand before the definition they belong to. */
 const LEADS = new Set(['attribute_item', 'decorator']);
@@ -97,7 +97,8 @@ function itemsOf(parent: Node, text: string): Item[] {
 /** The children of a body; those of Java's enums lie one level deeper. */
 function* flattened(parent: Node): Generator<Node> {
   for (const child of parent.namedChildren) {
-    if (!child) continue;
+    // PHP's first sign.
+    if (!child || child.type === 'php_tag') continue;
     if (child.type === 'enum_body_declarations') yield* flattened(child);
     else yield child;
   }
@@ -199,7 +200,7 @@ function nameOf(node: Node): string | undefined {
     default: {
       const own = node.childForFieldName('name') ?? node.childForFieldName('property');
       if (own) return own.text;
-      const names = node.namedChildren.flatMap((child) => (child && /(_spec|declarator|_alias)$/.test(child.type) ? specNames(child) : []));
+      const names = node.namedChildren.flatMap((child) => (child && /(_spec|declarator|_alias|property_element)$/.test(child.type) ? specNames(child) : []));
       return names.length > 0 ? names.join(',') : undefined;
     }
   }

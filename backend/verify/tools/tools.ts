@@ -86,6 +86,10 @@ const RUBY: Tool = {
   name: 'Ruby', command: 'ruby --version', lookedIn: 'PATH', asked: () => Promise.resolve(undefined), installed: () => Promise.resolve([]),
 };
 
+const PHP: Tool = {
+  name: 'PHP', command: 'php -r "echo PHP_VERSION;"', lookedIn: 'PATH', asked: () => Promise.resolve(undefined), installed: () => Promise.resolve([]),
+};
+
 /** What the tests of a runner run with. Of a command whose runner is not known, what the project asks for. */
 export function toolsOf(runner: TestRunnerName): { readonly tools: readonly Tool[]; readonly onlyAsked: boolean } {
   const tools = TOOLS[runner];
@@ -109,6 +113,7 @@ const TOOLS: Readonly<Record<TestRunnerName, readonly Tool[] | undefined>> = {
   'cargo': [RUST],
   'maven': [JAVA],
   'gradle': [JAVA],
+  'phpunit': [PHP],
   'ctest': [],
   'rspec': [RUBY],
   'minitest': [RUBY],
