@@ -3,7 +3,7 @@ import { counted } from '../../common/counted.ts';
 import { listed } from '../../common/listed.ts';
 import { heldBack } from './held-back.ts';
 import { NO_NETWORK } from './not-installed.ts';
-import { ID_SEPARATOR, type TestReport, type TestResult } from '../runners/test-report.ts';
+import { BROKEN_RUN, ID_SEPARATOR, type TestReport, type TestResult } from '../runners/test-report.ts';
 import type { TestChange, TestStatus, Verdict } from '../../protocol/verdict.ts';
 
 /** Characters of an error's last line in a reason. */
@@ -115,7 +115,12 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
     tests: changes,
   });
   const unbuilt = after.results.find(({ hidesAll, status }) => hidesAll && status === 'failed');
-  if (unbuilt) return failed(`The project ${beforeById.get(unbuilt.id)?.status === 'failed' ? 'could be built neither before the change nor with it' : 'cannot be built with the change'}${toldError(unbuilt)}.`);
+  if (unbuilt) {
+    const isAsBefore = beforeById.get(unbuilt.id)?.status === 'failed';
+    const build = `The project ${isAsBefore ? 'could be built neither before the change nor with it' : 'cannot be built with the change'}`;
+    const run = `The tests ${isAsBefore ? 'came to their end neither before the change nor with it' : 'do not come to their end with the change'}`;
+    return failed(`${unbuilt.id === BROKEN_RUN ? run : build}${toldError(unbuilt)}.`);
+  }
   if (failures === 0) return failed('No test failed before the change.');
   const wanted = isTarget ? `Of ${counted(failToPass.total, 'named test')}` : `Of ${counted(failToPass.total, 'test')} that failed before`;
   const missing = failToPass.total - failToPass.passed;

@@ -8,7 +8,7 @@ import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands, type ProgramUse } from './shell-words.ts';
 import { watchTestFiles } from './test-files.ts';
-import type { TestReport } from './test-report.ts';
+import { BROKEN_RUN, ID_SEPARATOR, type TestReport } from './test-report.ts';
 import type { RunToPrepare, TestRunner } from './test-runner.ts';
 
 const CONFIGURATIONS = ['phpunit.xml', 'phpunit.xml.dist', 'phpunit.dist.xml'];
@@ -100,19 +100,15 @@ const lineSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What a run that breaks off is called: tests after that are missing. */
-const RUN = 'the run of the tests';
-
-/** Several providers of data, or hooks, of one class may fail. Throws `ReportError`. @param said what the command printed last */
+/** Several providers of data, or hooks, of one class may fail. Throws `ReportError`. @param said what the command printed last, for a run that broke off */
 export function parsePhpunitLines(text: string, copy: string, said = ''): TestReport {
   const collector = new ResultCollector(copy);
   const watched: WatchEvent[] = [];
   const failedContainers = new Set<string>();
   for (const event of reporterEvents(text, lineSchema)) {
     if (event.type === 'broken') {
-      const at = [event.file === null ? undefined : relativeFile(event.file, copy), ...event.names].filter((part) => part !== undefined).join(' > ');
-      const why = event.message ?? (said.trim() || 'The process ended.');
-      collector.add({ kind: 'container', status: 'failed', path: [RUN], message: at === '' ? why : `In ${at}: ${why}`, hidesAll: true });
+      const message = event.file === null ? (event.message ?? said) : `In ${[relativeFile(event.file, copy), ...event.names].join(ID_SEPARATOR)}: ${event.message ?? 'the process ended'}`;
+      collector.add({ kind: 'container', status: 'failed', path: [BROKEN_RUN], message, hidesAll: true });
     } else if (event.type === 'result') {
       const parts = [event.file === null ? undefined : relativeFile(event.file, copy), ...event.names];
       const key = JSON.stringify(parts);

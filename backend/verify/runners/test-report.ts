@@ -27,6 +27,9 @@ export interface Imports {
   readonly elsewhere: ReadonlyMap<string, string>;
 }
 
+/** The container of a run that broke off, after which tests are missing. */
+export const BROKEN_RUN = 'the run of the tests';
+
 /** The report of a runner is missing or cannot be read. */
 export class ReportError extends Error {
   override readonly name = 'ReportError';
