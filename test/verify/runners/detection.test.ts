@@ -92,6 +92,9 @@ describe('the ways to run the tests of a project', () => {
     ['a workspace of cargo once', { 'Cargo.toml': '', 'crates/a/Cargo.toml': '' }, ['cargo: cargo test']],
     ['Maven by its wrapper', { 'pom.xml': '', mvnw: '', 'a/pom.xml': '' }, ['maven: ./mvnw test']],
     ['Gradle', { 'settings.gradle.kts': '', 'app/build.gradle.kts': '' }, ['gradle: gradle test']],
+    ['PHPUnit by its configuration', { 'phpunit.xml.dist': '<phpunit/>' }, ['phpunit: phpunit']],
+    ['PHPUnit that Composer has installed', { 'composer.json': '{"require-dev":{"phpunit/phpunit":"^11"}}', 'vendor/bin/phpunit': '', 'tests/ATest.php': '' }, ['phpunit: vendor/bin/phpunit tests']],
+    ['PHPUnit by a script of Composer', { 'composer.json': '{"scripts":{"test":["@lint","@unit"],"lint":"phpcs","unit":"phpunit --testsuite unit"}}' }, ['phpunit: composer test']],
     [
       'ctest',
       { 'CMakeLists.txt': 'project(a)\n', 'tests/CMakeLists.txt': 'add_test(NAME a COMMAND a)\n' },
@@ -188,6 +191,8 @@ describe('the runner of a command', () => {
     ['./mvnw -pl a verify', 'maven'],
     ['./gradlew :app:test', 'gradle'],
     ['cmake --build b && (cd b && ctest -j4)', 'ctest'],
+    ['php -d memory_limit=1G vendor/bin/phpunit --filter a', 'phpunit'],
+    ['php tools/phpunit-9.6.phar', 'phpunit'],
     ['node --test', 'node-test'],
     ['npx borp --coverage', 'node-test'],
     ['borp && jest test/jest', 'node-test'],
