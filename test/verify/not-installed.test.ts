@@ -73,6 +73,21 @@ describe('a project that is not installed', () => {
   });
 });
 
+describe('a PHP project without its packages', () => {
+  const run = (message: string) => ({ results: [failed('the run of the tests', message)] });
+  const project = filesOf({ 'composer.json': '{}', 'tests/ATest.php': '' });
+
+  it('is told by the autoloader and by the program that it lacks', () => {
+    expect(notInstalled(run('Cannot open file "vendor/autoload.php".'), project, PACKAGES)).toContain('run "composer install"');
+    expect(notStarted('sh: vendor/bin/phpunit: not found', project, PACKAGES)).toContain('run "composer install"');
+  });
+
+  it('is not taken for one for another error, nor where there is no composer.json', () => {
+    expect(notInstalled(run('syntax error in src/a.php'), project, PACKAGES)).toBeUndefined();
+    expect(notStarted('sh: vendor/bin/phpunit: not found', filesOf({}), PACKAGES)).toBeUndefined();
+  });
+});
+
 describe('a JavaScript project without its packages', () => {
   const project = (lockFile: string) => filesOf({
     'package.json': '{"scripts":{"test":"pnpm lint && c8 vitest run"},"devDependencies":{"vitest":"4","@acme/assert":"1"}}', [lockFile]: '',

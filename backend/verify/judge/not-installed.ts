@@ -22,6 +22,10 @@ const NO_GEM = /\bLoadError: cannot load such file -- ([\w./-]+)|Could not find 
 const NO_PROGRAM = /(?:^|: )([\w.@-]{1,60}): (?:command )?not found\b/m;
 const NO_PACKAGE = /Cannot find (?:module|package) '(@[\w.-]+\/[\w.-]+|[\w.-]+)/;
 
+/** The words of PHP, PHPUnit and a shell where Composer has not run. */
+const NO_COMPOSER = /vendor\/autoload\.php|\bvendor\/bin\/[\w.-]+: (?:command )?not found/;
+const COMPOSER = 'The packages of this project are not installed: run "composer install".';
+
 /** The files that package managers keep, and what each is told to install by. */
 const LOCK_FILES = { 'pnpm-lock.yaml': 'pnpm install', 'yarn.lock': 'yarn install', 'bun.lock': 'bun install', 'bun.lockb': 'bun install', 'package-lock.json': 'npm ci', 'npm-shrinkwrap.json': 'npm ci' };
 
@@ -49,6 +53,7 @@ export function notInstalled({ results }: TestReport, files: Files, { packages: 
   const noTest = failing.length > 0 && results.every(({ kind, status }) => kind === 'container' || status === 'skipped');
   if (!noTest) return undefined;
   if (failing.every((message) => NO_GO_SUM.test(message))) return 'No test could be built, since go.sum lacks modules: run "go mod tidy".';
+  if (failing.every((message) => lacksComposer(message, files))) return COMPOSER;
   const submodule = emptySubmodules(files).find((folder) => failing.every((message) => message.includes(folder)));
   if (submodule !== undefined) return `No test could be loaded: the submodule ${submodule} is not checked out. Run "git submodule update --init".`;
   const packages = packagesOf(files, place);
@@ -66,6 +71,7 @@ export function notInstalled({ results }: TestReport, files: Files, { packages: 
 
 /** The same of tests that were not even started. @param said what the command printed */
 export function notStarted(said: string, files: Files, { packages: place }: Around): string | undefined {
+  if (lacksComposer(said, files)) return COMPOSER;
   const gem = gemIn(said, files);
   if (gem !== undefined) return withoutGems([gem]);
   const packages = packagesOf(files, place);
@@ -73,6 +79,8 @@ export function notStarted(said: string, files: Files, { packages: place }: Arou
   const isLacking = (program !== undefined && packages?.programs.has(program)) || (name !== undefined && packages?.names.has(name));
   return isLacking ? packages?.sentence : undefined;
 }
+
+const lacksComposer = (said: string, { paths }: Files): boolean => NO_COMPOSER.test(said) && paths.has('composer.json') && !paths.has('vendor/autoload.php');
 
 /** The gem that a message of Ruby or of Bundler lacks, where the project has no file of that name. */
 function gemIn(message: string, { paths }: Files): string | undefined {
