@@ -10,6 +10,7 @@ import { secretDice } from './dice.ts';
 import { locateTests } from './locate-tests.ts';
 import { readImported, type FindImports } from './imported-files.ts';
 import { scriptImports } from './javascript-imports.ts';
+import { phpImports } from './php-imports.ts';
 import { pythonImports } from './python-imports.ts';
 import { testsIn } from './source-tests.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
@@ -54,7 +55,7 @@ interface AlteredFile {
 
 /** Finds the files from which a file of tests takes its helpers, by its language. */
 const IMPORTS: Readonly<Partial<Record<Language, FindImports>>> = {
-  python: pythonImports, javascript: scriptImports, typescript: scriptImports, tsx: scriptImports,
+  python: pythonImports, javascript: scriptImports, typescript: scriptImports, tsx: scriptImports, php: phpImports,
 };
 
 async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<string>): Promise<AlteredFile | undefined> {

@@ -11,18 +11,20 @@ export interface PhpClass {
   readonly bases: readonly string[];
 }
 
-export function classesIn(root: Node): readonly PhpClass[] {
+/** @param names what the classes are called where they are imported, with their names here */
+export function classesIn(root: Node, names: ReadonlyMap<string, string> = new Map()): readonly PhpClass[] {
+  const called = new Map([...names].map(([local, name]) => [name, local]));
   return [...nodesIn(root, ({ type }) => /^(?:class|trait)_declaration$/.test(type))].filter(({ type }) => /^(?:class|trait)_declaration$/.test(type)).map((node) => {
     const members = partsOf(node.childForFieldName('body') ?? node);
     const methods = members.filter(({ type }) => type === 'method_declaration').map((method): [string, Node] => [nameOf(method), method]);
     const taken = [...partsOf(node), ...members].filter(({ type }) => type === 'base_clause' || type === 'use_declaration').flatMap((clause) => partsOf(clause));
-    return { node, name: nameOf(node), methods: new Map(methods), bases: taken.map(({ text }) => text.split('\\').at(-1) ?? text) };
+    return { node, name: called.get(nameOf(node)) ?? nameOf(node), methods: new Map(methods), bases: taken.map(({ text }) => text.split('\\').at(-1) ?? text) };
   });
 }
 
 const nameOf = (node: Node): string => node.childForFieldName('name')?.text ?? '';
 
-/** A class with what it inherits within the file, itself first. */
+/** A class with what it inherits of these, itself first. */
 export function lineage(owner: PhpClass, all: readonly PhpClass[]): readonly PhpClass[] {
   const found = new Set([owner]);
   for (const { bases } of found) for (const base of bases) for (const other of all) if (other.name === base) found.add(other);
@@ -30,7 +32,8 @@ export function lineage(owner: PhpClass, all: readonly PhpClass[]): readonly Php
 }
 
 export function methodOf(owners: readonly PhpClass[], name: string): Node | undefined {
-  return owners.map(({ methods }) => methods.get(name)).find((method) => method !== undefined);
+  // A base may only say that there is one.
+  return owners.map(({ methods }) => methods.get(name)).find((method) => method?.childForFieldName('body'));
 }
 
 /** The names of a method's parameters, with `$`. */

@@ -2,13 +2,14 @@ import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { attributesOf, classesIn, dataSetsOf, documentOf, lineage, methodOf, type PhpClass } from './php-classes.ts';
 import { PhpValues } from './php-values.ts';
-import type { SourceFile, SourceTest } from './source-test.ts';
+import type { ImportedTree, SourceFile, SourceTest } from './source-test.ts';
 
-/** The tests of PHPUnit in a file: the methods of its classes, also those that they inherit within the file. Each set of data is a test of its own. */
-export function phpTests(root: Node, { dice }: SourceFile): readonly SourceTest[] {
-  const classes = classesIn(root);
+/** The tests of PHPUnit in a file: the methods of its classes, also those that they inherit. Each set of data is a test of its own. */
+export function phpTests(root: Node, { dice }: SourceFile, imported: readonly ImportedTree[] = []): readonly SourceTest[] {
+  const own = classesIn(root);
+  const classes = [...own, ...imported.flatMap((other) => classesIn(other.root, other.names))];
   const values = new PhpValues(root, classes, dice);
-  return classes.filter(({ node }) => node.type === 'class_declaration').flatMap((owner) => {
+  return own.filter(({ node }) => node.type === 'class_declaration').flatMap((owner) => {
     const owners = lineage(owner, classes);
     const names = new Set(owners.flatMap(({ methods }) => [...methods.keys()]));
     const isOff = owners.some(({ methods }) => skipsHere(methods.get('setUp')) || skipsHere(methods.get('setUpBeforeClass')));

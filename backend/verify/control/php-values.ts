@@ -110,7 +110,7 @@ export class PhpValues {
   #ofAssertion(named: Node | null, name: string, [first, second, third]: readonly Node[], place: Place): Alteration | undefined {
     const other = OPPOSITES.get(name);
     // What a helper asserts is the same for all tests that call it.
-    if (other !== undefined && named) return place.depth > 0 ? undefined : opposite(replacement(named, other));
+    if (other !== undefined && named) return place.depth > 0 || !this.#isHere(named) ? undefined : opposite(replacement(named, other));
     if (!first) return undefined;
     if (name === 'expectException' || name === 'assertInstanceOf') return byValue(this.#otherClass(first, name === 'expectException' ? OTHER_ERRORS : OTHER_CLASSES, place));
     if (CONTAINS.test(name)) return byValue(this.#value(first, place, { isContained: true }));
@@ -143,7 +143,7 @@ export class PhpValues {
     }));
     const all = [...this.#alterations(body, { ...place, body, bound, depth: place.depth + 1 })];
     // A helper stays as it is, and what it is given is altered.
-    return all.filter(({ edits }) => edits.every(({ start, end }) => start >= body.endIndex || end <= body.startIndex));
+    return all.filter(({ edits }) => !this.#isHere(body) || edits.every(({ start, end }) => start >= body.endIndex || end <= body.startIndex));
   }
 
   /** A loop over an array that is written out and not empty. */
@@ -172,7 +172,13 @@ export class PhpValues {
     return written && joined(written.map(({ node: found }) => this.#once(found, () => alteredLiteral(found, this.#dice, comparison))));
   }
 
+  /** Whether a node is one of the file of tests. Of others nothing is altered. */
+  #isHere(node: Node): boolean {
+    return node.tree.rootNode.id === this.#root.id;
+  }
+
   #once(node: Node, make: () => readonly Edit[] | undefined): readonly Edit[] | undefined {
+    if (!this.#isHere(node)) return undefined;
     if (!this.#made.has(node.startIndex)) this.#made.set(node.startIndex, make());
     return this.#made.get(node.startIndex);
   }

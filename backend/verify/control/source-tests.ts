@@ -20,7 +20,7 @@ const READERS: Readonly<Record<Language, TestReader>> = {
   rust: rustTests,
   java: javaTests,
   ruby: rubyTests,
-  php: phpTests,
+  php: (root, source, _, imported) => phpTests(root, source, imported),
 };
 
 /** The tests that a source file contains. `imported`: files whose helpers it imports. */

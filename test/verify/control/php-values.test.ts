@@ -5,12 +5,13 @@ import { alterExpectations } from '../../../backend/verify/control/alter-expecta
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The file with these members of a class of tests, after the test of that name was altered; undefined if it is not sure that it fails then. */
-async function alter(members: string, test = 'testIt'): Promise<string | undefined> {
+async function alter(members: string, test = 'testIt', others: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
   const folder = await temporaryFolder();
   const file = 'ATest.php';
-  await writeFile(path.join(folder, file), `<?php\nclass ATest extends TestCase\n{\n${members}\n}\n`);
+  const files = { [file]: `<?php\nclass ATest extends Base\n{\n${members}\n}\n`, ...others };
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
   const id = `${file} > ATest > ${test}`;
-  const { certain, texts } = await alterExpectations({ folder, paths: new Set([file]), runner: { name: 'phpunit', idRoot: 'file' }, ids: [id] });
+  const { certain, texts } = await alterExpectations({ folder, paths: new Set(Object.keys(files)), runner: { name: 'phpunit', idRoot: 'file' }, ids: [id] });
   return certain.has(id) ? texts.get(file) : undefined;
 }
 
@@ -41,6 +42,12 @@ describe('in PHP, the negative control alters what an assertion expects', () => 
   ])('in the set of data that a test is run with: %s', async (_, members) => {
     expect(await alter(members, 'testIt with data set #0')).toMatch(/\[1, (?!600)\d{3}\].*\[2, 700\]/);
     expect(await alter(members, 'testIt with data set "x"')).toMatch(/\[1, 600\].*\[2, (?!700)\d{3}\]/);
+  });
+
+  it('in what a test is given that another file has', async () => {
+    const base = { 'Base.php': "<?php abstract class Base extends TestCase { abstract public static function rows(); /** @dataProvider rows */ public function testIt($in, $want) { $this->same($want, f($in)); $this->assertTrue(g()); } protected function same($want, $got) { $this->assertSame($want, $got); } }" };
+    expect(await alter('public static function rows() { return [[1, 600]]; }', 'testIt with data set #0', base)).toMatch(/\[1, (?!600)\d{3}\]/);
+    expect(await alter('public function testOwn() { $this->same(600, f(1)); }', 'testOwn', base)).toMatch(/same\((?!600)\d{3}, f/);
   });
 
   it.each([
