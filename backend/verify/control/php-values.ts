@@ -193,7 +193,7 @@ export class PhpValues {
     if (node.type !== 'variable_name') return [{ node, place }];
     const name = node.text;
     const given = place.bound.get(name);
-    const uses = [...nodesIn(place.body)].filter((used) => used.type === 'variable_name' && used.text === name && !isSet(used));
+    const uses = [...nodesIn(place.body)].filter((used) => used.type === 'variable_name' && used.text === name && !isSet(used) && !isInMessage(used));
     if (uses.length !== 1) return undefined;
     const values = given ?? assignedTo(name, place.body)?.map((value) => ({ node: value, place }));
     const all = values?.map((value) => this.#resolved(value.node, value.place, steps + 1));
@@ -221,6 +221,15 @@ function isSet(variable: Node): boolean {
   if (parent?.type === 'assignment_expression') return parent.childForFieldName('left')?.id === variable.id;
   if (parent?.type === 'foreach_statement') return parent.namedChildren[0]?.id !== variable.id;
   return parent !== null && (/^(?:pair|list_literal)$/.test(parent.type) || (parent.type === 'array_element_initializer' && parent.parent?.parent?.type === 'foreach_statement'));
+}
+
+/** Whether a variable stands in the message of an assertion, which comes after the values. */
+function isInMessage(variable: Node): boolean {
+  for (let at: Node | null = variable; at; at = at.parent) {
+    const list = at.type === 'argument' ? at.parent : null;
+    if (/^assert/.test(list?.parent?.childForFieldName('name')?.text ?? '')) return partsOf(list ?? at).findIndex(({ id }) => id === at?.id) > 1;
+  }
+  return false;
 }
 
 /** The value of the only assignment to a variable, among the statements of a block. */

@@ -27,7 +27,7 @@ describe('in PHP, the negative control alters what an assertion expects', () => 
     ['a number beyond its tolerance', test('$this->assertEqualsWithDelta(-1.5, f(1), 0.01);'), /-[2-9]\.5, f/],
     ['all of a text that is looked for', test("$this->assertStringContainsString('needle', f(1));"), /String\('(?!.*needle)[a-z]{6}'/],
     ['a class of errors, before the error comes', test('$this->expectException(\\A\\B::class); f(1); $this->assertSame(600, g());'), /expectException\(\\(?!A)\w+::class\); f\(1\); \$this->assertSame\(600/],
-    ['a local variable', test('$want = 600; $got = f(1); $this->assertSame($want, $got);'), /\$want = (?!600)\d{3};/],
+    ['a local variable', test('$want = 600; $got = f(1); $this->assertSame($want, $got, "not $want");'), /\$want = (?!600)\d{3};/],
     ['a text in a heredoc', test('$this->assertSame(<<<EOT\n  first\n  EOT, f(1));'), / {2}(?!first)[a-z]{5}\n {2}EOT/],
     ['a constant', test('$this->assertSame(self::WANT, f(1));', 'private const WANT = 600;'), /WANT = (?!600)\d{3};/],
     ['the values of a loop', test("foreach (['a' => 600, 'b' => 700] as $in => $want) { $this->assertSame($want, f($in)); }"), /'a' => (?!600)\d{3}, 'b' => (?!700)\d{3}\]/],
