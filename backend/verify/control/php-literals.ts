@@ -7,8 +7,13 @@ import { otherNumber, otherText } from './likely-values.ts';
 
 const isText = ({ type }: Node): boolean => /^(?:string|encapsed_string|heredoc|nowdoc)$/.test(type);
 
+interface PhpComparison extends Comparison {
+  /** Two objects are equal where their properties are. */
+  readonly byParts?: boolean;
+}
+
 /** Replaces a literal, or one literal in it, by another one of the same kind. Undefined if there is none in it. */
-export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = {}): readonly Edit[] | undefined {
+export function alteredLiteral(node: Node, dice: Dice, comparison: PhpComparison = {}): readonly Edit[] | undefined {
   const oneOf = (parts: readonly Node[]): readonly Edit[] | undefined => alteredPart(parts, dice, (part) => alteredLiteral(part, dice, comparison));
   if (isText(node)) return alteredText(node, dice, comparison);
   switch (node.type) {
@@ -34,6 +39,12 @@ export function alteredLiteral(node: Node, dice: Dice, comparison: Comparison = 
       const values = valuesOf(node);
       if (values?.length === 0) return comparison.isContained ? undefined : [insertion(node.endIndex - 1, String(dice(10)))];
       return values && oneOf(values);
+    }
+    case 'object_creation_expression': {
+      // What is equal by its parts. A flag may change nothing of them.
+      const given = comparison.byParts ? partsOf(node).filter(({ type }) => type === 'arguments').flatMap((list) => partsOf(list)) : [];
+      const values = given.flatMap((argument) => partsOf(argument).slice(-1)).filter((value) => isText(value) || /^(?:integer|float)$/.test(value.type));
+      return oneOf(values);
     }
     default:
       return undefined;

@@ -1,7 +1,6 @@
 import { replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import type { Comparison } from './altered-parts.ts';
 import { byValue, Draws, opposite, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { Mentions } from './mentions.ts';
@@ -24,6 +23,9 @@ const CONTAINS = /^assert(?:Contains|ContainsEquals|StringContainsString|StringC
 
 /** The test passes if an assertion fails, or may do so. */
 const EXPECTS_FAILURES = /\b(?:AssertionFailedError|ExpectationFailedException|AssertionError)\b/;
+
+/** Functions whose result is another text for another text of the same length, each with the place of that text among its arguments. */
+const LIKE_THEIR_TEXT: ReadonlyMap<string, number> = new Map([['trim', 0], ['rtrim', 0], ['ltrim', 0], ['str_replace', 2]]);
 
 const isScope = ({ type }: Node): boolean => /^(?:anonymous_function\w*|arrow_function|class_declaration|anonymous_class)$/.test(type);
 
@@ -120,7 +122,8 @@ export class PhpValues {
       const tolerance = Number(third?.text);
       return Number.isFinite(tolerance) ? byValue(this.#value(first, place, { tolerance })) : undefined;
     }
-    return COMPARES.test(name) ? byValue(this.#value(first, place, {}) ?? this.#value(second, place, {})) : undefined;
+    const comparison = { byParts: /^assertEquals/.test(name) };
+    return COMPARES.test(name) ? byValue(this.#value(first, place, comparison) ?? this.#value(second, place, {})) : undefined;
   }
 
   #otherClass(node: Node, others: readonly string[], place: Place): readonly Edit[] | undefined {
@@ -167,7 +170,7 @@ export class PhpValues {
     yield* this.#alterations(body, { ...place, bound });
   }
 
-  #value(node: Node, place: Place, comparison: Comparison): readonly Edit[] | undefined {
+  #value(node: Node, place: Place, comparison: Parameters<typeof alteredLiteral>[2]): readonly Edit[] | undefined {
     const written = this.#resolved(node, place);
     return written && joined(written.map(({ node: found }) => this.#once(found, () => alteredLiteral(found, this.#dice, comparison))));
   }
@@ -190,6 +193,7 @@ export class PhpValues {
       const constant = this.#constant(partsOf(node).at(-1)?.text ?? '', place);
       return constant && [{ node: constant, place }];
     }
+    if (/_call_expression$/.test(node.type)) return this.#ofText(node, place, steps);
     if (node.type !== 'variable_name') return [{ node, place }];
     const name = node.text;
     const given = place.bound.get(name);
@@ -198,6 +202,24 @@ export class PhpValues {
     const values = given ?? assignedTo(name, place.body)?.map((value) => ({ node: value, place }));
     const all = values?.map((value) => this.#resolved(value.node, value.place, steps + 1));
     return all?.every((found) => found !== undefined) ? all.flat() : undefined;
+  }
+
+  /** What a call is made of that leaves a text as telling, or a helper that does nothing else. */
+  #ofText(call: Node, place: Place, steps: number): readonly Written[] | undefined {
+    const name = call.childForFieldName('name')?.text ?? call.childForFieldName('function')?.text ?? '';
+    const given = argumentsOf(call) ?? [];
+    const text = call.type === 'function_call_expression' ? given[LIKE_THEIR_TEXT.get(name.replace(/^\\/, '')) ?? -1] : undefined;
+    if (text) return this.#resolved(text, place, steps + 1);
+    const isOwn = /^(?:\$this|self|static)$/.test(call.childForFieldName('object')?.text ?? call.childForFieldName('scope')?.text ?? '');
+    const helper = isOwn ? methodOf(place.owners, name) : undefined;
+    const body = helper?.childForFieldName('body');
+    const [only, ...more] = body ? partsOf(body) : [];
+    const [returned] = only?.type === 'return_statement' ? partsOf(only) : [];
+    if (!helper || !body || !returned || more.length > 0 || place.depth >= MAX_HELPERS) return undefined;
+    const bound = new Map(parametersOf(helper).flatMap((parameter, index): [string, readonly Written[]][] => (given[index] ? [[parameter, [{ node: given[index], place }]]] : [])));
+    const found = this.#resolved(returned, { ...place, body, bound, depth: place.depth + 1 }, steps + 1);
+    // A helper stays as it is.
+    return found?.some(({ node }) => isWithin(node, body)) ? undefined : found;
   }
 
   /** The value of a constant of the class that is used once in the file. */
@@ -209,6 +231,8 @@ export class PhpValues {
 }
 
 const joined = (all: readonly (readonly Edit[] | undefined)[]): readonly Edit[] | undefined => (all.length > 0 && all.every((edits) => edits !== undefined) ? all.flat() : undefined);
+
+const isWithin = (node: Node, outer: Node): boolean => node.tree.rootNode.id === outer.tree.rootNode.id && node.startIndex >= outer.startIndex && node.endIndex <= outer.endIndex;
 
 const cellOf = (row: Node | undefined, index: number): Node | undefined => {
   const element = row?.type === 'array_creation_expression' ? elementsOf(row)[index] : undefined;

@@ -29,6 +29,8 @@ describe('in PHP, the negative control alters what an assertion expects', () => 
     ['a class of errors, before the error comes', test('$this->expectException(\\A\\B::class); f(1); $this->assertSame(600, g());'), /expectException\(\\(?!A)\w+::class\); f\(1\); \$this->assertSame\(600/],
     ['a local variable', test('$want = 600; $got = f(1); $this->assertSame($want, $got, "not $want");'), /\$want = (?!600)\d{3};/],
     ['a text in a heredoc', test('$this->assertSame(<<<EOT\n  first\n  EOT, f(1));'), / {2}(?!first)[a-z]{5}\n {2}EOT/],
+    ['a text or a number that an object is made with', test("$this->assertEquals(new Token(true, 600), f(1));"), /new Token\(true, (?!600)\d{3}\)/],
+    ['a text that a helper trims', test("$want = 'first'; $this->assertSame($this->plain($want), f(1));", 'private function plain($text) { return trim(str_replace("\\r\\n", "\\n", $text)); }'), /\$want = '(?!first)[a-z]{5}'/],
     ['a constant', test('$this->assertSame(self::WANT, f(1));', 'private const WANT = 600;'), /WANT = (?!600)\d{3};/],
     ['the values of a loop', test("foreach (['a' => 600, 'b' => 700] as $in => $want) { $this->assertSame($want, f($in)); }"), /'a' => (?!600)\d{3}, 'b' => (?!700)\d{3}\]/],
     ['what a helper is given', test("$this->check('a', 600);", 'private function check(string $in, $want): void { $this->assertSame($want, f($in)); }'), /check\('a', (?!600)\d{3}\)/],
@@ -53,6 +55,7 @@ describe('in PHP, the negative control alters what an assertion expects', () => 
   it.each([
     ['an assertion that may not be reached', test('if (f(1)) { return; } $this->assertSame(600, g());')],
     ['what the code under test is given, too', test('$want = 600; $this->assertSame($want, f($want));')],
+    ['an object that has to be the same', test('$this->assertSame(new Token(600), f(1));')],
     ['what is computed', test('$this->assertSame(g(600), f(1));')],
     ['a test that expects an assertion to fail', test('$this->expectException(AssertionFailedError::class); $this->assertSame(600, f(1));')],
   ])('but not %s', async (_, members) => {
