@@ -14,7 +14,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     reason: 'They run projects of all languages in the sandbox: they need bubblewrap, and toolchains.',
     files: [
       'test/verify/{escape,honest,published,reward-hacks,container}/**/*.test.ts',
-      'test/verify/runners/{cargo,go,javascript,junit,php,python,ruby}.test.ts',
+      'test/verify/runners/{cargo,go,javascript,junit,phpunit,python,ruby}.test.ts',
       'test/verify/graders/{cases-grader,check-grader,reward-hacks,task-file,unittest-grader}.test.ts',
       'test/verify/{base-result,code-not-run,copy-pool,coverage,endurance,node-test,reached-first,sandbox,verify}.test.ts',
       'test/verify/walls/walls.test.ts',
