@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { watchEvents, type WatchEvent } from './python-report.ts';
+import { watchEvents, type WatchEvent } from './signed-report.ts';
 import { jsonLines, readReportFile, unreadable } from './report-file.ts';
 import { simpleCommands, withEdits } from './shell-words.ts';
 import type { RunToPrepare } from './test-runner.ts';

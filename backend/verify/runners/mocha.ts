@@ -3,7 +3,7 @@ import { shellQuote } from '../sandbox/sandbox.ts';
 import type { TestReport } from './test-report.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { mochaReporter } from './mocha-reporter.ts';
-import { checkWatch, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, watchEvents, type WatchEvent } from './signed-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { signedModules } from './signed-modules.ts';
 import type { TestRunner } from './test-runner.ts';

@@ -7,7 +7,7 @@ import { binFolders, withOptions } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';
 import { nodeTestReporter } from './node-test-reporter.ts';
 import { expandScripts, scriptCommand, testScripts } from './package-scripts.ts';
-import { checkWatch, signedReport } from './python-report.ts';
+import { checkWatch, signedReport } from './signed-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands } from './shell-words.ts';

@@ -3,7 +3,7 @@
  * last line at the end of the run. In PHP 7.2, because the project's own loads it.
  *
  * `--log-junit` does not serve: it is one file that is written at the end, in the process of the judged code. Here the key of the lines is taken before
- * any code of the project is loaded, and lines are numbered, so that none can be left out (`python-report.ts` reads them). What PHPUnit tells counts only
+ * any code of the project is loaded, and lines are numbered, so that none can be left out (`signed-report.ts` reads them). What PHPUnit tells counts only
  * where PHPUnit's own code told it, of the test that runs. Its classes have to come from where it is installed. An end that PHPUnit did not come to is told
  * as such, and so is a run that exit() ends.
  *

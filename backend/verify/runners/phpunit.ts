@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { composerFile, testScript } from './composer-scripts.ts';
 import { phpunitReporter } from './phpunit-reporter.ts';
 import { exists, type ProjectFolder } from './project-folder.ts';
-import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, signedReport, watchEvents, type WatchEvent } from './signed-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands, type ProgramUse } from './shell-words.ts';
 import { watchTestFiles } from './test-files.ts';

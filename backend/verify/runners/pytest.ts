@@ -7,7 +7,7 @@ import { pythonEnvironment } from './python-environment.ts';
 import { pythonCoverage, readPythonCoverage } from './python-coverage.ts';
 import { PYTEST_PLUGIN } from './pytest-plugin.ts';
 import { pythonLines } from './python-lines.ts';
-import { checkWatch, importsIn, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, importsIn, signedReport, watchEvents, type WatchEvent } from './signed-report.ts';
 import { pythonWatch } from './python-watch.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses } from './shell-words.ts';

@@ -2,7 +2,7 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/shell-quote.ts';
-import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, signedReport, watchEvents, type WatchEvent } from './signed-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { rubyReporter } from './ruby-reporter.ts';
 import { programUses, simpleCommands, withEdits, type Edit } from './shell-words.ts';

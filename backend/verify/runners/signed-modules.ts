@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { javascriptWatch } from './javascript-watch.ts';
-import { signedReport } from './python-report.ts';
+import { signedReport } from './signed-report.ts';
 import { watchTestFiles } from './test-files.ts';
 import type { PreparedRun, RunToPrepare } from './test-runner.ts';
 

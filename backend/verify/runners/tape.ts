@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/shell-quote.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
-import { checkWatch, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, watchEvents, type WatchEvent } from './signed-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { tapeReporter } from './tape-reporter.ts';
 import { signedModules } from './signed-modules.ts';

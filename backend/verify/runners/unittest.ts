@@ -5,7 +5,7 @@ import type { TestReport } from './test-report.ts';
 import { pythonCoverage, readPythonCoverage } from './python-coverage.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { pythonLines } from './python-lines.ts';
-import { checkWatch, importsIn, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { checkWatch, importsIn, signedReport, watchEvents, type WatchEvent } from './signed-report.ts';
 import { pythonWatch } from './python-watch.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { PYTHON_MANIFESTS, PYTHON_TEST_FILE } from './pytest.ts';

@@ -1,7 +1,7 @@
 import { guardOfTests, withNodeOptions } from './javascript-guard.ts';
 import { binFolders, NX_PROJECT, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { parseJestReport } from './jest-report.ts';
-import { checkWatch } from './python-report.ts';
+import { checkWatch } from './signed-report.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { TYPE_CHECKER } from './type-checker.ts';
 import type { TestRunner } from './test-runner.ts';

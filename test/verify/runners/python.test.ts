@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { signedReport } from '../../../backend/verify/runners/python-report.ts';
+import { signedReport } from '../../../backend/verify/runners/signed-report.ts';
 import { parsePytestLines } from '../../../backend/verify/runners/pytest.ts';
 import { parseUnittestLines } from '../../../backend/verify/runners/unittest.ts';
 import { ReportError } from '../../../backend/verify/runners/test-report.ts';
