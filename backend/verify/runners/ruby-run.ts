@@ -42,8 +42,10 @@ export async function prepareRuby(run: RunToPrepare): Promise<PreparedRun> {
       CONDUCTOR_RUBYOPT: own,
       // Bundler keeps to what is installed.
       ...(isLocked && { BUNDLE_FROZEN: 'true' }), BUNDLE_DISABLE_VERSION_CHECK: 'true', BUNDLE_APP_CONFIG: path.join(run.tools, 'bundle'),
-      // What Rails' tests of several processes find is told by one of them.
-      PARALLEL_WORKERS: '1',
+      // All tests count, not only those up to the first failure.
+      SPEC_OPTS: '--no-fail-fast',
+      // Of Rails' processes one tells what the tests find. Spring's run them where nothing is told.
+      PARALLEL_WORKERS: '1', DISABLE_SPRING: '1',
       ...(bundle !== undefined && { BUNDLE_PATH: bundle }),
     },
     ...(bundle !== undefined && { readable: [bundle] }),

@@ -44,7 +44,7 @@ end
 
   it('has a fix verified by what failed, with tests that are skipped or pending beside', async () => {
     await using scratch = await makeScratch();
-    const verdict = await judge(scratch, { ...CODE, 'spec/half_spec.rb': SPEC }, FIX, 'rspec');
+    const verdict = await judge(scratch, { ...CODE, '.rspec': '--fail-fast\n', 'spec/half_spec.rb': SPEC }, FIX, 'rspec');
     expect(verdict.outcome, verdict.reason).toBe('verified');
     expect(changes(verdict)).toEqual({
       'spec/half_spec.rb > half > of four': 'failed → passed', 'spec/half_spec.rb > half > example 1': 'failed → passed', 'spec/half_spec.rb > half > of none': 'passed → passed',
