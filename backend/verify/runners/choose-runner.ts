@@ -2,8 +2,10 @@ import { commandParts, type CommandParts } from './command-parts.ts';
 import { exitCode } from './exit-code.ts';
 import { COVERAGE_PROGRAMS } from './launched-script.ts';
 import { expandScripts } from './package-scripts.ts';
+import { ProjectFolder } from './project-folder.ts';
 import { RUNNERS } from './runners.ts';
 import { simpleCommands, withEdits } from './shell-words.ts';
+import { partOf } from './started-file.ts';
 import type { TestRunner } from './test-runner.ts';
 
 /** How the tests are run, according to the user or `findTestCommands`. */
@@ -30,10 +32,25 @@ export interface ChosenRunner extends Omit<CommandParts, 'tests'> {
 export async function chooseRunner(test: TestCommand, workspace: string): Promise<ChosenRunner | undefined> {
   const command = await expandScripts(test.command, workspace);
   const named = test.reports === undefined ? test.runner : 'custom';
-  const runner = named === undefined ? (runnersOf(command)[0] ?? exitCode) : RUNNERS.find(({ name }) => name === named);
+  const runner = named === undefined ? ((await startedIn(workspace, command)) ?? runnersOf(command)[0] ?? exitCode) : RUNNERS.find(({ name }) => name === named);
   if (runner === undefined) return undefined;
-  const { tests, ...rest } = commandParts(command, runner.understands, runner.keepsOneReport !== true);
+  const started = await startedBy(runner, command, workspace);
+  const { tests, ...rest } = commandParts(command, (part) => runner.understands(part) || started.some((text) => part.endsWith(text)), runner.keepsOneReport !== true);
   return { runner, command: withoutCoverage(tests, runner), ...rest };
+}
+
+/** The runner whose tests a file has that the command starts. Undefined where the command says itself what runs them. */
+async function startedIn(workspace: string, command: string): Promise<TestRunner | undefined> {
+  const [first] = runnersOf(command);
+  if (first && (first.isSure?.(command) ?? true)) return undefined;
+  for (const runner of RUNNERS) if ((await startedBy(runner, command, workspace)).length > 0) return runner;
+  return undefined;
+}
+
+/** The parts of a command that start a file with tests of this runner, where the command does not tell that by its words. */
+async function startedBy({ startsOf, understands }: TestRunner, command: string, workspace: string): Promise<readonly string[]> {
+  if (!startsOf || understands(command)) return [];
+  return (await startsOf(command, new ProjectFolder(workspace))).map((use) => partOf(use, command));
 }
 
 /** The runners that can read results of a command in which scripts are expanded: the one that it starts first comes first. */

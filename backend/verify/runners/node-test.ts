@@ -11,6 +11,7 @@ import { checkWatch, signedReport } from './signed-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands } from './shell-words.ts';
+import { startsOf } from './started-file.ts';
 import { shellQuote } from '../sandbox/shell-quote.ts';
 import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
@@ -87,24 +88,7 @@ function saysTest(command: string): boolean {
 }
 
 /** Whether a command has Node run tests: by `--test`, by borp, or by a file that has or loads some, which run when it is started. */
-async function startsTests(command: string, folder: ProjectFolder): Promise<boolean> {
-  if (saysTest(command)) return true;
-  for (const word of wordsForNode(command).filter((text) => !text.startsWith('-'))) if (await hasTests(word, folder)) return true;
-  return false;
-}
-
-/** Whether a file that Node is started with has tests, or a file that it imports. */
-async function hasTests(started: string, folder: ProjectFolder): Promise<boolean> {
-  const file = path.posix.normalize(started);
-  for (const name of [file, `${file}.js`, `${file}/index.js`]) {
-    const text = await folder.text(name);
-    if (text === undefined) continue;
-    const imported = [...text.matchAll(/^import\s*['"](\.\.?\/[^'"]+)['"]/gm)].map(([, relative = '']) => path.posix.join(path.posix.dirname(name), relative));
-    const loaded = await Promise.all(imported.map((other) => folder.text(other)));
-    return [text, ...loaded].some((source) => NODE_TEST.test(source ?? ''));
-  }
-  return false;
-}
+const startsTests = async (command: string, folder: ProjectFolder): Promise<boolean> => saysTest(command) || (await startsOf(NODE_TEST, command, folder)).length > 0;
 
 const eventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start') }),

@@ -1,6 +1,7 @@
 import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import type { Coverage } from './coverage.ts';
+import type { ProgramUse } from './shell-words.ts';
 import type { TestReport } from './test-report.ts';
 
 /** How one test runner is found, made to write a report, and read. Each is a row in `runners.ts`. */
@@ -18,6 +19,8 @@ export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
   understands(command: string): boolean;
   /** Whether a command that it understands runs tests for sure. Absent if each does. */
   isSure?(command: string): boolean;
+  /** The uses of Node in a command that only start a file (`node test`), where the file loads this runner. @param folder in which the command runs */
+  startsOf?(command: string, folder: ProjectFolder): Promise<readonly ProgramUse[]>;
   /** The files that configure this runner (paths relative to the workspace, in lower case). An answer may not change them. */
   readonly configuration: readonly RegExp[];
   /** Why a change passes at most, and is never verified, such as `WRITABLE_REPORT`. Absent if it can be. */

@@ -154,6 +154,7 @@ describe('the ways to run the tests of a project', () => {
       { 'src/main/shop/cart/tests/unit/test_cart.py': 'def test_cart():\n    pass\n' },
       ['pytest: python3 -m pytest'],
     ],
+    ['tape by a file that loads it', { 'package.json': scripts({ test: 'xo && node test' }), 'test/index.js': "require('./a');", 'test/a.js': "const test = require('tape');" }, ['tape: npm test']],
     ['RSpec', { Gemfile: '', 'spec/a_spec.rb': '' }, ['rspec: bundle exec rspec']],
     ['RSpec without a Gemfile, and Minitest by rake', { '.rspec': '', 'spec/a_spec.rb': '', 'test/a_test.rb': '', Rakefile: 'Rake::TestTask.new' }, ['rspec: rspec', 'minitest: rake test']],
     ['Minitest in Rails', { Gemfile: '', 'bin/rails': '', 'test/models/a_test.rb': '' }, ['minitest: bin/rails test']],
@@ -276,4 +277,17 @@ describe('a command for the packages of a monorepo', () => {
     await using scratch = await makeScratch();
     expect(await testsRunBy(command, await scratch.project({ 'package.json': scripts({}), 'packages/a/package.json': scripts({ test: 'vitest' }) }))).toEqual([]);
   });
+});
+
+describe('a command that starts a file', () => {
+  const project = { 'package.json': scripts({ test: 'node lint.js && node test' }), 'lint.js': '', 'test/index.js': "import './a.js';", 'test/a.js': "import test from 'tape';", 'plain.js': '' };
+
+  it.each([['npm test', 'tape', 'node test', ['node lint.js']], ['cd test && node a', 'tape', 'cd test && node a', []], ['node plain.js', 'node-test', 'node plain.js', []]])(
+    '%s is run as %s', async (command, name, tests, checks) => {
+      await using scratch = await makeScratch();
+      const chosen = await chooseRunner({ command }, await scratch.project(project));
+      expect([chosen?.runner.name, chosen?.command.replace('node lint.js || conductor_failed=$?; ', '').replace(' && (exit ${conductor_failed:-0})', '')]).toEqual([name, tests]);
+      expect(chosen?.preparation ?? chosen?.checks).toEqual(checks.length > 0 ? checks[0] : []);
+    },
+  );
 });
