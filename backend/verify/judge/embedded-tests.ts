@@ -1,4 +1,4 @@
-import { outlinedLanguageOf, type OutlinedLanguage } from '../syntax/language.ts';
+import { languageOf, type Language } from '../syntax/language.ts';
 import { nodesIn, partsOf, tokensOf } from '../syntax/nodes.ts';
 import { withTree, type Node } from '../syntax/parse.ts';
 
@@ -8,7 +8,7 @@ import { withTree, type Node } from '../syntax/parse.ts';
  * helper can change what a test checks.
  */
 export async function embeddedTests(text: string, path: string): Promise<readonly string[]> {
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   if (!language || !MARKS.test(text)) return [];
   const found = await withTree(text, language, (root) => testsIn(root, text, language));
   // A file that cannot be parsed counts as one test: it may not change.
@@ -31,7 +31,7 @@ const MARKS = /#\[|```|~~~|>>>|import\.meta\.vitest/;
 
 const MAX_DEPTH = 50;
 
-function testsIn(root: Node, text: string, language: OutlinedLanguage): readonly string[] {
+function testsIn(root: Node, text: string, language: Language): readonly string[] {
   switch (language) {
     case 'rust':
       return [...rustTests(root, '', false, 0), ...examplesIn(text)];
@@ -47,6 +47,7 @@ function testsIn(root: Node, text: string, language: OutlinedLanguage): readonly
     case 'go':
     case 'java':
     case 'php':
+    case 'ruby':
       return [];
   }
 }

@@ -1,4 +1,4 @@
-import { outlinedLanguageOf, type OutlinedLanguage } from '../syntax/language.ts';
+import { languageOf, type Language } from '../syntax/language.ts';
 import { namedItems, outlineOf, simpleName, type Item } from '../syntax/outline.ts';
 import type { AnswerBlock, Surroundings } from './answer-block.ts';
 import { fillElisions, isMark, markElisions, withStubs, type MarkedBlock } from './elisions.ts';
@@ -72,10 +72,10 @@ export async function addCodeBlock(draft: PatchDraft, block: CodeBlock, code: An
 
 async function addToFile(draft: PatchDraft, file: DraftFile, block: CodeBlock, elsewhere: ReadonlySet<string>): Promise<void> {
   const { content, says } = block;
-  const language = outlinedLanguageOf(file.path);
+  const language = languageOf(file.path);
   const current = file.current;
   if (current === null) {
-    const { first } = markElisions(content, file.original ?? '', { isPython: language === 'python' });
+    const { first } = markElisions(content, file.original ?? '', language);
     if (first !== undefined) return refuseGap(draft, file, first, 'there is no such file to fill them in from');
     const read = language && (await readCode(content, '', language));
     return setWhole(draft, file, read && !read.isInside ? cleaned(content, read) : content);
@@ -115,7 +115,7 @@ function definesSomeOf(own: readonly Item[], theirs: readonly Item[]): boolean {
 function addLines(draft: PatchDraft, file: DraftFile, block: CodeBlock, { isProgram }: { readonly isProgram: boolean }): void {
   const { content, says } = block;
   const current = file.current ?? '';
-  const { text, first } = markElisions(content, current, { isPython: outlinedLanguageOf(file.path) === 'python' });
+  const { text, first } = markElisions(content, current, languageOf(file.path));
   const isWhole = first === undefined && (saysWhole(says.near) || hasHalf(content, current) || (isProgram && content.length > current.length));
   const members = isJson(file.path) && !(isWhole && saysWhole(says.near)) ? unlessUnclear(() => placeJson(text, current)) : undefined;
   if (members !== undefined && typeof members !== 'string')
@@ -176,7 +176,7 @@ function setParts(draft: PatchDraft, file: DraftFile, text: string): void {
 
 /** The file with the block's definitions in it: by their names, or else by the lines around what the block leaves out. */
 function place(
-  read: ReadCode, file: { readonly text: string; readonly items: readonly Item[]; readonly language: OutlinedLanguage },
+  read: ReadCode, file: { readonly text: string; readonly items: readonly Item[]; readonly language: Language },
   hints: { readonly prose: string; readonly mayAdd: boolean },
 ): { readonly text: string } | { readonly reason: string } {
   const placed = unlessUnclear(() => placeCode(read, file, hints));
@@ -252,14 +252,14 @@ function isPartlyIn({ text: block }: MarkedBlock, text: string): boolean {
  * leaves parts out, has a place, or is in an answer that speaks of a change and names the file alone above it.
  */
 function isChangeOf(content: string, text: string, path: string, { isLabelled, isSaid }: { readonly isLabelled: boolean; readonly isSaid: boolean }): boolean {
-  const marked = markElisions(content, text, { isPython: outlinedLanguageOf(path) === 'python' });
+  const marked = markElisions(content, text, languageOf(path));
   if (!isPartlyIn(marked, text)) return false;
   if (marked.first !== undefined || (isLabelled && isSaid)) return true;
   return (isLabelled || isSaid) && typeof unlessUnclear(() => placeFragment(content, text, { mayDelete: false })) === 'string';
 }
 
 async function cannotBePlaced(file: DraftFile, { content, says }: CodeBlock): Promise<boolean> {
-  const language = outlinedLanguageOf(file.path);
+  const language = languageOf(file.path);
   const [read, outline] = language && file.current !== null
     ? [await readCode(content, file.current, language), await outlineOf(file.current, language)] : [undefined, undefined];
   if (!language || !read || !outline || file.current === null) return true;
@@ -271,7 +271,7 @@ async function cannotBePlaced(file: DraftFile, { content, says }: CodeBlock): Pr
 
 /** Whether a block defines a function or a type that the file defines, too. */
 async function definesSome(content: string, blockLanguage: string, text: string, path: string): Promise<boolean> {
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   if (!language || !isWrittenFor(blockLanguage, path)) return false;
   const read = await readCode(content, text, language);
   if (!read) return false;
@@ -285,7 +285,7 @@ async function definesSome(content: string, blockLanguage: string, text: string,
 }
 
 async function isShortened(content: string, text: string, path: string): Promise<boolean> {
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   const read = language && (await readCode(content, text, language));
   const outline = language && (await outlineOf(text, language));
   if (!read || !outline) return false;
@@ -296,7 +296,7 @@ async function isShortened(content: string, text: string, path: string): Promise
   });
 }
 
-const LANGUAGE_NAMES: Readonly<Record<OutlinedLanguage, RegExp>> = {
+const LANGUAGE_NAMES: Readonly<Record<Language, RegExp>> = {
   python: /^(?:py\w*|$)/i,
   javascript: /^(?:[cm]?jsx?|javascript\w*|node|$)/i,
   typescript: /^(?:[cm]?[jt]sx?|typescript\w*|javascript\w*|$)/i,
@@ -305,11 +305,12 @@ const LANGUAGE_NAMES: Readonly<Record<OutlinedLanguage, RegExp>> = {
   rust: /^(?:rs|rust|$)/i,
   java: /^(?:java|$)/i,
   php: /^(?:php\d?|$)/i,
+  ruby: /^(?:ruby|rb|$)/i,
 };
 
 /** Whether a block's language could be that of a file. */
 function isWrittenFor(blockLanguage: string, path: string): boolean {
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   const word = blockLanguage.split(/[\s:{]/, 1)[0] ?? '';
   return language === undefined ? word === '' || path.toLowerCase().endsWith(`.${word.toLowerCase()}`) || word.length > 3 : LANGUAGE_NAMES[language].test(word);
 }

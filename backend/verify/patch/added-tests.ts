@@ -1,6 +1,6 @@
 import { isPathOfTest, isPathOfTestSource } from '../files/protected-paths.ts';
 import { toPlainText } from '../files/text-file.ts';
-import { outlinedLanguageOf, type OutlinedLanguage } from '../syntax/language.ts';
+import { languageOf, type Language } from '../syntax/language.ts';
 import { nodesIn } from '../syntax/nodes.ts';
 import { withTrees, type Node } from '../syntax/parse.ts';
 import { importsOf, isImport, type Imported } from './imported-names.ts';
@@ -31,7 +31,7 @@ export async function addedTests(edits: readonly FileEdit[], configuration?: rea
  */
 export async function whyItChangesTests({ path, before, after }: Pick<FileEdit, 'path' | 'before' | 'after'>): Promise<string | undefined> {
   if (before === null) return undefined;
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   if (!language || after === null || !isPathOfTestSource(path)) return `${STAY}.`;
   const texts = [before, after].map((text) => `${toPlainText(text).trimEnd()}\n`);
   const found = await withTrees(texts, language, ([was, is]) => {
@@ -70,10 +70,10 @@ function unitsOf(container: Node): { readonly units: readonly Unit[]; readonly i
 
 /** The comparison of one file with itself and more. */
 class Addition {
-  readonly #language: OutlinedLanguage;
+  readonly #language: Language;
   readonly #usedInFile: ReadonlySet<string>;
 
-  constructor(language: OutlinedLanguage, file: Node) {
+  constructor(language: Language, file: Node) {
     this.#language = language;
     this.#usedInFile = identifiersIn(file);
   }

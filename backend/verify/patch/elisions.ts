@@ -1,3 +1,4 @@
+import type { Language } from '../syntax/language.ts';
 import { similarity } from './line-similarity.ts';
 
 /*
@@ -63,7 +64,9 @@ export interface MarkedBlock {
  * Puts a comment with a mark in the place of each line that leaves something out, so that the block can be parsed. A line that the file has,
  * too, is a line of the file.
  */
-export function markElisions(content: string, file: string, { isPython }: { readonly isPython: boolean }): MarkedBlock {
+export function markElisions(content: string, file: string, language: Language | undefined): MarkedBlock {
+  const isPython = language === 'python';
+  const sign = isPython || language === 'ruby' ? '#' : '//';
   const own = new Set(file.split('\n').map((line) => line.trim()));
   let first: string | undefined;
   const lines = content.split('\n');
@@ -79,12 +82,12 @@ export function markElisions(content: string, file: string, { isPython }: { read
     }
     // `x = 1  # unchanged`
     const commented = /^(.*\S)\s+(?:\/\/|#)\s*(\S.*)$/.exec(line);
-    if (commented && own.has((commented[1] ?? '').trim()) && saysLeftOut(`${isPython ? '#' : '//'} ${commented[2] ?? ''}`)) return commented[1] ?? '';
+    if (commented && own.has((commented[1] ?? '').trim()) && saysLeftOut(`${sign} ${commented[2] ?? ''}`)) return commented[1] ?? '';
     const isPass = isPython && /^pass\s*#/.test(text) && saysLeftOut(text.replace(/^pass\s*/, ''));
     if (!isPass && !saysLeftOut(line)) return line;
     const isStub = isPython && text === '...' && isWholeBody;
     if (!isStub) first ??= text;
-    return `${indent}${isWholeBody ? '... ' : ''}${isPython ? '#' : '//'}${MARK}${isStub ? STUB : ''}`;
+    return `${indent}${isWholeBody ? '... ' : ''}${sign}${MARK}${isStub ? STUB : ''}`;
   });
   return { text: marked.join('\n'), first };
 }

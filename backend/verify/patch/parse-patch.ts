@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { outlinedLanguageOf } from '../syntax/language.ts';
+import { languageOf } from '../syntax/language.ts';
 import { addCodeBlock, addCutOffBlock, AnswerCode, MORE_THAN_ONE_WAY } from './add-code-block.ts';
 import type { AnswerBlock, Surroundings } from './answer-block.ts';
 import { findBlocks } from './answer-blocks.ts';
@@ -111,7 +111,7 @@ function fileOf(
 }
 
 const layoutOf = (path: string): { layoutMatters: boolean } => {
-  const language = outlinedLanguageOf(path);
+  const language = languageOf(path);
   return { layoutMatters: language === undefined || language === 'python' };
 };
 
@@ -202,7 +202,7 @@ async function addFile(draft: PatchDraft, { path, content, mustBeNew, isWhole = 
   if (mustBeNew && file.current !== null) return draft.refuse(file.path, 'The edit creates a file that exists already.');
   if (content.trim() === '') return draft.refuse(file.path, 'The new content is empty.');
   if (file.current === null && draft.claim(file, 'whole')) file.current = withLineEnd(content);
-  else if (file.current !== null) await addCodeBlock(draft, contentOf(file.path, content, isWhole || outlinedLanguageOf(file.path) === undefined), undefined);
+  else if (file.current !== null) await addCodeBlock(draft, contentOf(file.path, content, isWhole || languageOf(file.path) === undefined), undefined);
 }
 
 /** The content of a file that is named in a field: in a program it may still be a part of it; a command leaves nothing of it. */

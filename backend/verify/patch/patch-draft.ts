@@ -1,4 +1,4 @@
-import { outlinedLanguageOf } from '../syntax/language.ts';
+import { languageOf } from '../syntax/language.ts';
 import { likeOriginal, MAX_FILE_BYTES, readTextFile, toPlainText } from '../files/text-file.ts';
 import { isPathOfSuite, isPathOfTest, protectedReason } from '../files/protected-paths.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
@@ -124,7 +124,7 @@ export class PatchDraft {
     if (isMark(current) && !isMark(original ?? '')) return void this.refuse(path, 'The answer leaves out parts of the file that cannot be filled in.');
     // A code block does not tell whether the last line has an end, so the file's own form stays.
     if (original !== null && withoutLastLineEnd(current) === withoutLastLineEnd(original)) return undefined;
-    const language = isCertain ? undefined : outlinedLanguageOf(path);
+    const language = isCertain ? undefined : languageOf(path);
     const damage = language && (await damageOf(original, current, language, { isPlaced: fromCode }));
     if (damage !== undefined) return void this.refuse(path, damage);
     if (onDisk === null) return { path, kind: 'create', before: null, after: current };

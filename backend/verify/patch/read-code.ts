@@ -20,7 +20,7 @@ const WRAPPERS: Readonly<Partial<Record<Language, readonly (readonly [string, st
   typescript: [['class Type {', '}'], ['interface Type {', '}'], ['const type = {', '};']],
   tsx: [['class Type {', '}'], ['interface Type {', '}'], ['const type = {', '};']],
   java: [['class Type {', '}']],
-  php: [['<?php class Type {', '}']],
+  php: [['class Type {', '}']],
   rust: [['trait Type {', '}']],
 };
 
@@ -31,20 +31,29 @@ const WRAPPERS: Readonly<Partial<Record<Language, readonly (readonly [string, st
  */
 export async function readCode(content: string, file: string, language: Language): Promise<ReadCode | undefined> {
   for (const plain of spellings(content)) {
-    const { text, first: elision } = markElisions(plain, file, { isPython: language === 'python' });
-    const outline = await outlineOf(text, language);
-    const isDefinite = outline?.items.some(({ kind, name }) => name !== '' || kind === 'import' || kind === 'package');
-    if (outline && !outline.hasError && isDefinite) return { text, items: outline.items, elision, isInside: false };
-    for (const [before, after] of WRAPPERS[language] ?? []) {
-      const wrapped = `${before}\n${text}\n${after}\n`;
-      const inside = await outlineOf(wrapped, language);
-      const members = inside?.items[0]?.members;
-      if (inside?.hasError === false && inside.items.length === 1 && members?.some(({ name }) => name !== ''))
-        return { text: wrapped, items: members, elision, isInside: true };
-    }
-    if (outline && !outline.hasError) return { text, items: outline.items, elision, isInside: false };
+    const { text: marked, first: elision } = markElisions(plain, file, language);
+    // A part of a file of PHP has no opening tag.
+    const read = await readWhole(language === 'php' && !marked.includes('<?') ? `${OPENING}${marked}` : marked, language);
+    if (read) return { ...read, elision };
   }
   return undefined;
+}
+
+const OPENING = '<?php\n';
+
+async function readWhole(text: string, language: Language): Promise<Omit<ReadCode, 'elision'> | undefined> {
+  const outline = await outlineOf(text, language);
+  const isDefinite = outline?.items.some(({ kind, name }) => name !== '' || kind === 'import' || kind === 'package');
+  if (outline && !outline.hasError && isDefinite) return { text, items: outline.items, isInside: false };
+  const opening = text.startsWith(OPENING) ? OPENING : '';
+  for (const [before, after] of WRAPPERS[language] ?? []) {
+    const wrapped = `${opening}${before}\n${text.slice(opening.length)}\n${after}\n`;
+    const inside = await outlineOf(wrapped, language);
+    const members = inside?.items[0]?.members;
+    if (inside?.hasError === false && inside.items.length === 1 && members?.some(({ name }) => name !== ''))
+      return { text: wrapped, items: members, isInside: true };
+  }
+  return outline && !outline.hasError ? { text, items: outline.items, isInside: false } : undefined;
 }
 
 function* spellings(content: string): Generator<string> {

@@ -15,18 +15,9 @@ export type Language = keyof typeof ENDINGS;
 
 export const LANGUAGES = Object.keys(ENDINGS) as readonly Language[];
 
-/** The languages whose parts are told (`outline.ts`), so that a block of code finds its place in a file. */
-export type OutlinedLanguage = Exclude<Language, 'ruby'>;
-
 const BY_ENDING = new Map(LANGUAGES.flatMap((language) => ENDINGS[language].map((ending): [string, Language] => [ending, language])));
 
 /** The language of a file by its ending, or undefined if its syntax is not read. */
 export function languageOf(path: string): Language | undefined {
   return BY_ENDING.get(/\.([a-z]+)$/.exec(path)?.[1] ?? '');
-}
-
-/** The language of a file whose parts are told, or undefined. */
-export function outlinedLanguageOf(path: string): OutlinedLanguage | undefined {
-  const language = languageOf(path);
-  return language === 'ruby' ? undefined : language;
 }

@@ -34,7 +34,7 @@ export interface Outline {
 const FUNCTIONS = new Set([
   'function_definition', 'function_declaration', 'generator_function_declaration', 'method_definition', 'method_declaration',
   'constructor_declaration', 'compact_constructor_declaration', 'function_item', 'function_signature_item', 'function_signature',
-  'abstract_method_signature', 'method_signature', 'macro_definition',
+  'abstract_method_signature', 'method_signature', 'macro_definition', 'method', 'singleton_method',
 ]);
 const TYPES = new Set([
   'class_definition', 'class_declaration', 'abstract_class_declaration', 'interface_declaration', 'enum_declaration', 'record_declaration',
@@ -43,7 +43,7 @@ const TYPES = new Set([
 ]);
 /** Whose bodies have members that can be told by their names. */
 const BODIES = new Set([
-  'block', 'class_body', 'interface_body', 'enum_body', 'annotation_type_body', 'declaration_list', 'statement_block', 'object_type', 'object',
+  'block', 'class_body', 'interface_body', 'enum_body', 'annotation_type_body', 'declaration_list', 'statement_block', 'object_type', 'object', 'body_statement',
 ]);
 const VARIABLES = new Set([
   'lexical_declaration', 'variable_declaration', 'field_definition', 'public_field_definition', 'field_declaration', 'const_item',
@@ -113,9 +113,9 @@ function itemOf(node: Node, text: string): Item {
   const [start, end] = [node.startIndex, Math.min(trimmedEnd(node, text), text.length)];
   const words = tokensOf(node).join(' ');
   const common = { start, end, leadStart: start, words };
-  if (IMPORTS.has(inner.type) || isRequire(inner)) return { ...common, kind: 'import', name: '', header: words };
+  if (IMPORTS.has(inner.type) || isRequire(inner) || isRubyRequire(inner)) return { ...common, kind: 'import', name: '', header: words };
   if (PACKAGES.has(inner.type)) return { ...common, kind: 'package', name: '', header: words };
-  const isType = TYPES.has(inner.type);
+  const isType = TYPES.has(inner.type) || isRubyClass(inner);
   if (isType || FUNCTIONS.has(inner.type)) {
     const bodyNode = inner.childForFieldName('body');
     const body = bodyNode ? { start: bodyNode.startIndex, end: Math.min(bodyNode.endIndex, text.length) } : undefined;
@@ -147,6 +147,9 @@ function itemOf(node: Node, text: string): Item {
   const callback = callbackBodyOf(inner);
   return { ...common, kind: 'statement', name: '', header: '', inside: callback ? itemsOf(callback, text) : undefined };
 }
+
+/** JavaScript's grammar has a `class`, too, which is a value. */
+const isRubyClass = (node: Node): boolean => node.type === 'class' && /^(?:body_statement|superclass)$/.test(node.lastNamedChild?.type ?? '');
 
 function callbackBodyOf(statement: Node): Node | undefined {
   const call = statement.type === 'expression_statement' ? statement.namedChildren[0] : undefined;
@@ -226,6 +229,8 @@ function isRequire(node: Node): boolean {
   if (node.type !== 'lexical_declaration' && node.type !== 'variable_declaration') return false;
   return /^(?:const|let|var)\s+[^=]{1,2000}=\s*require\s*\([^)]*\)[\w.]*\s*;?$/.test(node.text.slice(0, 4_000));
 }
+
+const isRubyRequire = (node: Node): boolean => node.type === 'call' && /^require(?:_relative)?[ (]\s*["'][^"']*["']\)?$/.test(node.text);
 
 /** The words of a node before its body. */
 function headerOf(node: Node, body: Node | null): string {

@@ -7,7 +7,7 @@ import { MISHAPS } from './mishaps.ts';
 import { SAMPLES, shownWith } from './samples.ts';
 
 /*
- * The tables of docs/answer-forms.md: which forms of an answer are read, in six languages, and what comes of mishaps.
+ * The tables of docs/answer-forms.md: which forms of an answer are read, in eight languages, and what comes of mishaps.
  *
  *     node with-node.mjs node test/bench/forms/measure.ts [--wrong]
  */

@@ -1,5 +1,5 @@
 /*
- * One file in each of six languages, and one right change in it: a line of a function, and a line of a method. All forms write these changes.
+ * One file in each of eight languages, and one right change in it: a line of a function, and a line of a method. All forms write these changes.
  */
 
 export interface Target {
@@ -101,6 +101,24 @@ export const SAMPLES: readonly Sample[] = [
     around: ['    private final List<Item> items = new ArrayList<>();\n    private int limit = 10;\n\n    public Cart() {\n    }\n\n', '\n    public void clear() {\n        items.clear();\n    }\n'],
     method: ['add', '    @Deprecated\n    public boolean add(Item item) {\n        if (items.size() > limit) {\n            return false;\n        }\n        return items.add(item);\n    }', '    ', ['        if (items.size() > limit) {', '        if (items.size() >= limit) {']],
     tail: 'record Item(String name, double price, int count) {\n}',
+  }),
+  sample({
+    language: 'ruby', path: 'lib/shop/cart.rb', comment: '#',
+    head: "# frozen_string_literal: true\n\nrequire 'set'\nrequire_relative 'item'\n\nRATE = 0.19\n\ndef net(price, count)\n  price * count\nend",
+    fn: ['total', '# The sum of all items.\ndef total(items)\n  sum = 0.0\n  items.each do |item|\n    next if item.nil?\n\n    sum += item.price\n  end\n  (sum * 100).floor / 100.0\nend', ['    sum += item.price', '    sum += item.price * item.count']],
+    type: ['class Cart', 'end'],
+    around: ['  attr_reader :items\n\n  def initialize\n    @items = []\n    @limit = 10\n  end\n\n', '\n  def clear\n    @items = []\n  end\n'],
+    method: ['add', '  def add(item)\n    if @items.size > @limit\n      return false\n    end\n    @items << item\n    true\n  end', '  ', ['    if @items.size > @limit', '    if @items.size >= @limit']],
+    tail: 'def taxed(price)\n  price * (1 + RATE)\nend',
+  }),
+  sample({
+    language: 'php', path: 'src/Cart.php', comment: '//',
+    head: "<?php\n\nnamespace Shop;\n\nuse InvalidArgumentException;\n\nconst RATE = 0.19;\n\nfunction net(float $price, int $count): float\n{\n    return $price * $count;\n}",
+    fn: ['total', '/** The sum of all items. */\nfunction total(array $items): float\n{\n    $result = 0.0;\n    foreach ($items as $item) {\n        if ($item === null) {\n            continue;\n        }\n        $result += $item->price;\n    }\n    return floor($result * 100) / 100;\n}', ['        $result += $item->price;', '        $result += $item->price * $item->count;']],
+    type: ['class Cart\n{', '}'],
+    around: ['    private array $items = [];\n\n    public function __construct(private string $owner)\n    {\n    }\n\n', '\n    public function clear(): void\n    {\n        $this->items = [];\n    }\n'],
+    method: ['add', '    public function add(Item $item): bool\n    {\n        if (in_array($item, $this->items, true)) {\n            return false;\n        }\n        $this->items[] = $item;\n        return false;\n    }', '    ', ['        $this->items[] = $item;\n        return false;', '        $this->items[] = $item;\n        return true;']],
+    tail: 'function taxed(float $price): float\n{\n    return $price * (1 + RATE);\n}',
   }),
 ].map((one): Sample => (one.language === 'java' ? { ...one, fn: target('total', JAVA_TOTAL(one.file), '    ', [one.fn.oldLine, one.fn.newLine]) } : one));
 

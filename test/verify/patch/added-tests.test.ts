@@ -171,7 +171,7 @@ describe('is refused', () => {
   it('what cannot be told: data, a file without a grammar, one that is no program, one that is removed', async () => {
     expect(await whyItChangesTests({ path: 'tests/data.json', before: '[1]', after: '[1, 2]' })).toBe('Tests that are there stay as they are.');
     expect(await whyItChangesTests({ path: 'test/fixtures/a.js', before: 'let a;\n', after: 'let a;\nlet b;\n' })).toBe('Tests that are there stay as they are.');
-    expect(await whyItChangesTests({ path: 'test/a_test.rb', before: 'a\n', after: 'a\nb\n' })).toBe('Tests that are there stay as they are.');
+    expect(await whyItChangesTests({ path: 'test/a_test.exs', before: 'a\n', after: 'a\nb\n' })).toBe('Tests that are there stay as they are.');
     expect(await whyItChangesTests({ path: 'test/a.test.ts', before: FILES['test/a.test.ts'], after: null })).toBe('Tests that are there stay as they are.');
     expect(await added('test/a.test.ts', 'it("x", () => {\n')).toMatch(/cannot be parsed/);
   });

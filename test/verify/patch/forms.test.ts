@@ -12,7 +12,7 @@ const filesWith = (change: (text: string) => string = (text) => text): Record<st
   Object.fromEntries(SAMPLES.map((sample) => [sample.path, change(sample.file)]));
 
 describe('a right change of a line', () => {
-  it.each(FORMS.map((form) => [`${form.group}: ${form.name}`, form] as const))('is applied in six languages as %s', async (_, form) => {
+  it.each(FORMS.map((form) => [`${form.group}: ${form.name}`, form] as const))('is applied in eight languages as %s', async (_, form) => {
     await using scratch = await makeScratch();
     const base = await scratch.project(filesWith());
     const [nothing] = MISHAPS;
