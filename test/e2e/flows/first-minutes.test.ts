@@ -75,7 +75,7 @@ describe('the first five minutes', () => {
     const ticked = window.quickInput.getByRole('checkbox', { checked: true });
     await expect.poll(() => ticked.count()).toBeGreaterThanOrEqual(3);
     await window.screenshot(path.join(SCREENS, 'first-pool-dark.png'));
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await window.notification('Added 3 workers: qwen3-30b, qwen2.5-coder-7b, llama3.2-3b. qwen3-30b plans who does what: the largest of your workers').waitFor();
     const file = JSON.parse(await readFile(path.join(home, 'workers.json'), 'utf8')) as { conductor?: string; workers: { id: string; baseUrl: string }[] };
     expect(file.conductor).toBeUndefined();
@@ -154,7 +154,7 @@ describe('a model that VS Code has of another extension', () => {
     await window.quickPickRow('Models that were found').click();
     await window.quickPickRow('Parrot Large').getByText('tokens and cost are estimates').waitFor();
     await window.screenshot(path.join(SCREENS, 'language-models-dark.png'));
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await window.notification('Added the worker "parrot-large"').waitFor();
     await window.runCommand('Conductor: Show Health');
     await window.webview(-1).getByText('VS Code does not report usage, so tokens and cost are estimates.').waitFor();

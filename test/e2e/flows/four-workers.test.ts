@@ -55,7 +55,7 @@ describe('the first questions to four workers', () => {
     await window.answerInput('Address of the server', simulator.url);
     await window.answerInput('The key for 127.0.0.1', '');
     for (const name of NAMES) await window.quickPickRow(name).click();
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await window.notification('Added 4 workers: sim-coder, sim-large, sim-quick, sim-reader. sim-coder plans who does what: the first of your workers, price not known.').waitFor();
     await window.runCommand('Conductor: Show Panel');
     await window.resizeSideBar(520);

@@ -47,7 +47,7 @@ describe('an answer that the tests are against', () => {
     await panel.button(/^(Apply although|Review anyway)/).click();
     await window.quickPickRow(/Accept.*(breaks \d+ test|the tests do not confirm it)/).waitFor();
     await window.screenshot(path.join(SCREENS, 'not-verified-review-dark.png'));
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await panel.answer.getByText('Rejected; no file was changed.').waitFor();
     expect(await readFile(file, 'utf8')).toBe(before);
   });

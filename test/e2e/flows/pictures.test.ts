@@ -87,9 +87,9 @@ describe('pictures of a question', () => {
     asked.length = 0;
     await panel.button('Run with other workers…').click();
     await window.quickInput.filter({ hasText: 'Which workers answer this time?' }).or(window.quickPickRow('sim-')).first().waitFor();
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await window.quickPickRow('planned the run before').waitFor();
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await panel.question.getByText('No worker of this run sees pictures').waitFor({ timeout: 60_000 });
     await expect.poll(() => panel.status.innerText(), { timeout: 240_000 }).toMatch(/^Verified/);
     await expect.poll(() => thumbnails().count()).toBe(2);

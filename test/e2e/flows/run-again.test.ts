@@ -81,9 +81,9 @@ describe('a run that is there', () => {
     await panel.button('Run with other workers…').click();
     await window.quickInput.filter({ hasText: 'Which workers answer this time?' }).or(window.quickPickRow('sim-')).first().waitFor();
     await window.screenshot(path.join(SCREENS, 'other-workers-dark.png'));
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await window.quickPickRow('planned the run before').waitFor();
-    await window.page.keyboard.press('Enter');
+    await window.acceptPick();
     await panel.question.getByText('Asks the question of an earlier run again').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
     expect(simulator.asked).toBe(before + 1 + await stepsOfNewest());

@@ -158,6 +158,11 @@ export class VsCodeWindow {
     await this.page.keyboard.press('Enter');
   }
 
+  /** Accepts what a pick has ticked or chosen. In its box, because a pick that has just come may not have the focus yet. */
+  async acceptPick(): Promise<void> {
+    await this.quickInputBox.press('Enter');
+  }
+
   /** Opens a file of the workspace by its name. */
   async openFile(file: string): Promise<void> {
     // The palette without its ">" searches files.
