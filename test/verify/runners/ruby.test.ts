@@ -5,8 +5,8 @@ import { changes, judge, summary, tryProgram } from './setup.ts';
 
 const { available, note } = await trySandbox();
 const rspec = tryProgram('rspec', '--version');
-const minitest = tryProgram('ruby', '-rminitest', '--version');
-const testUnit = tryProgram('ruby', '-rtest/unit', '--version');
+const minitest = tryProgram('ruby', '-rminitest', '-e', '1');
+const testUnit = tryProgram('ruby', '-rtest/unit', '-e', 'exit!(0)');
 const TIMEOUT_MS = 60_000;
 
 const CODE = { 'lib/half.rb': 'def half(number) = number / 3\n' };

@@ -35,6 +35,7 @@ end
 const RIGHT = ENDS.replace('@last = items.first', '@last = items.last');
 
 interface Suite {
+  /** What shows that its program is here. */
   readonly program: string;
   readonly command: string;
   readonly project: Readonly<Record<string, string>>;
@@ -42,7 +43,7 @@ interface Suite {
 }
 
 const RSPEC: Suite = {
-  program: 'rspec', command: 'rspec', test: 'spec/ends_spec.rb',
+  program: 'rspec --version', command: 'rspec', test: 'spec/ends_spec.rb',
   project: {
     '.rspec': '--require spec_helper\n', 'lib/ends.rb': ENDS, 'spec/spec_helper.rb': "require 'ends'\n",
     'spec/ends_spec.rb': `RSpec.describe Ends do
@@ -58,7 +59,7 @@ end
   },
 };
 const MINITEST: Suite = {
-  program: 'ruby -rminitest', command: 'ruby -Ilib -Itest test/ends_test.rb', test: 'test/ends_test.rb',
+  program: 'ruby -rminitest -e 1', command: 'ruby -Ilib -Itest test/ends_test.rb', test: 'test/ends_test.rb',
   project: {
     'lib/ends.rb': ENDS,
     'test/ends_test.rb': `require 'minitest/autorun'
@@ -155,7 +156,7 @@ const OF_MINITEST: readonly RubyHack[] = [
 
 for (const [suite, own] of [[RSPEC, OF_RSPEC], [MINITEST, OF_MINITEST]] as const) {
   const [name = '', ...words] = suite.program.split(' ');
-  const found = tryProgram(name, ...words, '--version');
+  const found = tryProgram(name, ...words);
   describe.skipIf(!available || !found.isHere)(`Ruby with ${suite.command} (${note}, ${found.note})`, { timeout: 120_000 }, () => {
     let scratch: Scratch;
     let verifier: Verifier;
