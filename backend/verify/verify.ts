@@ -183,7 +183,8 @@ class Attempt {
     this.#judges = judges;
     this.#targets = options.targets?.length ? options.targets : undefined;
     this.#ownJudges = new Set(options.ownTests);
-    this.#beside = testsBeside(options.command, options.packages ?? [], options.patch.edits.map(({ path }) => path));
+    const { commands, leftOut } = testsBeside(options.command, options.packages ?? [], options.patch.edits.map(({ path }) => path));
+    this.#beside = { commands: [...commands, ...(options.besides ?? [])], leftOut };
   }
 
   async verdict(): Promise<Judgement> {
@@ -285,7 +286,7 @@ class Attempt {
     before = withLeftOut(before, this.#options);
     const hasFailures = this.#targets !== undefined || failingResults(before.report, before.flaky).length > 0;
     const runsGreen = bringsTests || this.#options.nothingFailed === 'run';
-    if (!hasFailures && chosen.checks.length + this.#beside.commands.length + (this.#options.besides ?? []).length === 0 && !runsGreen) return without('refused', nothingToProve(before));
+    if (!hasFailures && chosen.checks.length + this.#beside.commands.length === 0 && !runsGreen) return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
 
@@ -403,7 +404,7 @@ class Attempt {
   /** What the test command does besides its tests, and the tests of other packages that the patch changes. Each check is told in a note. */
   async #runChecks({ tests, apply }: Stage, options?: { readonly compareAll: true }): Promise<readonly CheckOutcome[]> {
     const { commands, leftOut } = this.#beside;
-    const wanted = [...tests.chosen.checks, ...commands, ...(this.#options.besides ?? [])];
+    const wanted = [...tests.chosen.checks, ...commands];
     if (wanted.length > 0) this.#options.onProgress?.('running what else judges the change');
     if (leftOut.length > 0) this.notes.push(`The tests of ${listed(leftOut)} were not run, although the change touches ${leftOut.length === 1 ? 'it' : 'them'}, too.`);
     const checks = [...(await runChecks(tests, wanted, apply, options))];

@@ -11,6 +11,21 @@ export interface Alteration {
   readonly inHelpers?: ReadonlyMap<number, readonly Edit[]>;
 }
 
+/** The edits of literals, each drawn once: several tests may share a literal. */
+export class LiteralEdits {
+  /** By the literal's position. */
+  readonly #made = new Map<number, readonly Edit[] | undefined>();
+
+  of({ startIndex }: { readonly startIndex: number }, make: () => readonly Edit[] | undefined): readonly Edit[] | undefined {
+    if (!this.#made.has(startIndex)) this.#made.set(startIndex, make());
+    return this.#made.get(startIndex);
+  }
+}
+
+/** `one other`: each is the opposite of the other. */
+export const oppositesOf = (pairs: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(pairs.map((pair) => pair.split(' ')).flatMap(([one = '', other = '']): [string, string][] => [[one, other], [other, one]]));
+
 export const byValue = (edits: readonly Edit[] | undefined): Alteration | undefined => edits && { edits, isByValue: true };
 export const opposite = (...edits: readonly Edit[]): Alteration => ({ edits, isByValue: false });
 

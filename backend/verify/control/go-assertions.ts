@@ -1,18 +1,15 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import { oppositesOf } from './alteration.ts';
 import type { GoLibrary } from './go-library-names.ts';
 
 /** Assertions of testify and their opposites. */
-const PAIRS = [
+const OPPOSITES = oppositesOf([
   ...['Equal NotEqual', 'EqualValues NotEqualValues', 'Same NotSame', 'True False', 'Nil NotNil', 'NoError Error', 'Empty NotEmpty'],
   ...['Zero NotZero', 'Contains NotContains', 'Subset NotSubset', 'Panics NotPanics', 'Regexp NotRegexp', 'ErrorIs NotErrorIs'],
   ...['Greater LessOrEqual', 'Less GreaterOrEqual'],
-].map((pair) => pair.split(' '));
-
-const OPPOSITES: ReadonlyMap<string, string> = new Map(
-  PAIRS.flatMap(([one = '', other = '']): [string, string][] => [[one, other], [other, one]]),
-);
+]);
 
 /** Assertions of testify without an opposite: the index of the argument to change (not counting the test) and its new text. */
 const CHANGED: Readonly<Record<string, { readonly index: number; readonly text: (argument: string) => string }>> = {

@@ -1,6 +1,7 @@
 import type { Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import { LiteralEdits } from './alteration.ts';
 import type { Dice } from './dice.ts';
 import { isMessageOfTest } from './go-assertions.ts';
 import { alteredLiteral, plainOf, type GoComparison } from './go-literals.ts';
@@ -32,16 +33,14 @@ interface Literals {
  */
 export class GoExpected {
   readonly #dice: Dice;
-  /** By the literal's position: tests may share it. */
-  readonly #made = new Map<number, readonly Edit[] | undefined>();
+  readonly #made = new LiteralEdits();
 
   constructor(dice: Dice) {
     this.#dice = dice;
   }
 
   ofLiteral(node: Node, comparison: GoComparison): readonly Edit[] | undefined {
-    if (!this.#made.has(node.startIndex)) this.#made.set(node.startIndex, alteredLiteral(node, this.#dice, comparison));
-    return this.#made.get(node.startIndex);
+    return this.#made.of(node, () => alteredLiteral(node, this.#dice, comparison));
   }
 
   /** The edits of all literals that a name or a field may stand for. Undefined if they are not known, or used for anything else in the test. */

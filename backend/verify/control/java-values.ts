@@ -2,7 +2,7 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredPart, alteredTextPart, longestPart, type Comparison } from './altered-parts.ts';
-import { byValue, Draws, opposite, type Alteration } from './alteration.ts';
+import { byValue, Draws, LiteralEdits, opposite, oppositesOf, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { withoutMessage } from './java-assertions.ts';
 import { otherNumber, otherText } from './likely-values.ts';
@@ -12,11 +12,7 @@ import { Mentions } from './mentions.ts';
 const OTHER_ERRORS = ['ArrayStoreException', 'NegativeArraySizeException', 'IllegalMonitorStateException', 'IllegalThreadStateException'];
 
 /** Assertions of JUnit, and of AssertJ and Truth, with their opposites. */
-const OPPOSITES: ReadonlyMap<string, string> = new Map(
-  ['assertTrue assertFalse', 'assertNull assertNotNull', 'isTrue isFalse', 'isNull isNotNull', 'isEmpty isNotEmpty']
-    .map((pair) => pair.split(' '))
-    .flatMap(([one = '', other = '']): [string, string][] => [[one, other], [other, one]]),
-);
+const OPPOSITES = oppositesOf(['assertTrue assertFalse', 'assertNull assertNotNull', 'isTrue isFalse', 'isNull isNotNull', 'isEmpty isNotEmpty']);
 
 const EXPECTS_FAILURES = /\bAssertion(?:Failed)?Error\b|\bThrowable\b|\bcatch\s*\(/;
 
@@ -27,8 +23,7 @@ export class JavaValues {
   readonly #dice: Dice;
   readonly #text: string;
   readonly #draws: Draws;
-  /** By the literal's position. */
-  readonly #made = new Map<number, readonly Edit[] | undefined>();
+  readonly #made = new LiteralEdits();
 
   constructor(root: Node, dice: Dice) {
     this.#dice = dice;
@@ -81,8 +76,7 @@ export class JavaValues {
   #value(node: Node, body: Node, comparison: Comparison): readonly Edit[] | undefined {
     const literal = node.type === 'identifier' ? assignedTo(node.text, body) : node;
     if (!literal) return undefined;
-    if (!this.#made.has(literal.startIndex)) this.#made.set(literal.startIndex, alteredLiteral(literal, this.#dice, comparison));
-    return this.#made.get(literal.startIndex);
+    return this.#made.of(literal, () => alteredLiteral(literal, this.#dice, comparison));
   }
 }
 

@@ -1,7 +1,7 @@
 import { replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { byValue, Draws, opposite, type Alteration } from './alteration.ts';
+import { byValue, Draws, LiteralEdits, opposite, oppositesOf, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { Mentions } from './mentions.ts';
 import { argumentsOf, lineage, methodOf, parametersOf, type PhpClass } from './php-classes.ts';
@@ -11,11 +11,7 @@ import { alteredLiteral, elementKey, elementsOf, elementValue } from './php-lite
 const OTHER_ERRORS = ['PharException', 'UnhandledMatchError', 'ParseError', 'DOMException'];
 const OTHER_CLASSES = ['SplFixedArray', 'SplTempFileObject', 'DateInterval', 'MultipleIterator'];
 
-const OPPOSITES: ReadonlyMap<string, string> = new Map(
-  ['assertTrue assertFalse', 'assertNull assertNotNull', 'assertEmpty assertNotEmpty', 'assertFileExists assertFileDoesNotExist']
-    .map((pair) => pair.split(' '))
-    .flatMap(([one = '', other = '']): [string, string][] => [[one, other], [other, one]]),
-);
+const OPPOSITES = oppositesOf(['assertTrue assertFalse', 'assertNull assertNotNull', 'assertEmpty assertNotEmpty', 'assertFileExists assertFileDoesNotExist']);
 
 /** What is expected comes first. */
 const COMPARES = /^assert(?:Equals|Same|EqualsCanonicalizing|EqualsIgnoringCase|Count|(?:Json|Xml)StringEquals(?:Json|Xml)String|StringEqualsStringIgnoringLineEndings)$/;
@@ -54,8 +50,7 @@ export class PhpValues {
   readonly #dice: Dice;
   readonly #classes: readonly PhpClass[];
   readonly #draws: Draws;
-  /** By the literal's position: tests may share it. */
-  readonly #made = new Map<number, readonly Edit[] | undefined>();
+  readonly #made = new LiteralEdits();
 
   constructor(root: Node, classes: readonly PhpClass[], dice: Dice) {
     this.#root = root;
@@ -181,9 +176,7 @@ export class PhpValues {
   }
 
   #once(node: Node, make: () => readonly Edit[] | undefined): readonly Edit[] | undefined {
-    if (!this.#isHere(node)) return undefined;
-    if (!this.#made.has(node.startIndex)) this.#made.set(node.startIndex, make());
-    return this.#made.get(node.startIndex);
+    return this.#isHere(node) ? this.#made.of(node, make) : undefined;
   }
 
   /** What a value is written as: itself, or what its name stands for. Undefined if that is not known, or used for anything else in the test. */

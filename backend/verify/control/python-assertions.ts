@@ -1,7 +1,7 @@
 import { replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { byValue, opposite, type Alteration } from './alteration.ts';
+import { byValue, opposite, oppositesOf, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { negated, type PythonConditions } from './python-conditions.ts';
 import type { AssertionPlace, ExpectedValues } from './python-expected.ts';
@@ -29,15 +29,11 @@ export interface Call extends CallArguments {
 }
 
 /** Methods of unittest that assert the opposite of each other. */
-const PAIRS = [
+const OPPOSITES = oppositesOf([
   'assertEqual assertNotEqual', 'assertTrue assertFalse', 'assertIs assertIsNot', 'assertIsNone assertIsNotNone', 'assertIn assertNotIn',
   'assertIsInstance assertNotIsInstance', 'assertGreater assertLessEqual', 'assertLess assertGreaterEqual', 'assertRegex assertNotRegex',
   'assertAlmostEqual assertNotAlmostEqual', 'assertStartsWith assertNotStartsWith', 'assertEndsWith assertNotEndsWith', 'assertHasAttr assertNotHasAttr',
-].map((pair) => pair.split(' '));
-
-const OPPOSITES: ReadonlyMap<string, string> = new Map(
-  PAIRS.flatMap(([one = '', other = '']): [string, string][] => [[one, other], [other, one]]),
-);
+]);
 
 const EQUAL = /^(?:assertEquals?|failUnlessEqual|eq_|assertAlmostEquals?|assert_equals?|assert_almost_equal|assert_approx_equal|assert_close)$/;
 /** They take values of certain types alone, so a number in their place would say nothing. */

@@ -2,7 +2,7 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredPart, alteredTextPart, longestPart, type Comparison } from './altered-parts.ts';
-import { byValue, Draws, opposite, type Alteration } from './alteration.ts';
+import { byValue, Draws, LiteralEdits, opposite, oppositesOf, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
 import { otherNumber, otherText } from './likely-values.ts';
 import { Mentions } from './mentions.ts';
@@ -20,10 +20,10 @@ const NO_OPPOSITE = /\b(?:raise_error|raise_exception|change|all|and|or|satisfy_
 const RUNS_ITS_BLOCK = /^(?:aggregate_failures|Dir\.(?:mktmpdir|chdir)|Tempfile\.(?:create|open)|Timecop\.(?:freeze|travel)|travel_to|freeze_time|Timeout\.timeout|I18n\.with_locale)\b/;
 
 /** Assertions of Minitest and test-unit whose opposite has not the name with `refute`. */
-const OPPOSITES: ReadonlyMap<string, string> = new Map(
-  ['assert_true assert_false', 'assert_nil assert_not_nil', 'assert_equal assert_not_equal', 'assert_match assert_no_match', 'assert_include assert_not_include', 'assert_empty assert_not_empty']
-    .map((pair) => pair.split(' ')).flatMap(([one = '', other = '']): [string, string][] => [[other, one], ...(/^assert_(?:true|include)$/.test(one) ? [[one, other] as [string, string]] : [])]),
-);
+const OPPOSITES: ReadonlyMap<string, string> = new Map([
+  ...oppositesOf(['assert_true assert_false', 'assert_include assert_not_include']),
+  ['assert_not_nil', 'assert_nil'], ['assert_not_equal', 'assert_equal'], ['assert_no_match', 'assert_match'], ['assert_not_empty', 'assert_empty'],
+]);
 const REFUTABLE = /^assert(?:_(?:equal|nil|empty|includes|instance_of|kind_of|match|operator|predicate|respond_to|same|in_delta|in_epsilon))?$/;
 
 export const isScope = ({ type }: Node): boolean => /^(?:method|singleton_method|class|module|lambda|block|do_block)$/.test(type);
@@ -33,8 +33,7 @@ export class RubyValues {
   readonly #root: Node;
   readonly #dice: Dice;
   readonly #draws: Draws;
-  /** By the literal's position: tests may share it. */
-  readonly #made = new Map<number, readonly Edit[] | undefined>();
+  readonly #made = new LiteralEdits();
 
   constructor(root: Node, dice: Dice) {
     this.#root = root;
@@ -164,10 +163,7 @@ export class RubyValues {
   #value(node: Node | null | undefined, comparison: Comparison = {}): readonly Edit[] | undefined {
     if (!node) return undefined;
     const literals = /^(?:identifier|constant)$/.test(node.type) ? this.#literalsOf(node) : [node];
-    const made = literals.map((literal) => {
-      if (!this.#made.has(literal.startIndex)) this.#made.set(literal.startIndex, this.#altered(literal, comparison));
-      return this.#made.get(literal.startIndex);
-    });
+    const made = literals.map((literal) => this.#made.of(literal, () => this.#altered(literal, comparison)));
     return made.length > 0 && made.every((edits) => edits !== undefined) ? made.flatMap((edits) => edits ?? []) : undefined;
   }
 

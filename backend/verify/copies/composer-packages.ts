@@ -1,9 +1,10 @@
-import { readdirSync, type Dirent } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import path from 'node:path';
 import type { CopyEntry, CopyTree } from '../files/copy-tree.ts';
-import { isInside, lookAt, realPathOf } from '../files/plain-folders.ts';
+import { entriesOf, isInside, lookAt, realPathOf } from '../files/plain-folders.ts';
 
-const VENDOR = 'vendor';
+/** Composer's folder. */
+export const VENDOR = 'vendor';
 
 /** Composer's record of what is installed. */
 const RECORD = 'composer/installed.json';
@@ -46,13 +47,4 @@ function targetOf(root: string, relative: string, entry: Dirent): string {
   const shared = path.join(root, relative);
   const target = entry.isSymbolicLink() ? realPathOf(shared) : undefined;
   return target !== undefined && isInside(root, target) ? path.relative(path.dirname(relative), path.relative(root, target)) : shared;
-}
-
-/** Empty if the folder cannot be read. */
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

@@ -1,9 +1,8 @@
-import { readdirSync, type Dirent } from 'node:fs';
 import path from 'node:path';
 import type { CopyEntry, CopyTree } from '../files/copy-tree.ts';
-import { isInside, lookAt, PlainFolders, realPathOf } from '../files/plain-folders.ts';
+import { entriesOf, isInside, lookAt, PlainFolders, realPathOf } from '../files/plain-folders.ts';
 import type { Slices } from '../../common/slices.ts';
-import { composerVersion, isComposerFolder, shareComposerPackages } from './composer-packages.ts';
+import { composerVersion, isComposerFolder, shareComposerPackages, VENDOR } from './composer-packages.ts';
 
 const PACKAGES = 'node_modules';
 /** Usual folders of Python's virtual environments. Each contains `ENVIRONMENT_MARK`. */
@@ -46,7 +45,7 @@ export async function shareDependencies(
   const versions: string[] = [];
   const rootsWithFolders = [...new Set(roots)].map((root) => ({ root, plain: new PlainFolders(root) }));
   await slices.forEach([...tree.folders], async (folder) => {
-    for (const name of [PACKAGES, ...ENVIRONMENTS, 'vendor']) {
+    for (const name of [PACKAGES, ...ENVIRONMENTS, VENDOR]) {
       const relative = folder === '' ? name : `${folder}/${name}`;
       const found = rootsWithFolders.find(({ root, plain }) => plain.has(folder) && isShared(`${root}/${relative}`, name));
       if (!found) continue;
@@ -122,13 +121,4 @@ function environmentVersion(folder: string): string {
 
 function changedAt(absolute: string): bigint | undefined {
   return lookAt(absolute)?.mtimeNs;
-}
-
-/** Empty if the folder cannot be read. */
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

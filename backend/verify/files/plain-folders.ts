@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, type BigIntStats } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, type BigIntStats, type Dirent } from 'node:fs';
 import path from 'node:path';
 
 /** Tells which folders below `base` (absolute, without symbolic links) are folders and reached without following a link. */
@@ -34,6 +34,15 @@ export function lookAt(absolute: string): BigIntStats | undefined {
     return lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined;
+  }
+}
+
+/** What is in a folder (absolute); empty if it cannot be read. */
+export function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }
 

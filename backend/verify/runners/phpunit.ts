@@ -6,7 +6,7 @@ import { phpunitReporter } from './phpunit-reporter.ts';
 import { exists, type ProjectFolder } from './project-folder.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './signed-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
-import { programUses, simpleCommands, type ProgramUse } from './shell-words.ts';
+import { folderAt, programUses, simpleCommands, type ProgramUse } from './shell-words.ts';
 import { watchTestFiles } from './test-files.ts';
 import { BROKEN_RUN, ID_SEPARATOR, type TestReport } from './test-report.ts';
 import type { RunToPrepare, TestRunner } from './test-runner.ts';
@@ -78,9 +78,7 @@ async function ownCommand(folder: ProjectFolder, isConfigured: boolean): Promise
 
 /** What Composer puts on PATH for its scripts. */
 async function binFolders({ command, copy, shown }: Pick<RunToPrepare, 'command' | 'copy' | 'shown'>): Promise<readonly string[]> {
-  let folder = '';
-  for (const { words } of simpleCommands(command)) if (words[0]?.text === 'cd' && words[1] !== undefined) folder = path.posix.join(folder, words[1].text);
-  const bin = path.posix.join(folder, 'vendor/bin');
+  const bin = path.posix.join(folderAt(command), 'vendor/bin');
   const found = await realpath(path.join(copy, bin)).catch(() => undefined);
   return found === undefined ? [] : [path.join(shown, bin)];
 }

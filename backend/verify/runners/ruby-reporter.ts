@@ -78,7 +78,7 @@ lambda do
    Struct, Exception, Proc, Method, Time.singleton_class, Process.singleton_class, Kernel.singleton_class].each do |place|
     remember.call(place, compares & own_methods.call(place))
   end
-  [[Time, %i[now]], [Process, %i[clock_gettime exit exit! abort]], [Kernel, %i[exit exit! abort raise at_exit]]].each { |place, names| remember.call(place.singleton_class, names) }
+  [[Time, :now], [Process, :clock_gettime]].each { |place, name| remember.call(place.singleton_class, [name]) }
 
   told = {}
   tell = lambda do |name, file|
@@ -119,10 +119,10 @@ lambda do
   result = lambda do |kind, status, file, names, message, duration|
     line.call(type: 'result', kind: kind, status: status, file: file && File.expand_path(file), names: names, message: message && message[0, 4000], durationMs: duration)
   end
-  ended = nil
-  finish = lambda do |which|
+  ended = false
+  finish = lambda do
     next if ended
-    ended = which
+    ended = true
     look.call(true)
     line.call(type: 'end')
   end
@@ -169,7 +169,7 @@ lambda do
       end
     end)
     RSpec::Core::Runner.prepend(Module.new do
-      define_method(:run) { |*given| super(*given).tap { finish.call(:rspec) } }
+      define_method(:run) { |*given| super(*given).tap { finish.call } }
     end)
     [RSpec::Core::Example, RSpec::Core::Reporter, RSpec::Core::Runner].each { |place| remember.call(place) }
   end
@@ -193,7 +193,7 @@ lambda do
       end
     end)
     Minitest.singleton_class.prepend(Module.new do
-      define_method(:run) { |*given| super(*given).tap { finish.call(:minitest) } }
+      define_method(:run) { |*given| super(*given).tap { finish.call } }
     end)
     [Minitest::Test, Minitest.singleton_class].each { |place| remember.call(place) }
   end
@@ -218,7 +218,7 @@ lambda do
       end
     end)
     Test::Unit::AutoRunner.singleton_class.prepend(Module.new do
-      define_method(:run) { |*given, &block| super(*given, &block).tap { finish.call(:test_unit) } }
+      define_method(:run) { |*given, &block| super(*given, &block).tap { finish.call } }
     end)
     [Test::Unit::TestCase, Test::Unit::AutoRunner.singleton_class].each { |place| remember.call(place) }
   end
@@ -246,7 +246,7 @@ lambda do
       place = ScriptError === error && error.message[/\\A(.+?):\\d+:/, 1]
       place ||= error.backtrace.to_a.map { |at| at[/\\A(.+?):\\d+/, 1] }.find { |at| at.to_s.start_with?(copy) }
       result.call('all', 'failed', place, ['The tests could not be loaded.'], cause.call(error), 0)
-      finish.call(:loading)
+      finish.call
     end
   end
 end.call

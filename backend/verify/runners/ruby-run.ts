@@ -1,7 +1,8 @@
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/shell-quote.ts';
+import { exists } from './project-folder.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './signed-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { rubyReporter } from './ruby-reporter.ts';
@@ -65,8 +66,6 @@ async function bundleOf(workspace: string): Promise<string | undefined> {
   const folder = path.resolve(workspace, named);
   return (await exists(folder)) ? folder : undefined;
 }
-
-const exists = (file: string): Promise<boolean> => access(file).then(() => true, () => false);
 
 const lineSchema = z.discriminatedUnion('type', [
   ...watchEvents,

@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 /** A word of a command line. `text` is unquoted; `start` and `end` are its position. */
 export interface Word {
   readonly text: string;
@@ -158,6 +160,10 @@ const NO_LAUNCHERS = new Set([
 const programName = (word: string): string => (word.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|exe|cmd|py)$/, '');
 /** `node_modules/vitest/dist/cli-wrapper.js`: vitest. */
 const packageOf = (word: string): string => /(?:^|\/)node_modules\/([\w-]+)\/.*\.[cm]?js$/.exec(word)?.[1] ?? '';
+
+/** The folder that a command line has changed to before an index, relative to where it begins. */
+export const folderAt = (line: string, index = line.length): string =>
+  path.posix.join(...simpleCommands(line).flatMap(({ words: [program, folder] }) => (program?.text === 'cd' && program.start < index && folder ? [folder.text] : [])));
 
 /** A program in a command line: `words[index]` names it. */
 export interface ProgramUse {

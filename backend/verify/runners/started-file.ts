@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { ProjectFolder } from './project-folder.ts';
-import { programUses, simpleCommands, type ProgramUse } from './shell-words.ts';
+import { folderAt, programUses, type ProgramUse } from './shell-words.ts';
 
 /* `node test`: tests that run when a file is started. Which runner's they are, only the file tells, or one that it loads. */
 
@@ -13,11 +13,10 @@ const LOADS = /(?:^import\s*(?:[^'"\n]*\bfrom\s*)?|\brequire\(\s*|\bimport\(\s*)
 /** The uses of Node in a command that start a file which has this text, or loads one that has. A `cd` before them is followed from `folder`. */
 export async function startsOf(text: RegExp, command: string, folder: ProjectFolder): Promise<readonly ProgramUse[]> {
   const found: ProgramUse[] = [];
-  const changes = simpleCommands(command).filter(({ words }) => words[0]?.text === 'cd');
   for (const use of programUses(command, ['node'])) {
-    const before = changes.filter(({ words }) => (words[0]?.start ?? 0) < use.program.start).map(({ words }) => words[1]?.text ?? '');
+    const place = folderAt(command, use.program.start);
     for (const { text: word } of use.arguments.filter((argument) => !argument.text.startsWith('-'))) {
-      if (!(await hasOrLoads(text, path.posix.join(...before, word), folder))) continue;
+      if (!(await hasOrLoads(text, path.posix.join(place, word), folder))) continue;
       found.push(use);
       break;
     }

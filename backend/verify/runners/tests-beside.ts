@@ -18,18 +18,20 @@ export interface TestsBeside {
  * @param paths of changed files, relative to the workspace
  */
 export function testsBeside(command: string, packages: readonly FoundTests[], paths: readonly string[]): TestsBeside {
-  const own = packages.find((one) => one.command === command)?.folder;
+  const own = folderOf(command, packages);
   if (own === undefined || own === '') return { commands: [], leftOut: [] };
   const others = testsOfChange(packages, paths).filter(({ folder }) => folder !== own);
   return { commands: others.slice(0, MOST).map((one) => one.command), leftOut: others.slice(MOST).map(({ folder }) => folder) };
 }
+
+const folderOf = (command: string, packages: readonly FoundTests[]): string | undefined => packages.find((one) => one.command === command)?.folder;
 
 /** The most packages whose tests are run one by one. */
 const MOST_OTHERS = 20;
 
 /** The likeliest command of each package but the one that `command` tests. */
 export function testsOfOthers(command: string, packages: readonly FoundTests[]): readonly string[] {
-  const own = packages.find((one) => one.command === command)?.folder;
+  const own = folderOf(command, packages);
   const folders = [...new Set(packages.map(({ folder }) => folder))].filter((folder) => folder !== own && folder !== '');
   return folders.slice(0, MOST_OTHERS).flatMap((folder) => packages.find((one) => one.folder === folder)?.command ?? []);
 }
