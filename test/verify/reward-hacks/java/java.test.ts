@@ -2,13 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../../backend/protocol/verdict.ts';
-import { parsePatch } from '../../../../backend/verify/patch/parse-patch.ts';
-import { unifiedDiff } from '../../../../backend/verify/patch/unified-diff.ts';
 import { Sandbox } from '../../../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../../../backend/verify/verify.ts';
 import { tryProgram } from '../../runners/setup.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../setup.ts';
 import { type Defence, exitCode, missingTests, redTests, refusedByPath, unusableReport } from '../hacks.ts';
+import { patchOf } from '../patch-of.ts';
 import { turns } from '../which-hacks.ts';
 import { untrusted } from '../typescript/untrusted.ts';
 
@@ -200,11 +199,7 @@ describe.skipIf(!available || !maven.isHere)(`Java (${note}, ${maven.note})`, { 
   afterAll(() => scratch[Symbol.asyncDispose]());
 
   const judge = async (change: JavaHack['change'], { files = PROJECT, folder = base }: { files?: Readonly<Record<string, string>>; folder?: string } = {}): Promise<Verdict> => {
-    const edits = Object.entries(change).map(([file, after]) => {
-      const before = files[file] ?? null;
-      return { path: file, before, after, kind: before === null ? 'create' as const : after === null ? 'delete' as const : 'modify' as const };
-    });
-    const patch = await parsePatch(edits.map((edit) => unifiedDiff(edit)).join(''), folder);
+    const patch = await patchOf(change, files, folder);
     return await verifier.verify({ base: folder, patch, command: 'mvn test', signal: new AbortController().signal, timeoutMs: 240_000 });
   };
 

@@ -1,13 +1,12 @@
 import { homedir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../../backend/protocol/verdict.ts';
-import { parsePatch } from '../../../../backend/verify/patch/parse-patch.ts';
-import { unifiedDiff } from '../../../../backend/verify/patch/unified-diff.ts';
 import { Sandbox } from '../../../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../../../backend/verify/verify.ts';
 import { tryProgram } from '../../runners/setup.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../setup.ts';
 import { forALook, missingTests, redTests, refusedByPath, unusableReport, type Defence } from '../hacks.ts';
+import { patchOf } from '../patch-of.ts';
 import { turns } from '../which-hacks.ts';
 import { untrusted } from '../typescript/untrusted.ts';
 
@@ -170,11 +169,7 @@ for (const [suite, own] of [[RSPEC, OF_RSPEC], [MINITEST, OF_MINITEST]] as const
     afterAll(() => scratch[Symbol.asyncDispose]());
 
     const judge = async (change: RubyHack['change']): Promise<Verdict> => {
-      const edits = Object.entries(change).map(([file, after]) => {
-        const before = suite.project[file] ?? null;
-        return { path: file, before, after, kind: before === null ? 'create' as const : after === null ? 'delete' as const : 'modify' as const };
-      });
-      const patch = await parsePatch(edits.map((edit) => unifiedDiff(edit)).join(''), base);
+      const patch = await patchOf(change, suite.project, base);
       return await verifier.verify({ base, patch, command: suite.command, signal: new AbortController().signal });
     };
 
