@@ -175,7 +175,7 @@ export const trainingSettingsSchema = z.strictObject({
   /** Hard limits: no call starts that could exceed them. Unpriced workers are limited by tokens, see `unpricedTokensFor`. */
   budget: z.strictObject({ ...limits, usd: positive.default(10), tokens: count.default(20_000_000) }).prefault({}),
   /** Rollouts under way at once. */
-  parallel: count.max(64).default(8),
+  parallel: count.max(256).default(8),
 });
 
 export const trainingConfigSchema = z.custom<z.input<typeof trainingSettingsSchema>>().transform(withPreset).pipe(trainingSettingsSchema);
