@@ -42,8 +42,8 @@ const journal = new Proxy(real, {
     return (...args: Parameters<Journal['append']>) => {
       dieAt('before', args[1]);
       const stored = target.append(...args);
-      // The transaction around it, if there is one, is committed by then.
-      setImmediate(() => dieAt('after', args[1]));
+      // The transaction around it waits for the disk by then.
+      queueMicrotask(() => target.whenOnDisk(() => dieAt('after', args[1])));
       return stored;
     };
   },

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
@@ -19,6 +20,8 @@ import { AnswerCache } from '../../backend/workers/answer-cache.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
+import { repaid } from '../support/compared-runs.ts';
+import { FailingSqlite } from '../support/failing-sqlite.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -74,7 +77,7 @@ const workers = (): WorkerConfig[] => ['one', 'two'].map((id) => workerConfigSch
 }));
 
 async function rollouts(options: Partial<RolloutRunnerOptions> = {}): Promise<RolloutRunner> {
-  const journal = Journal.open(path.join(folder, 'journal.sqlite'));
+  const journal = Journal.open(path.join(folder, 'journal.sqlite'), { isDurable: false });
   const answers = new AnswerFile(path.join(folder, 'answers.sqlite'));
   opened.push(journal, answers);
   const prices = await loadPrices();
@@ -271,6 +274,39 @@ describe('a rollout', () => {
     };
     const made = await rollouts({ budget: () => ({ ...budgetSchema.parse({}), usd }) });
     expect(await made.run(task, workers(), group([plan([0, 'Answer.'], [1, 'Answer.'])]), AT, NEVER)).toMatchObject([{ verified: true }]);
+  });
+
+  it('of two steps is on disk by a few commits: one before each request, and one after its end', async () => {
+    const made = await rollouts();
+    const commits = vi.spyOn(DatabaseSync.prototype, 'exec');
+    onTestFinished(() => commits.mockRestore());
+    await made.run(task, workers(), group([plan([0, 'Make a plan.'], [1, 'Answer.'])]), AT, NEVER);
+    expect(commits.mock.calls.filter(([sql]) => sql === 'COMMIT').length).toBeLessThanOrEqual(4);
+  });
+
+  it('of which a write fails ends its training with one sentence, and is carried on without paying for a finished step again', async () => {
+    const sqlite = new FailingSqlite();
+    const plans = group([plan([0, 'Make a plan.'], [1, 'Answer.'])]);
+    let isDone = false;
+    let atWrite = 0;
+    while (!isDone) {
+      atWrite += 1;
+      folder = await temporaryFolder();
+      const made = await rollouts();
+      sqlite.failWith({ code: 13, atWrite });
+      const ended = await made.run(task, workers(), plans, AT, NEVER).catch((error: unknown) => error);
+      isDone = sqlite.writes < atWrite;
+      sqlite.failWith(undefined);
+      if (!isDone) {
+        expect(ended, `write ${atWrite}`).toMatchObject({ name: 'JournalUnavailableError', message: expect.stringContaining('the disk is full. Free some space') as string });
+      }
+      for (const open of opened.splice(0).reverse()) open.close();
+      expect(await (await rollouts()).run(task, workers(), plans, AT, NEVER), `write ${atWrite}`).toMatchObject([{ verified: true }]);
+      const journal = opened.find((open) => open instanceof Journal) as Journal;
+      expect(repaid(journal.read('training.3.1.0')), `write ${atWrite}`).toEqual([]);
+      expect(journal.budget.reserved('training:training'), `write ${atWrite}`).toEqual({ usd: 0, tokens: 0 });
+    }
+    expect(atWrite).toBeGreaterThan(10);
   });
 
   it('ends its training with the error itself where an answer cannot be kept, and is carried on afterwards', async () => {

@@ -140,6 +140,7 @@ export class RolloutRunner {
         this.#slots.giveBack();
       }
     }));
+    await this.#options.journal.onDisk();
     signal.throwIfAborted();
     if (failed.signal.aborted) throw failed.signal.reason;
     return outcomes.map((settled) => (settled as PromiseFulfilledResult<RolloutOutcome>).value);
@@ -176,6 +177,8 @@ export class RolloutRunner {
       recorder = this.#goOn(this.#options.journal.read(runId), rollout);
     }
     const outcome = await outcomeOf(recorder.snapshot, rollout);
+    // Its events are announced before its outcome.
+    await this.#options.journal.onDisk();
     this.#announce(rollout, recorder.snapshot, outcome);
     return outcome;
   }
@@ -197,7 +200,7 @@ export class RolloutRunner {
       return snapshot.state === 'completed' || isUnreadable(snapshot) ? this.#recorder(snapshot, rollout) : this.#goOn(events, rollout);
     }
     const policy: PolicySnapshot = { kind: 'local', worker: planner, model: planner.model, promptVersion: profileOf(planner).version };
-    const accepted = journal.accept(runId, {
+    const accepted = journal.transactionSoon(() => journal.accept(runId, {
       type: 'run.accepted',
       kind,
       taskId: task.id,
@@ -212,7 +215,7 @@ export class RolloutRunner {
       pool: [...pool],
       policy,
       budget: this.#limitsOfRun(),
-    });
+    }));
     return this.#recorder(snapshotOf([accepted]), rollout);
   }
 
@@ -231,8 +234,12 @@ export class RolloutRunner {
 
   #recorder(run: RunSnapshot, rollout: RolloutRequest): RunRecorder {
     const { journal } = this.#options;
-    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.append(run.runId, events, effects);
-    return new RunRecorder(run, { append }, {
+    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => {
+      const written = (): StoredEvent[] => journal.append(run.runId, events, effects);
+      // As in Solve (decisions/0029): only what is reserved has to be on disk at once.
+      return effects?.reserve ? journal.transaction(written) : journal.transactionSoon(written);
+    };
+    return new RunRecorder(run, { append, whenOnDisk: (told) => journal.whenOnDisk(told) }, {
       onEvent: ({ event: { type } }, now) => {
         if (type === 'plan.proposed' || type === 'plan.rejected' || type === 'run.resumed') this.#announce(rollout, now);
       },

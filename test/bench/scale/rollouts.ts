@@ -1,7 +1,7 @@
 /*
  * A backend that has hundreds of rollouts under way: docs/scale.md.
  *
- *   npm run build && node with-node.mjs node test/bench/scale/rollouts.ts [--parallel 200] [--plans 1024] [--speed 1] [--keep FOLDER]
+ *   npm run build && node with-node.mjs node test/bench/scale/rollouts.ts [--parallel 200] [--plans 1536] [--speed 1] [--keep FOLDER]
  *
  * A training as people start it, with conductor-mini, of tasks that are a sum each. Backend, journal, budget, model process and command line are the product's; the workers
  * are simulated, as slow as measured ones (measured.ts). The report has figures of the time in which the rollouts are under way, which is when all plans are sampled.
@@ -19,7 +19,7 @@ import { HOSTS } from './measured.ts';
 import type { Watched } from './watch-backend.ts';
 
 const { values } = parseArgs({
-  options: { parallel: { type: 'string', default: '200' }, plans: { type: 'string', default: '1024' }, speed: { type: 'string', default: '1' }, keep: { type: 'string' } },
+  options: { parallel: { type: 'string', default: '200' }, plans: { type: 'string', default: '1536' }, speed: { type: 'string', default: '1' }, keep: { type: 'string' } },
 });
 const [parallel, plans] = [Number(values.parallel), Number(values.plans)];
 const TASKS = 64;
@@ -90,8 +90,8 @@ try {
   database.close();
   const count = underWay(events);
   const lines = (await readFile(watched, 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as Watched);
-  // At least nine tenths of what is allowed at once.
-  const full = lines.filter(({ at }) => count(at) >= 0.9 * parallel);
+  // At least four fifths of what is allowed at once.
+  const full = lines.filter(({ at }) => count(at) >= 0.8 * parallel);
   const [first, last] = [full[0], full.at(-1)];
   if (!first || !last || first === last) throw new Error(`There were never ${parallel} rollouts under way: ask for more --plans.`);
   const seconds = (last.at - first.at) / 1_000;
@@ -101,9 +101,9 @@ try {
   const third = Math.ceil(full.length / 3);
   const megabytes = (of: (line: Watched) => number): string => [full.slice(0, third), full.slice(third, -third), full.slice(-third)].map((some) => (mean(of, some) / 1e6).toFixed(0)).join(', ');
   console.log([
-    '| under way | seconds | rollouts ended | events a second | in SQLite | processor | event loop busy | resident MB, by thirds | heap MB, by thirds |',
-    '| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
-    `| ${mean(({ at }) => count(at)).toFixed(0)} | ${seconds.toFixed(0)} | ${ended} | ${(between.length / seconds).toFixed(0)} | ${(100 * (last.sqliteMs - first.sqliteMs) / (last.at - first.at)).toFixed(1)} % of the time, ${
+    '| under way | seconds | rollouts ended | events a second | commits a second | in SQLite | processor | event loop busy | resident MB, by thirds | heap MB, by thirds |',
+    '| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    `| ${mean(({ at }) => count(at)).toFixed(0)} | ${seconds.toFixed(0)} | ${ended} | ${(between.length / seconds).toFixed(0)} | ${((last.commits - first.commits) / seconds).toFixed(0)} | ${(100 * (last.sqliteMs - first.sqliteMs) / (last.at - first.at)).toFixed(1)} % of the time, ${
       ((last.sqliteMs - first.sqliteMs) / (last.commits - first.commits)).toFixed(1)} ms a commit | ${(100 * (last.processorMs - first.processorMs) / (last.at - first.at)).toFixed(0)} % of a core | ${
       (100 * mean(({ busy }) => busy)).toFixed(0)} % | ${megabytes(({ residentBytes }) => residentBytes)} | ${megabytes(({ heapBytes }) => heapBytes)} |`,
   ].join('\n'));
