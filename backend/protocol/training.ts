@@ -13,6 +13,7 @@ import { budgetOverrideSchema, keyNameSchema, requestSettingsSchema, serverUrlSc
 const share = z.number().min(0).max(1);
 const positive = z.number().positive();
 const count = z.number().int().min(1);
+const usdPerMillion = z.number().min(0).max(10_000);
 
 /**
  * The limits of a training, in place of the daily limits. `usd` and `tokens` limit all rollouts together, over all processes. The others
@@ -46,6 +47,8 @@ const engineSchema = z.union([
     model: z.string().min(1).max(4_096).optional(),
     /** The name of the server's key, as of a worker's. */
     key: keyNameSchema.optional(),
+    /** Dollars for a million tokens that the server reads without learning from them, writes, and learns from. Absent: nothing is counted. */
+    price: z.strictObject({ prefillPerMillion: usdPerMillion, samplePerMillion: usdPerMillion, trainPerMillion: usdPerMillion }).optional(),
   }),
 ]);
 export type RemoteEngineSettings = Exclude<z.infer<typeof engineSchema>, string>;

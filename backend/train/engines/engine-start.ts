@@ -12,6 +12,12 @@ export interface EngineParts {
   readonly modelFolder: (conductor: Pick<WorkerConfig, 'model'>) => Promise<string>;
 }
 
+/**
+ * Makes a call within the training's budget. Until it has ended the most that it may cost, in dollars, is set aside; then what it did cost.
+ * @throws what says that the budget does not hold it; what the call throws
+ */
+export type Pay = <T>(mostUsd: number, call: () => Promise<T>, usedUsd: (result: T) => number, signal?: AbortSignal) => Promise<T>;
+
 export interface EngineStart {
   readonly config: Pick<TrainingConfig, 'adapter' | 'engine' | 'seed'>;
   /** With the adapter that the training starts from, if it has one. */
@@ -22,6 +28,8 @@ export interface EngineStart {
   readonly from?: { readonly version: string; readonly engineState: string } | undefined;
   /** For engines that need one. */
   readonly keys: KeySource;
+  /** For engines that cost money. */
+  readonly pay?: Pay | undefined;
   /** Ends the opening. */
   readonly signal?: AbortSignal | undefined;
 }

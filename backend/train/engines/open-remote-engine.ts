@@ -16,10 +16,10 @@ const NAMED = 10;
  * Trains an adapter of the Conductor's model on a server with Tinker's API. The model's folder on this machine has the tokenizer and the
  * geometry; its weights are not loaded.
  */
-export async function openRemoteEngine({ modelFolder }: EngineParts, { config, conductor, versions, from, keys, signal }: EngineStart): Promise<OpenedEngine> {
+export async function openRemoteEngine({ modelFolder }: EngineParts, { config, conductor, versions, from, keys, pay, signal }: EngineStart): Promise<OpenedEngine> {
   const { engine: settings, adapter: { rank }, seed } = config;
   if (settings === 'local') throw new TypeError('This engine is not the one of the configuration.');
-  const { url, key, model: baseModel = conductor.model } = settings;
+  const { url, key, price, model: baseModel = conductor.model } = settings;
   const folder = await modelFolder(conductor);
   const [tokenizer, geometry] = [await openTokenizer(folder), await readGeometry(folder)];
   const client = new TinkerClient({ url, ...(key !== undefined && { key: (either) => keys.get(key, either) }) });
@@ -28,6 +28,7 @@ export async function openRemoteEngine({ modelFolder }: EngineParts, { config, c
     model: { baseModel, rank, seed },
     config: geometry,
     contextLength: Math.min(geometry.maximumPositions, CONTEXT_LENGTH),
+    ...(price && pay && { account: { price, pay } }),
     ...(from && { from: await readRemoteState(from.engineState) }),
   });
   try {

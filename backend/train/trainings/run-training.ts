@@ -18,6 +18,7 @@ import { type RolloutProgress, RolloutRunner } from '../rollouts/rollout-runner.
 import { rolloutLine } from '../rollouts/rollout-views.ts';
 import { tellingPlans } from '../rollouts/telling-plans.ts';
 import type { Task } from '../tasks/task.ts';
+import { engineAccount } from './engine-account.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
 import { HeldOutLooks, isLookDue, type Seen } from './held-out-looks.ts';
 import { requireSandbox } from './judge.ts';
@@ -37,7 +38,7 @@ export const EVALUATION = '.evaluation';
  * @throws TrainingError, what its parts throw, the signal's reason
  */
 export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
-  const { training: { config }, folder, cast, keys } = options;
+  const { training: { config, trainingId }, folder, cast, keys, limits } = options;
   await requireSandbox(parts, config);
   const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
   const tasks = await tasksOf(parts, frozen, options);
@@ -49,6 +50,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   try {
     const { engine, close } = await openEngine(parts, {
       config, keys, conductor: cast.conductor, versions: store.versions, signal: options.signal,
+      pay: engineAccount({ journal: parts.journal, trainingId, scope: scopeOf(trainingId), limitUsd: () => limits().usd }),
       ...(from && { from: { version: store.versionName(from.step), engineState: from.engineState } }),
     });
     try {
@@ -62,6 +64,9 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     answers.close();
   }
 }
+
+/** The budget's scope for everything that a training costs. */
+const scopeOf = (trainingId: string): string => `training:${trainingId}`;
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
@@ -189,7 +194,7 @@ function runnerFor(
   return new RolloutRunner({
     ...parts, keys, kind, onRollout,
     name: kind === 'rollout' ? trainingId : `${trainingId}${EVALUATION}`,
-    scope: `training:${trainingId}`,
+    scope: scopeOf(trainingId),
     budget: () => ({ ...cast.budget, ...limits() }),
     planner: cast.conductor,
     parallel: config.parallel,

@@ -9,8 +9,9 @@ import type {
 import { bringHome } from './bring-home.ts';
 import type { NewModel, TinkerClient } from './client.ts';
 import { RemoteError } from './remote-error.ts';
-import { RemoteModel } from './remote-model.ts';
+import { RemoteModel, type ServerAccount } from './remote-model.ts';
 import { type RemoteState, STATE_FILE } from './remote-state.ts';
+import { priceOf } from './server-price.ts';
 import { crossEntropyBatch, forwardBatch, isOnPolicy, lossValue, ofCompletions, serverBatch, type TokenExample } from './server-loss.ts';
 
 export interface RemoteEngineOptions {
@@ -23,6 +24,8 @@ export interface RemoteEngineOptions {
   /** The folder (absolute) that holds one adapter per version. */
   readonly versions: string;
   readonly from?: RemoteState | undefined;
+  /** What the server costs, and who pays. Absent: nothing is counted. */
+  readonly account?: ServerAccount | undefined;
 }
 
 /** A change of the model on the server. */
@@ -72,20 +75,22 @@ export class RemoteEngine implements TrainEngine {
   }
 
   async sample({ messages, prefill = '', maxTokens, temperature, seeds, version, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {
-    const { client, model: { baseModel }, tokenizer, contextLength } = this.#options;
+    const { client, model: { baseModel }, tokenizer, contextLength, account } = this.#options;
     const prompt = this.#encoded({ messages, prefill });
     const room = contextLength - prompt.length;
     if (room <= 0) throw new RangeError(`The messages have ${prompt.length} tokens and the model reads at most ${contextLength}, its answer included: give it less to read.`);
     const stops = new Set(tokenizer.stopTokenIds);
     const modelPath = version === 'initial' ? undefined : this.#sampler;
     const from = modelPath === undefined ? { baseModel } : { modelPath };
-    return await mapInOrder(seeds, AT_ONCE, async (seed): Promise<SampledCompletion> => {
-      const { tokens, logprobs, stopReason } = await client.sample({
-        from, prompt, maxTokens: Math.min(maxTokens, room), temperature, stopTokens: tokenizer.stopTokenIds, seed, signal,
-      });
+    const most = Math.min(maxTokens, room);
+    const sampleAll = (): Promise<SampledCompletion[]> => mapInOrder(seeds, AT_ONCE, async (seed): Promise<SampledCompletion> => {
+      const { tokens, logprobs, stopReason } = await client.sample({ from, prompt, maxTokens: most, temperature, stopTokens: tokenizer.stopTokenIds, seed, signal });
       const shown = stops.has(tokens.at(-1) ?? -1) ? tokens.slice(0, -1) : tokens;
       return { promptTokens: prompt, tokens, logprobs, text: prefill + tokenizer.decode(shown, { skipSpecial: true, continues: prefill !== '' }), finishReason: stopReason };
     });
+    if (!account) return await sampleAll();
+    const usd = (sample: number): number => priceOf({ prefill: prompt.length * seeds.length, sample }, account.price);
+    return await account.pay(usd(most * seeds.length), sampleAll, (samples) => usd(samples.reduce((sum, { tokens }) => sum + tokens.length, 0)), signal);
   }
 
   /** For learning from texts, whose examples have weights: SkyRL divides by these, so that they would not count. @throws RemoteError */
@@ -152,10 +157,10 @@ export class RemoteEngine implements TrainEngine {
 
   /** Of a fresh adapter, which computes what the model without one does. */
   async #referenceLogprobs(batch: readonly TokenExample[], signal?: AbortSignal): Promise<readonly (readonly number[])[]> {
-    const { client, model } = this.#options;
+    const { client, model, account } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const reference = this.#reference ?? new RemoteModel(client, await client.createModel(model, signal));
+        const reference = this.#reference ?? new RemoteModel(client, await client.createModel(model, signal), account);
         this.#reference = reference;
         const { logprobs } = await reference.forwardBackward({ ...forwardBatch(batch), forwardOnly: true }, signal);
         return ofCompletions(batch, logprobs);
@@ -189,11 +194,11 @@ export class RemoteEngine implements TrainEngine {
   }
 
   async #restored(signal: AbortSignal | undefined): Promise<RemoteModel> {
-    const { client, model: order } = this.#options;
+    const { client, model: order, account } = this.#options;
     // What an earlier process left would hold its place for another five minutes.
     if (this.#left !== undefined) await client.unload(this.#left);
     this.#left = undefined;
-    const model = new RemoteModel(client, await client.createModel(order, signal));
+    const model = new RemoteModel(client, await client.createModel(order, signal), account);
     try {
       if (this.#saved !== undefined) await this.#load(model, this.#saved, signal);
       for (const change of this.#since) await change(model, signal);

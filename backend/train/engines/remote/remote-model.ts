@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { Pay } from '../engine-start.ts';
 import type { TinkerClient } from './client.ts';
 import { type Datum, decodeGradientResult, encodeGradientRequest, type GradientResult, type ServerLoss } from './gradient-messages.ts';
 import type { Answer } from './http.ts';
 import { RemoteError } from './remote-error.ts';
+import { priceOf, type ServerPrice } from './server-price.ts';
 import { futureSchema, gradientSchema, savedSchema, stepSchema } from './replies.ts';
 
 export interface GradientOrder {
@@ -11,6 +13,11 @@ export interface GradientOrder {
   readonly lossOptions?: Readonly<Record<string, number>> | undefined;
   /** Only log-probabilities, no gradients. */
   readonly forwardOnly?: boolean | undefined;
+}
+
+export interface ServerAccount {
+  readonly price: ServerPrice;
+  readonly pay: Pay;
 }
 
 export interface AdamOrder {
@@ -33,19 +40,29 @@ const TOKENS_AT_ONCE = 65_536;
 export class RemoteModel {
   readonly id: string;
   readonly #client: TinkerClient;
+  readonly #account: ServerAccount | undefined;
   #sequence = 0;
   /** Examples whose gradients the next step uses. */
   #examples = 0;
   /** Undefined until the server has taken one of the two. */
   #speaks: 'protobuf' | 'json' | undefined;
 
-  constructor(client: TinkerClient, id: string) {
+  constructor(client: TinkerClient, id: string, account?: ServerAccount) {
     this.#client = client;
     this.id = id;
+    this.#account = account;
   }
 
-  /** Adds the gradients of a loss, the sum over all tokens, to those of the next step. @throws RemoteError, the signal's reason */
+  /** Adds the gradients of a loss, the sum over all tokens, to those of the next step. @throws RemoteError, what paying throws, the signal's reason */
   async forwardBackward(order: GradientOrder, signal?: AbortSignal): Promise<GradientResult> {
+    if (!this.#account) return await this.#compute(order, signal);
+    const { price, pay } = this.#account;
+    const tokens = order.data.reduce((sum, datum) => sum + datum.tokens.length, 0);
+    const usd = priceOf(order.forwardOnly ? { prefill: tokens } : { train: tokens }, price);
+    return await pay(usd, () => this.#compute(order, signal), () => usd, signal);
+  }
+
+  async #compute(order: GradientOrder, signal?: AbortSignal): Promise<GradientResult> {
     const logprobs: (readonly number[])[] = [];
     const metrics: Record<string, number> = {};
     for (const data of parts(order.data)) {
