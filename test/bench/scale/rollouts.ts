@@ -79,11 +79,13 @@ try {
     tasks: { project: false, heldOut: 0.05 }, evaluation: { samples: 1, onTheWay: 0 }, budget: { usd: 1_000, tokens: 1_000_000_000 },
   }));
 
-  start(['--import', path.join(HERE, 'watch-backend.ts'), path.join(ROOT, 'dist/backend.mjs')], { stdout: 'inherit' });
+  const backend = start(['--import', path.join(HERE, 'watch-backend.ts'), path.join(ROOT, 'dist/backend.mjs')], { stdout: 'inherit' });
   while (!(await readFile(path.join(home, 'backend.json'), 'utf8').then(() => true, () => false))) await delay(100);
   const code = await command('train', '-w', project, '--config', config, '--yes');
   if (code > 1) throw new Error(`The training ended with ${code}.`);
+  const hasEnded = once(backend, 'exit');
   await command('backend', 'stop');
+  await hasEnded;
 
   const database = new DatabaseSync(path.join(home, 'journal.sqlite'), { readOnly: true });
   const events = database.prepare("SELECT run_id, at, type FROM events JOIN runs USING (run_id) WHERE kind = 'rollout' ORDER BY at").all() as unknown as Event[];

@@ -19,6 +19,8 @@ export interface Team {
   readonly groupsPerStep: number;
   /** The most versions by which the model has moved on since a group was sampled. 0: a step waits for all of its groups. */
   readonly versionsOld: number;
+  /** What becomes of a group that would be older than that: it is dropped, or no step is made before it has ended. */
+  readonly late: 'dropped' | 'waited for';
   /** Calls to one host that a machine has under way at once. */
   readonly callsAtOnce: number;
   /** Plans that the GPU writes at once. */
@@ -103,11 +105,12 @@ class Machine {
 }
 
 export function simulateTeam(team: Team): TeamFigures {
-  const { machines: count, plansPerStep, groupsPerStep, versionsOld, sampledAtOnce, gpu, steps, verdictSeconds, parallel } = team;
+  const { machines: count, plansPerStep, groupsPerStep, versionsOld, late, sampledAtOnce, gpu, steps, verdictSeconds, parallel } = team;
   const plans = plansPerStep / groupsPerStep;
   const clock = new Clock();
   const machines = Array.from({ length: count }, () => new Machine(team));
   const done: Group[] = [];
+  const underWay = new Set<Group>();
   let [version, sampled, dropped, learned, ages, gpuBusy, isUpdating, placesBusy] = [0, 0, 0, 0, 0, 0, false, 0];
   let begun = { at: 0, gpuBusy: 0, placesBusy: 0, dropped: 0, learned: 0, ages: 0 };
   /** Groups that wait for the GPU, which does one thing at a time, samples first. */
@@ -130,6 +133,7 @@ export function simulateTeam(team: Team): TeamFigures {
       const machine = machines.filter((one) => one.groups * plans < parallel + plans - 1 && one.rollouts.free > 0).sort((a, b) => a.groups - b.groups)[0];
       if (!machine) break;
       const group: Group = { id: sampled, version, left: plans };
+      underWay.add(group);
       sampled += 1;
       machine.groups += 1;
       wanted.push({ machine, group });
@@ -142,12 +146,16 @@ export function simulateTeam(team: Team): TeamFigures {
           for (let plan = 0; plan < plans; plan += 1) carryOut(machine, group, new KeyedRandom(team.seed, group.id, plan));
         }
       });
-    } else if (done.length >= groupsPerStep && !isUpdating) update();
+    } else if (done.length >= groupsPerStep && !isUpdating && !waitsForLate()) update();
   };
+
+  /** Whether a step would make a group too old that is under way. */
+  const waitsForLate = (): boolean => late === 'waited for' && [...underWay].some((group) => version + 1 - group.version > versionsOld);
 
   const update = (): void => {
     isUpdating = true;
-    const batch = done.splice(0, groupsPerStep);
+    // The oldest first.
+    const batch = done.sort((a, b) => a.id - b.id).splice(0, groupsPerStep);
     work(gpu.update(plansPerStep), () => {
       isUpdating = false;
       learned += batch.length;
@@ -170,6 +178,7 @@ export function simulateTeam(team: Team): TeamFigures {
       group.left -= 1;
       if (group.left > 0) return;
       machine.groups -= 1;
+      underWay.delete(group);
       if (version - group.version <= versionsOld) done.push(group);
       else dropped += 1;
       goOn();

@@ -37,10 +37,10 @@ function verdictSeconds(): number[] {
 }
 
 const verdicts = verdictSeconds();
-const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
+const percent = (share: number): string => `${Math.max(0, 100 * share).toFixed(0)} %`;
 
-function table(title: string, shape: Pick<Team, 'parallel' | 'judges' | 'callsAtOnce' | 'verdictSeconds'>): void {
-  console.log(`\n${title}\n\n| machines | groups a step | versions old | seconds a step | GPU waits | places empty | age | dropped |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |`);
+function table(title: string, shape: Pick<Team, 'parallel' | 'judges' | 'callsAtOnce' | 'verdictSeconds' | 'late'>): void {
+  console.log(`\n${title}; late groups are ${shape.late}\n\n| machines | groups a step | versions old | seconds a step | GPU waits | places empty | age | dropped |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |`);
   for (const machines of [1, 8, 64]) {
     // A group is carried out on one machine, so there have to be as many.
     const groupsPerStep = Math.max(4, machines);
@@ -53,6 +53,8 @@ function table(title: string, shape: Pick<Team, 'parallel' | 'judges' | 'callsAt
 
 console.log(`The GPU works ${GPU.sample(PLANS, 4).toFixed(0)} s a step to sample 4 groups, ${GPU.sample(PLANS, 64).toFixed(0)} s to sample 64, and ${GPU.update(PLANS).toFixed(0)} s to learn.`);
 console.log(`A verdict takes ${verdicts.at(10)!.toFixed(0)} s in the middle.`);
-table('Projects with tests; 8 rollouts, 2 verdicts, and 4 calls to one host at once on a machine', { parallel: 8, judges: 2, callsAtOnce: 4, verdictSeconds: verdicts });
-table('Projects with tests; 32 rollouts, 8 verdicts, and 16 calls to one host at once on a machine', { parallel: 32, judges: 8, callsAtOnce: 16, verdictSeconds: verdicts });
-table('Questions with an answer, without tests; 200 rollouts, and 64 calls to one host at once on a machine', { parallel: 200, judges: 1, callsAtOnce: 64 });
+for (const late of ['dropped', 'waited for'] as const) {
+  table('Projects with tests; 8 rollouts, 2 verdicts, and 4 calls to one host at once on a machine', { parallel: 8, judges: 2, callsAtOnce: 4, verdictSeconds: verdicts, late });
+  table('Projects with tests; 32 rollouts, 8 verdicts, and 16 calls to one host at once on a machine', { parallel: 32, judges: 8, callsAtOnce: 16, verdictSeconds: verdicts, late });
+  table('Questions with an answer, without tests; 200 rollouts, and 64 calls to one host at once on a machine', { parallel: 200, judges: 1, callsAtOnce: 64, late });
+}
