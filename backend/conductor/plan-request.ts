@@ -2,27 +2,30 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Message, ModelRequest } from '../workers/model.ts';
 import { conductorPrompt, endpointMessages } from './conductor-prompt.ts';
 import type { PromptInput } from './prompt-input.ts';
-import { planGrammar } from './plan-grammar.ts';
+import { planGrammar, type PlanGrammarOptions } from './plan-grammar.ts';
+import { planRegex } from './plan-regex.ts';
 import { mostSteps } from './plan/read-plan.ts';
 import { profileOf } from './prompt-profile.ts';
 import { readQuestion } from './question/read-question.ts';
 
 /** Plans of this pool, in no more steps than the question is worth: small talk cannot get two. */
-function grammarFor({ question, inProject = false, pool, rounds }: PromptInput, prefill: string): ReturnType<typeof planGrammar> {
+function formFor({ question, inProject = false, pool, rounds }: PromptInput): Pick<PlanGrammarOptions, 'workers' | 'maximumSteps' | 'revision'> {
   const maximumSteps = mostSteps(readQuestion(question, { inProject }), rounds.length);
-  return planGrammar({ workers: pool.length, maximumSteps, revision: rounds.length > 0 && rounds.at(-1)?.mayKeep !== false, prefill });
+  return { workers: pool.length, maximumSteps, revision: rounds.length > 0 && rounds.at(-1)?.mayKeep !== false };
 }
 
 /** The worker that plays the Conductor. */
 export type Planner = Pick<WorkerConfig, 'provider'> &
-  Partial<Pick<WorkerConfig, 'promptProfile' | 'adapter' | 'temperature' | 'topP' | 'maxOutputTokens'>>;
+  Partial<Pick<WorkerConfig, 'promptProfile' | 'served' | 'adapter' | 'temperature' | 'topP' | 'maxOutputTokens'>>;
 
 export interface PlanSampling {
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly seed?: number | undefined;
   readonly maxTokens?: number | undefined;
-  /** False lets a model of this machine write any text; by default it writes valid plans only. Endpoints ignore it. */
+  /** Plans for the same prompt, in one request; 1 by default. Only of a served Conductor. */
+  readonly plans?: number | undefined;
+  /** False lets a model of this machine or a served one write any text; by default it writes valid plans only. Other endpoints ignore it. */
   readonly constrained?: boolean | undefined;
 }
 
@@ -37,8 +40,9 @@ export interface PlanRequest extends ModelRequest {
 }
 
 /**
- * The request for one plan. A policy is this request and the model that it is sent to: the planner is called like any worker. For n plans,
- * send it n times with n seeds. An evaluation may ask with another prompt than the planner's own. A model of this machine replies with token ids and log-probabilities, too.
+ * The request for a plan. A policy is this request and the model that it is sent to: the planner is called like any worker. A served Conductor
+ * may be asked for n plans at once; for n plans of another, send it n times with n seeds. An evaluation may ask with another prompt than the
+ * planner's own. A model of this machine, and a served one at a temperature of 1, replies with token ids and log-probabilities, too.
  */
 export function planRequest(planner: Planner, input: PromptInput, sampling: PlanSampling = {}, profile = profileOf(planner)): PlanRequest {
   const temperature = sampling.temperature ?? planner.temperature;
@@ -48,22 +52,24 @@ export function planRequest(planner: Planner, input: PromptInput, sampling: Plan
     ...(topP !== undefined && { topP }),
     ...(sampling.seed !== undefined && { seed: sampling.seed }),
   };
-  if (planner.provider !== 'local') {
+  const { served } = planner;
+  if (planner.provider !== 'local' && !served) {
     const maxTokens = sampling.maxTokens ?? ENDPOINT_PLAN_TOKENS;
     return { messages: endpointMessages(input, profile), maxOutputTokens: Math.min(maxTokens, planner.maxOutputTokens ?? maxTokens), ...named };
   }
   const { messages, prefill } = conductorPrompt(input, profile);
-  const { constrained = true } = sampling;
+  const { constrained = true, plans = 1 } = sampling;
   return {
     messages,
     maxOutputTokens: sampling.maxTokens ?? LOCAL_PLAN_TOKENS,
     // With a temperature of its own a plan is drawn from the whole distribution.
     ...(temperature !== undefined && { topP: 1 }),
     ...named,
+    ...(served && plans > 1 && { samples: plans }),
     continuation: {
       prefill,
       ...(temperature !== undefined && { topK: 0 }),
-      ...(constrained && { grammar: grammarFor(input, prefill) }),
+      ...(constrained && (served ? { regex: planRegex(formFor(input)) } : { grammar: planGrammar({ ...formFor(input), prefill }) })),
       ...(planner.adapter !== undefined && { adapter: planner.adapter }),
     },
   };

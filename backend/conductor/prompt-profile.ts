@@ -48,7 +48,7 @@ export const PROMPT_PROFILES = {
   'mini-hands': { name: 'mini-hands', version: 'mini-hands-1', digestsHands: true, ...MINI },
 } as const satisfies Record<string, PromptProfile>;
 
-/** The profile of a worker that plans. Models of this machine are small: by default they get the compact prompt. */
-export function profileOf({ provider, promptProfile }: Pick<WorkerConfig, 'provider'> & Partial<Pick<WorkerConfig, 'promptProfile'>>): PromptProfile {
-  return PROMPT_PROFILES[promptProfile ?? (provider === 'local' ? 'compact' : 'standard')];
+/** The profile of a worker that plans. Models of this machine are small: by default they get the compact prompt, at a server as well. */
+export function profileOf({ provider, served, promptProfile }: Pick<WorkerConfig, 'provider'> & Partial<Pick<WorkerConfig, 'served' | 'promptProfile'>>): PromptProfile {
+  return PROMPT_PROFILES[promptProfile ?? (provider === 'local' || served ? 'compact' : 'standard')];
 }

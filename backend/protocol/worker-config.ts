@@ -71,6 +71,20 @@ export type AgentConfig = z.infer<typeof agentSchema>;
 /** The `model` of an agent that chooses its model itself. */
 export const AGENTS_OWN_MODEL = 'default';
 
+/** An absolute path, in the form of any system. */
+const absolutePath = z.string().min(1).max(4_096).regex(/^(?:\/|[A-Za-z]:[\\/]|\\\\)[^\0]*$/, 'name an absolute path');
+
+/** The model of a Conductor at a server, as far as this machine has to know it. */
+export const servedSchema = z.strictObject({
+  /** The same model here: `owner/name` or the path of its folder. Its tokenizer and its shape are read, never its weights. */
+  model: z.string().min(1).max(1_024),
+  /** A folder of this machine that the server reads, too: adapters are copied into it. Without it the server reads Conductor's own folder. */
+  folder: absolutePath.optional(),
+  /** What the server calls that folder; the same by default. Without `folder`, you copy adapters there yourself. */
+  serverFolder: absolutePath.optional(),
+});
+export type Served = z.infer<typeof servedSchema>;
+
 /** Fields of a request that Conductor sets itself, or that would change what it costs. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'model', 'messages', 'input', 'instructions', 'system', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature', 'top_p', 'seed',
@@ -130,7 +144,12 @@ const workerFields = z.strictObject({
   promptProfile: z.enum(['standard', 'compact', 'mini', 'mini-hands']).optional(),
   /** For an agent. */
   agent: agentSchema.optional(),
-  /** For a local model: the path of a PEFT adapter, used for planning only. */
+  /**
+   * For a Conductor at a server such as vLLM: it is asked by tokens, exactly as a training asks it, it can be trained, and it can have an
+   * `adapter`. Its steps as a worker are those of every other.
+   */
+  served: servedSchema.optional(),
+  /** For a local model or a served one: the path of a PEFT adapter on this machine, used for planning only. */
   adapter: z.string().min(1).max(4_096).optional(),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
   simulated: z.boolean().default(false),
@@ -160,9 +179,13 @@ export const workerConfigSchema = workerFields
     path: ['hands'],
     error: 'an agent has hands of its own',
   })
-  .refine(({ provider, adapter }) => factsOf(provider).reach === 'process' || adapter === undefined, {
+  .refine(({ provider, served }) => provider === 'openai-compatible' || served === undefined, {
+    path: ['served'],
+    error: 'only an openai-compatible worker can be "served"',
+  })
+  .refine(({ provider, served, adapter }) => factsOf(provider).reach === 'process' || served !== undefined || adapter === undefined, {
     path: ['adapter'],
-    error: 'only a local worker can have an adapter',
+    error: 'only a local worker, or one with "served", can have an adapter',
   });
 export type WorkerConfig = z.infer<typeof workerConfigSchema>;
 

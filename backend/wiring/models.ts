@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BundledModel } from './bundled-model.ts';
-import { outlineAdapter } from '../lm/adapter/read-adapter.ts';
 import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import type { CudaConsent } from '../lm/device/cuda-libraries.ts';
 import { machineProbe } from '../lm/device/device-probe.ts';
@@ -15,12 +14,15 @@ import { measureMemory } from '../lm/process/measure-memory.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
+import { modelHere } from '../protocol/served.ts';
 import { BUNDLED_MODEL, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
 import type { ModelsAccess } from '../server/handlers/models-handlers.ts';
 import type { CastSources } from '../solve/run-pool.ts';
 import { checkAdapterBase } from '../train/trainings/adapter-base.ts';
+import type { ServedModels } from '../workers/adapters/served/served-model.ts';
 import { localErrorKind } from '../workers/adapters/classify-local-error.ts';
 import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
+import { servedModels } from './served-models.ts';
 
 /* Wires the local models to the Conductor, the workers and the server. */
 
@@ -37,6 +39,8 @@ export interface ModelPartsOptions {
 export interface ModelParts {
   readonly localModel: LocalModelSource;
   readonly adapterVersion: CastSources['adapterVersion'];
+  /** For Conductors whose model is at a server. */
+  readonly servedModels: ServedModels;
   readonly access: ModelsAccess;
   /** @throws what LocalModels throws, and OtherBaseError */
   readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter'>) => ReturnType<LocalModels['openTrainable']>;
@@ -44,8 +48,8 @@ export interface ModelParts {
   baseOf(model: string): Promise<string | undefined>;
   /** The folder (absolute) of a model. @throws ModelMissingError */
   folderOf(model: string): Promise<string>;
-  /** Why a worker's model, or its adapter, cannot be used; one sentence. */
-  whyNot(worker: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<string | undefined>;
+  /** Why a worker's model, or its adapter, cannot be used; one sentence. Of a served one, no weights are needed here. */
+  whyNot(worker: Pick<WorkerConfig, 'model' | 'provider' | 'served' | 'adapter'>): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -68,6 +72,7 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
     const base = await baseOf(model);
     if (adapter !== undefined && base !== undefined) await checkAdapterBase(adapter, base);
   };
+  const served = servedModels(folderOf);
   const probe = machineProbe(process.env);
   const listeners = new Set<(status: LocalModelStatus) => void>();
   const models = new LocalModels({
@@ -88,12 +93,13 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
 
   return {
     localModel: (worker) => models.model(placeOf(worker.model)),
-    adapterVersion: async ({ model, adapter }) => {
-      if (adapter === undefined) return undefined;
+    adapterVersion: async ({ adapter, ...worker }) => {
+      const model = modelHere(worker);
+      if (adapter === undefined || model === undefined) return undefined;
       await checkBase({ model, adapter });
-      const { config } = await openCheckpoint(await folderOf(model));
-      return (await outlineAdapter(adapter, config)).version;
+      return await served.versionOf(model, adapter);
     },
+    servedModels: served,
     access: {
       list: async (settings) => {
         const [pulled, memory] = await Promise.all([listPulledModels(home), measureMemory({ storage: home, probe }, settings)]);
@@ -130,8 +136,12 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
     folderOf,
     whyNot: async (worker) => {
       try {
-        await openCheckpoint(await folderOf(worker.model));
-        await checkBase(worker);
+        const { served: there, adapter } = worker;
+        if (there) {
+          await served.tokenizerOf(there.model);
+          if (adapter !== undefined) await served.versionOf(there.model, adapter);
+        } else await openCheckpoint(await folderOf(worker.model));
+        await checkBase({ model: modelHere(worker) ?? worker.model, adapter });
         return undefined;
       } catch (error) {
         return error instanceof Error ? error.message : String(error);

@@ -14,6 +14,11 @@ import { isFree } from './limits/is-free.ts';
 import type { KeySource } from './key-source.ts';
 import type { Asked, Attempt, AttemptLog, AttemptSpent, Ledger, NextAttempt } from './limits/ledger.ts';
 import type { LocalModelSource } from './adapters/local-adapter.ts';
+import { KnownTerms } from './adapters/served/completion-terms.ts';
+import { LoraRoutes } from './adapters/served/lora-routes.ts';
+import { servedAdapterOf } from './adapters/served/served-adapter.ts';
+import type { ServedParts } from './adapters/served/served-conductor.ts';
+import type { ServedModels } from './adapters/served/served-model.ts';
 import type { AgentAct, ModelAdapter, ModelReply, ModelRequest } from './model.ts';
 import { costOf, upperBound, type Prices } from './limits/prices.ts';
 import type { ProviderLimits } from './limits/provider-limits.ts';
@@ -68,6 +73,9 @@ export interface WorkerCallerOptions {
   readonly prices: Prices;
   readonly localModel?: LocalModelSource | undefined;
   readonly runAgent?: RunAgent | undefined;
+  readonly servedModels?: ServedModels | undefined;
+  /** For what a person is told once; by default nobody is. */
+  readonly tell?: ((sentence: string) => void) | undefined;
   readonly now?: () => number;
   readonly random?: () => number;
   readonly delay?: Delay;
@@ -79,6 +87,7 @@ export class WorkerCaller {
   readonly #prices: Prices;
   readonly #localModel: LocalModelSource | undefined;
   readonly #runAgent: RunAgent | undefined;
+  readonly #served: ServedParts | undefined;
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #delay: Delay;
@@ -86,11 +95,12 @@ export class WorkerCaller {
   readonly #fillInForms = new FillInForms();
   readonly #lastCalls = new Map<string, LastCall>();
 
-  constructor({ limits, prices, localModel, runAgent, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
+  constructor({ limits, prices, localModel, runAgent, servedModels: models, tell = () => {}, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
     this.#limits = limits;
     this.#prices = prices;
     this.#localModel = localModel;
     this.#runAgent = runAgent;
+    this.#served = models && { models, routes: new LoraRoutes(), terms: new KnownTerms(tell) };
     this.#now = now;
     this.#random = random;
     this.#delay = delay;
@@ -105,6 +115,13 @@ export class WorkerCaller {
   async greet(worker: WorkerConfig, { keys, signal }: Pick<CallOptions, 'keys' | 'signal'>): Promise<string> {
     const key = await this.#unlessCancelled(worker, signal, async () => worker.key && (await keys.get(worker.key, signal)));
     return await (await acpAdapter(worker, { key: key || undefined, runAgent: this.#runAgent })).greet(signal);
+  }
+
+  /** Has the server of a served Conductor load its adapter, in place of what it has under that name. Nothing is asked of the model. @throws WorkerError */
+  async load(worker: WorkerConfig, { keys, signal }: Pick<CallOptions, 'keys' | 'signal'>): Promise<void> {
+    const key = await this.#unlessCancelled(worker, signal, async () => worker.key && (await keys.get(worker.key, signal)));
+    const adapter = this.#served && (await servedAdapterOf(worker, this.#served.models));
+    if (adapter) await this.#served?.routes.load(worker, adapter, { key: key || undefined, signal, inPlace: true });
   }
 
   /**
@@ -135,7 +152,7 @@ export class WorkerCaller {
     const { worker, key, request, number } = send;
     const { ledger, attempts, keys, clientModel } = options;
     const adapter = await createAdapter(worker, {
-      key, clientModel, localModel: this.#localModel, runAgent: this.#runAgent, dialects: this.#dialects, fillInForms: this.#fillInForms,
+      key, clientModel, localModel: this.#localModel, runAgent: this.#runAgent, served: this.#served, dialects: this.#dialects, fillInForms: this.#fillInForms,
     });
     const reserved = upperBound(worker, request, this.#prices);
     const next: NextAttempt = { attemptId: randomUUID(), worker: worker.id, number, reserved };
@@ -237,6 +254,7 @@ export function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelR
     ...(request.place && { place: request.place }),
     ...(request.fillIn && { fillIn: request.fillIn }),
     ...(request.continuation && { continuation: request.continuation }),
+    ...(request.samples !== undefined && { samples: request.samples }),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),

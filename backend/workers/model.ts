@@ -84,14 +84,16 @@ export interface GapPiece {
   readonly text: string;
 }
 
-/** Options that only local models support. */
+/** Options that only local and served models support. */
 export interface Continuation {
   /** The start of the reply. The model continues it, and the reply's text includes it. */
   readonly prefill: string;
   /** 0 for all tokens. */
   readonly topK?: number;
-  /** What the text after the prefill must match. */
+  /** What the text after the prefill must match, for a model of this machine. */
   readonly grammar?: Pattern;
+  /** The same for a served one, as a regular expression for the whole text. */
+  readonly regex?: string;
   /** A PEFT folder whose weights change the model for this request. */
   readonly adapter?: string;
 }
@@ -133,11 +135,13 @@ export interface ModelRequest {
   readonly format?: AnswerFormat;
   /** Sent instead of the messages to servers that can fill gaps in text. All others get the messages. */
   readonly fillIn?: FillIn;
-  /** For local models; other adapters ignore it. */
+  /** For local models and served ones; other adapters ignore it. */
   readonly continuation?: Continuation;
   /** For agents, which otherwise work in an empty folder. Other adapters ignore it. */
   readonly place?: AgentPlace;
-  /** Upper bound on generated tokens, including reasoning if the provider counts it. */
+  /** Texts for the same messages, drawn independently; 1 by default. Only with a continuation of a served model. */
+  readonly samples?: number;
+  /** Upper bound on generated tokens of a text, including reasoning if the provider counts it. */
   readonly maxOutputTokens: number;
   /** Sent only when given: some models refuse sampling parameters. */
   readonly temperature?: number;
@@ -170,9 +174,14 @@ export interface ModelReply {
   readonly model: string;
   /** Only for local models. */
   readonly sampled?: Sampled | undefined;
-  /** Only for local models: the data that training needs. */
+  /** Only for local models and served ones: the data that training needs. */
   readonly tokens?: SampledTokens | undefined;
+  /** Where several were asked for, the texts after the first. A server may write fewer. Usage is that of all. */
+  readonly others?: readonly Sample[] | undefined;
 }
+
+/** One of several texts of a reply. */
+export type Sample = Pick<ModelReply, 'text' | 'finishReason' | 'tokens'>;
 
 export interface SampledTokens {
   readonly promptTokenIds: readonly number[];

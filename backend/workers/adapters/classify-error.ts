@@ -68,7 +68,7 @@ const KINDS: ReadonlyMap<string, WorkerErrorKind> = new Map([
   ['server_error', 'server'],
 ]);
 
-function kindOfStatus(status: number, { key, worker }: CallContext): WorkerErrorKind {
+export function kindOfStatus(status: number, { key, worker }: Pick<CallContext, 'key' | 'worker'>): WorkerErrorKind {
   switch (status) {
     case 401:
       return key === undefined && factsOf(worker.provider).reach === 'server' ? 'missing-key' : 'authentication';

@@ -8,6 +8,7 @@ import { LocalAdapter, type LocalModelSource } from './local-adapter.ts';
 import type { AcpAdapter } from './acp/acp-adapter.ts';
 import type { RunAgent } from './acp/run-agent.ts';
 import type { ModelAdapter } from '../model.ts';
+import type { ServedParts } from './served/served-conductor.ts';
 
 export interface AdapterParts {
   /** Absent for a server without a key. */
@@ -15,6 +16,7 @@ export interface AdapterParts {
   readonly clientModel?: ClientModel | undefined;
   readonly localModel?: LocalModelSource | undefined;
   readonly runAgent?: RunAgent | undefined;
+  readonly served?: ServedParts | undefined;
   readonly dialects: ChatDialects;
   readonly fillInForms: FillInForms;
 }
@@ -24,9 +26,12 @@ type CreateAdapter = (worker: WorkerConfig, parts: AdapterParts) => Promise<Mode
 /** Each is loaded with its SDK when its first worker is called: all of them together are a quarter of the backend's code. */
 const ADAPTERS: Readonly<Record<Provider, CreateAdapter>> = {
   'openai': async (worker, { key }) => new (await import('./openai-responses.ts')).OpenAiResponsesAdapter(worker, key),
-  'openai-compatible': async (worker, { key, dialects, fillInForms: forms }) => {
+  'openai-compatible': async (worker, { key, dialects, fillInForms: forms, served }) => {
     const [{ FillInAdapter }, { OpenAiChatAdapter }] = await Promise.all([import('./fill-in.ts'), import('./openai-chat.ts')]);
-    return new FillInAdapter({ worker, key, forms, chat: new OpenAiChatAdapter(worker, key, dialects) });
+    const chat = new FillInAdapter({ worker, key, forms, chat: new OpenAiChatAdapter(worker, key, dialects) });
+    if (!worker.served) return chat;
+    if (!served) throw outOfReach(`Worker "${worker.id}" is a served Conductor, which cannot be asked here: use another worker.`);
+    return new (await import('./served/served-conductor.ts')).ServedConductor({ worker, key, chat, ...served });
   },
   'anthropic': async (worker, { key }) => new (await import('./anthropic.ts')).AnthropicAdapter(worker, key),
   'vscode': async (worker, { clientModel }) => {

@@ -9,6 +9,7 @@ import { dialectAfter, type ChatDialect, type ChatDialects } from './chat-dialec
 import { classifyError, workerError, type CallContext } from './classify-error.ts';
 import { estimateUsage } from '../limits/estimate-tokens.ts';
 import type { FinishReason, ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+import { finishReasonOf } from './finish-reason.ts';
 import { openAiClient } from './openai-client.ts';
 import { chatUsage } from './reported-usage.ts';
 import { modelKey } from '../servers/server-of.ts';
@@ -132,11 +133,4 @@ function callPieceIn(piece: unknown): CallPiece[] {
   const { index, id, function: called, extra_content: extra } = piece as Record<string, unknown>;
   const { name, arguments: written } = (typeof called === 'object' ? called ?? {} : {}) as Record<string, unknown>;
   return [{ index, id, name, arguments: written, extra: extra ?? undefined }];
-}
-
-/** Servers have different names for a normal end, so every unknown reason counts as `stop`. */
-function finishReasonOf(reason: unknown): FinishReason | undefined {
-  if (typeof reason !== 'string' || reason === '') return undefined;
-  if (reason === 'length' || reason === 'max_tokens') return 'length';
-  return reason === 'content_filter' ? 'content-filter' : 'stop';
 }

@@ -120,10 +120,11 @@ export function upperBound(worker: WorkerConfig, request: ModelRequest, prices: 
   const { agent } = worker;
   if (agent) return { ...(agent.stepUsd !== undefined && { usd: agent.stepUsd }), tokens: agent.stepTokens };
   const inputTokens = estimateInputTokens(request);
-  const tokens = inputTokens + request.maxOutputTokens;
+  const outputTokens = request.maxOutputTokens * (request.samples ?? 1);
+  const tokens = inputTokens + outputTokens;
   const modelPrice = prices.of(worker);
   if (modelPrice === undefined) return { tokens };
   const price = priceFor(modelPrice, inputTokens);
   const inputPrice = Math.max(price.inputPerMillion, price.cacheWritePerMillion ?? 0);
-  return { usd: (inputTokens * inputPrice + request.maxOutputTokens * price.outputPerMillion) / 1_000_000, tokens };
+  return { usd: (inputTokens * inputPrice + outputTokens * price.outputPerMillion) / 1_000_000, tokens };
 }

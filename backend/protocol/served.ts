@@ -1,0 +1,18 @@
+import type { WorkerConfig } from './worker-config.ts';
+
+/** Hexadecimal digits of an adapter's version in a name: enough for the versions of one Conductor. */
+const DIGITS = 8;
+
+/** The model of this machine that a worker is or, at a server, has the same weights as; undefined for every other worker. */
+export function modelHere({ provider, model, served }: Pick<WorkerConfig, 'provider' | 'model' | 'served'>): string | undefined {
+  return provider === 'local' ? model : served?.model;
+}
+
+/**
+ * What a server calls an adapter: `conductor-TRAINING-VERSION`. Other weights have another version, so that no name ever means two adapters.
+ * @param adapter the path of its folder @param version of its weights, in hexadecimal digits
+ */
+export function servedName(adapter: string, version: string): string {
+  const folder = adapter.split(/[\\/]/).findLast((part) => part !== '') ?? 'adapter';
+  return `conductor-${folder.replaceAll(/[^\w.-]/g, '-')}-${version.slice(0, DIGITS)}`;
+}
