@@ -95,7 +95,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const verification = await openVerificationParts(home);
   const { verifier, sandbox, folders, copies, searchPath } = verification;
   const caller = new WorkerCaller({
-    limits, prices, localModel: models.localModel, runAgent: agentRunner({ sandbox, folders, searchPath, homeFolder: homedir() }),
+    limits, prices, localModel: models.localModel, servedModels: models.servedModels, tell: log, runAgent: agentRunner({ sandbox, folders, searchPath, homeFolder: homedir() }),
   });
   const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
   // The bundled model cannot plan if onnxruntime does not load. The check runs in the background; until it ends, onnxruntime is assumed to load.
@@ -223,7 +223,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     home,
     open: async (request, preparing) => (await import('./wiring/evaluation.ts')).openEvaluation(request, {
       ...preparing, home, host: 'backend',
-      parts: { verification, localModel: models.localModel, caller, clientModel: (call) => clients.model(call) },
+      parts: { verification, localModel: models.localModel, servedModels: models.servedModels, caller, clientModel: (call) => clients.model(call) },
     }),
     keys: ({ signal, patient, onWaiting }) => evaluationKeys({ clients, signal, patient, onWaiting }),
     running: () => simulations.current,

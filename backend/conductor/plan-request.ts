@@ -58,7 +58,9 @@ export function planRequest(planner: Planner, input: PromptInput, sampling: Plan
     return { messages: endpointMessages(input, profile), maxOutputTokens: Math.min(maxTokens, planner.maxOutputTokens ?? maxTokens), ...named };
   }
   const { messages, prefill } = conductorPrompt(input, profile);
-  const { constrained = true, plans = 1 } = sampling;
+  // A training samples at a temperature of 1 and without a form: a served Conductor of that temperature is asked in the same way at first, and
+  // its log-probabilities are then those of the model. After a text that is no plan the form holds it.
+  const { constrained = !(served && temperature === 1 && !input.rejection), plans = 1 } = sampling;
   return {
     messages,
     maxOutputTokens: sampling.maxTokens ?? LOCAL_PLAN_TOKENS,

@@ -30,7 +30,7 @@ export interface CastSources {
   readonly recordOf?: RecordOf | undefined;
   /** Lets the bundled model plan unless the person chose another, for a choice of one worker that is worth no money. */
   readonly isRouting?: boolean | undefined;
-  /** The version of a local worker's adapter; undefined without one. @throws with a sentence for people */
+  /** The version of the adapter of a local worker, or of a served one; undefined without one. @throws with a sentence for people */
   readonly adapterVersion: (worker: WorkerConfig) => Promise<string | undefined>;
 }
 
@@ -57,7 +57,7 @@ export async function castFor(request: RunRequest, sources: CastSources): Promis
   if (!ready(planner)) {
     throw new RunError('no-conductor', `"${planner.id}" plays the Conductor, but its key ${planner.key} is not set: ${howToSetKey(planner)}.`);
   }
-  const version = planner.provider === 'local' ? await versionOf(planner, adapterVersion) : undefined;
+  const version = planner.adapter === undefined ? undefined : await versionOf(planner, adapterVersion);
   return {
     pool,
     policy: {

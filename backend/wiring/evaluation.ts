@@ -27,6 +27,7 @@ import { gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
 import { VERSION } from '../protocol/product-version.ts';
 import { GYM_TASKS, PROJECT_TASKS } from '../protocol/contestants.ts';
 import { evaluationRequestSchema } from '../protocol/evaluation-request.ts';
+import { modelHere } from '../protocol/served.ts';
 import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
 import type { KnownAnswers } from '../simulator/known-answers.ts';
 import { SimulatorServer } from '../simulator/server.ts';
@@ -34,7 +35,6 @@ import { answerCode } from '../verify/graders/answer-code.ts';
 import { ProgramSandbox } from '../verify/graders/code/program-sandbox.ts';
 import { sameAnswerFor } from '../verify/graders/tasks/same-answer.ts';
 import type { ClientModel } from '../workers/adapters/client-model.ts';
-import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
 import { WorkerCaller } from '../workers/call-worker.ts';
 import type { KeySource } from '../workers/key-source.ts';
 import { loadPrices } from '../workers/limits/prices.ts';
@@ -42,7 +42,7 @@ import { ProviderLimits } from '../workers/limits/provider-limits.ts';
 import { loadWorkersFile } from '../workers/workers-file.ts';
 import { findBundledModel } from './bundled-model.ts';
 import { mathComparer } from './math-comparer.ts';
-import { modelParts } from './models.ts';
+import { modelParts, type ModelParts } from './models.ts';
 import { knowingRule } from './simulated-knowledge.ts';
 import { taskMaker } from './task-maker.ts';
 import { openVerificationParts, type VerificationParts } from './verification.ts';
@@ -61,7 +61,8 @@ export interface EvaluationWiring extends WhilePreparing {
 /** What an evaluation shares with other work of its process. */
 export interface EvaluationParts {
   readonly verification: VerificationParts;
-  readonly localModel: LocalModelSource;
+  readonly localModel: ModelParts['localModel'];
+  readonly servedModels: ModelParts['servedModels'];
   /** Its slots are those of all calls. */
   readonly caller: Pick<WorkerCaller, 'call'>;
   readonly clientModel: ClientModel;
@@ -123,14 +124,14 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     const limits = new ProviderLimits({ workers: all });
     const prices = await loadPrices(path.join(home, 'prices.json'));
     const bundled = findBundledModel();
-    const localModel = parts?.localModel ?? ownModels({ home, workersFile, bundled, closing });
+    const { localModel, servedModels } = parts ?? ownModels({ home, workersFile, bundled, closing });
     const examples = request.examples === undefined ? undefined : await readOwnExamples(request.examples);
     const planners = request.planners.map((choice): PlannerChoice => {
       const { id, isBase, switches } = readConductor(choice, { rounds: request.rounds, attempts: request.attempts });
       const found = server?.conductor().id === id ? workerConfigSchema.parse(server.conductor())
         : id === BUNDLED_MODEL ? (workersFile.workers.find((worker) => worker.id === id) ?? bundled?.conductor) : all.find((worker) => worker.id === id);
       if (!found) throw new EvaluationRequestError(`There is no worker "${id}" that could plan; there are ${[...all.map((worker) => worker.id), BUNDLED_MODEL].join(', ')}.`);
-      if (switches.free && found.provider !== 'local') throw new EvaluationRequestError(`"${id}" writes freely anyway: +free is for models of this machine.`);
+      if (switches.free && modelHere(found) === undefined) throw new EvaluationRequestError(`"${id}" writes freely anyway: +free is for models of this machine.`);
       if (switches.pool !== undefined && switches.pool > pool.length) throw new EvaluationRequestError(`+pool=${switches.pool} draws more workers than the pool has (${pool.length}).`);
       const profile = profileWith(profileOf(found), switches, examples);
       const name = `Conductor ${id}${isBase ? ' without its adapter' : ''}${switchWords(switches)}`;
@@ -149,7 +150,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
       sources, practice, contestants: request.contestants, planners, pool, best: request.best, seeds: request.seeds, budget: request.budget,
       folder: request.folder, concurrency: request.concurrency,
       // Simulated workers are none of those whose limits the process knows.
-      caller: parts && !request.simulated ? parts.caller : new WorkerCaller({ limits, prices, localModel }),
+      caller: parts && !request.simulated ? parts.caller : new WorkerCaller({ limits, prices, localModel, servedModels }),
       keys, clientModel: parts?.clientModel,
       priceOf: (worker) => prices.of(worker),
       sameFor, simulation,
@@ -229,9 +230,9 @@ const sameGymCode = byKey((answer) => answerCode(answer, 'javascript') ?? answer
 
 function ownModels(
   { home, workersFile, bundled, closing }: { home: string; workersFile: WorkersFile; bundled: ReturnType<typeof findBundledModel>; closing: (() => Promise<void> | void)[] },
-): LocalModelSource {
+): Pick<ModelParts, 'localModel' | 'servedModels'> {
   const models = modelParts({ home, loadWorkers: () => Promise.resolve(workersFile), bundled, confirmCuda: () => Promise.resolve(false), log: () => {} });
   closing.push(() => models.close());
-  return models.localModel;
+  return models;
 }
 

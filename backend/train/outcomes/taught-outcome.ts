@@ -2,6 +2,7 @@ import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
 import { profileOf } from '../../conductor/prompt-profile.ts';
 import { ownText, taughtText, type TaughtText } from '../../conductor/taught-text.ts';
 import type { Plan } from '../../protocol/plan.ts';
+import { modelHere } from '../../protocol/served.ts';
 import type { RoundView, RunSnapshot, StepView } from '../../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { planInput } from '../../solve/plan-prompt.ts';
@@ -39,7 +40,7 @@ export function taughtOutcome(run: RunSnapshot, index: number, { conductor, pool
 }
 
 const isPlannedBy = ({ policy: { worker } }: Pick<RunSnapshot, 'policy'>, conductor: WorkerConfig): boolean =>
-  worker?.provider === 'local' && worker.model === conductor.model && profileOf(worker).name === profileOf(conductor).name;
+  worker !== undefined && modelHere(worker) === conductor.model && profileOf(worker).name === profileOf(conductor).name;
 
 const samePool = (one: readonly WorkerConfig[], other: readonly WorkerConfig[]): boolean =>
   one.length === other.length && one.every((worker, place) => placeIn(other, worker) === place);

@@ -1,4 +1,5 @@
 import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
+import { modelHere } from '../../protocol/served.ts';
 import type { Training } from '../../protocol/training.ts';
 import type { Budget, WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
 import type { Clients } from '../../solve/clients.ts';
@@ -6,7 +7,7 @@ import { TrainingError } from './training-error.ts';
 
 /** Who takes part in a training. */
 export interface TrainingCast {
-  /** The worker that plays the Conductor, a model of this machine. */
+  /** The worker that plays the Conductor, as a model of this machine. */
   readonly conductor: WorkerConfig;
   readonly pool: readonly WorkerConfig[];
   readonly budget: Budget;
@@ -29,9 +30,9 @@ export interface TrainingCastSources {
 export async function castToBegin({ loadWorkers, priced, clients, bundledConductor }: TrainingCastSources): Promise<TrainingCast> {
   const file = await loadWorkers();
   const chosen = file.workers.find(({ id }) => id === file.conductor);
-  const conductor = chosen?.provider === 'local' ? chosen : bundledPlanner(file.workers, bundledConductor);
+  const conductor = chosen && modelHere(chosen) !== undefined ? asTrained(chosen) : bundledPlanner(file.workers, bundledConductor);
   if (!conductor) {
-    throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model" or "conductor model choose".', 'conductor');
+    throw new TrainingError('Training needs a Conductor whose model is on this machine: choose one with "Conductor: Choose Conductor Model" or "conductor model choose".', 'conductor');
   }
   const enabled = file.workers.filter((worker) => worker.enabled && worker.id !== conductor.id);
   const ready = await Promise.all(enabled.map(async ({ key }) => key === undefined || Boolean(await clients.secret(key))));
@@ -53,8 +54,8 @@ export async function castToGoOn(
   const named = (name: string): WorkerConfig | undefined => file.workers.find((worker) => worker.id === name);
   const found = named(id) ?? (bundledConductor?.id === id ? bundledConductor : undefined);
   if (!found) throw changed(`"${id}" as the Conductor`, 'is not in workers.json any more');
-  if (found.provider !== 'local' || found.model !== model) throw changed(`"${id}" (${model}) as the Conductor`, 'has another model now');
-  const { adapter: _adapter, ...conductor } = found;
+  if (modelHere(found) !== model) throw changed(`"${id}" (${model}) as the Conductor`, 'has another model now');
+  const { adapter: _adapter, ...conductor } = asTrained(found);
   return {
     conductor: { ...conductor, ...(adapterBefore !== undefined && { adapter: adapterBefore }) },
     pool: pool.map((begun) => {
@@ -66,6 +67,15 @@ export async function castToGoOn(
     }),
     budget: file.budget,
   };
+}
+
+/**
+ * A served Conductor as the model of this machine that it is: where it plans has no part in its training. The engine samples its plans, so its
+ * server is not asked and nobody is paid for them.
+ */
+function asTrained(worker: WorkerConfig): WorkerConfig {
+  const { served, baseUrl: _url, key: _key, price: _price, extraBody: _extra, hands: _hands, pictures: _pictures, ...rest } = worker;
+  return served ? { ...rest, provider: 'local', model: served.model } : worker;
 }
 
 const changed = (who: string, what: string): TrainingError =>

@@ -10,7 +10,7 @@ const tokenId = z.number().int().nonnegative();
 /** A chunk of a streamed completion. What a server adds to it is left alone; what it leaves out or garbles is absent. */
 export const completionChunkSchema = z.object({
   model: z.string().optional().catch(undefined),
-  usage: z.unknown(),
+  usage: z.unknown().optional(),
   choices: z.array(z.object({
     index: z.number().int().nonnegative().catch(0),
     text: z.string().nullish().catch(undefined),

@@ -98,7 +98,7 @@ export class ServedConductor implements ModelAdapter {
 
   /** @throws WorkerError, MissingAdapterError before anything was written */
   async #complete(asked: Asked, context: CallContext, { signal, onText, onThinking, onActivity }: StreamOptions): Promise<ModelReply> {
-    const { worker, key } = this.#options;
+    const { worker } = this.#options;
     const { request, continuation: { prefill }, model: named } = asked;
     const texts = new CompletionTexts(worker, request.samples ?? 1, { onText, onOther: onThinking });
     let usage: Usage | undefined;
@@ -137,7 +137,7 @@ export class ServedConductor implements ModelAdapter {
     const { worker, key, terms } = this.#options;
     const client = openAiClient(worker, key, onActivity);
     for (let taken = terms.of(worker); ;) {
-      const { body, has } = completionOf(worker, asked, taken);
+      const { body, has } = completionOf(asked, taken);
       try {
         const stream = await client.post<unknown>(`${baseUrlOf(worker).replace(/\/+$/, '')}/completions`, { body, stream: true, signal });
         return { stream: stream as AsyncIterable<unknown>, hasTokens: has.includes('tokens') };
@@ -160,7 +160,7 @@ class MissingAdapterError extends Error {
 }
 
 /** The body of a request, and the terms of which it has fields. */
-function completionOf(worker: WorkerConfig, { request, continuation, prompt, model }: Asked, terms: CompletionTerms): { body: Record<string, unknown>; has: Term[] } {
+function completionOf({ request, continuation, prompt, model }: Asked, terms: CompletionTerms): { body: Record<string, unknown>; has: Term[] } {
   const { maxOutputTokens, seed, samples = 1 } = request;
   const { regex, topK = LOCAL_SAMPLING.topK } = continuation;
   const temperature = request.temperature ?? LOCAL_SAMPLING.temperature;
