@@ -51,6 +51,7 @@ import { findServers, placesOf } from './workers/servers/find-servers.ts';
 import { listModels } from './workers/servers/list-models.ts';
 import { loadPrices } from './workers/limits/prices.ts';
 import { ProviderLimits } from './workers/limits/provider-limits.ts';
+import { rollOut } from './workers/roll-out.ts';
 import { tryWorker } from './workers/try-worker.ts';
 import { workersFileLoader } from './workers/workers-file.ts';
 
@@ -65,6 +66,8 @@ const log = (line: string): void => console.error(`${new Date().toISOString()} $
 
 /** An unanswered question blocks a run's model. After this time the model runs on the CPU. */
 const CONSENT_TIMEOUT_MS = 10 * 60_000;
+/** A server reads an adapter of some hundred megabytes, perhaps over a network. */
+const ROLL_OUT_MS = 6 * 60_000;
 
 async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const workersPath = path.join(home, 'workers.json');
@@ -204,6 +207,10 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     clients,
     loadWorkers,
     changeWorkers: (change) => pool.change(change),
+    rollOut: (worker) => {
+      const signal = AbortSignal.timeout(ROLL_OUT_MS);
+      return rollOut(worker, { caller, keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) }), signal });
+    },
     ...(bundled && { bundledConductor: bundled }),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     log,

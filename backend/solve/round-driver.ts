@@ -124,8 +124,12 @@ export class RoundDriver {
     return this.#run.rounds[this.#round] ?? { index: this.#round, rejections: [], kept: false, steps: [] };
   }
 
-  /** Has the Conductor write a plan, unless there is one. @throws RunError if none of its tries is valid */
-  async plan(): Promise<void> {
+  /**
+   * Has the Conductor write a plan, unless there is one. A served Conductor writes those of other rounds with it, in one call: of rounds that are
+   * asked the same.
+   * @param others further attempts at the question @throws RunError if none of its tries is valid
+   */
+  async plan(others: readonly RoundDriver[] = []): Promise<void> {
     const { call, ledger, signal, planTries = PLAN_TRIES } = this.#options;
     const { worker: planner, model } = this.#run.policy;
     if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
@@ -140,9 +144,30 @@ export class RoundDriver {
         );
       }
       const context = await this.#parts.contexts.current(this.#round);
-      const attempts = this.#attempts({ kind: 'plan' }, context, (...reply) => this.#planEvent(...reply));
-      await call(planner, planRequest(planner, planInput(this.#run, this.#round, this.#run.contexts[context])), { ledger, attempts, signal });
+      const input = planInput(this.#run, this.#round, this.#run.contexts[context]);
+      const ask = async (together: readonly RoundDriver[]): Promise<void> => {
+        const attempts = new RunAttemptLog({
+          recorder: this.#options.recorder, round: this.#round, purpose: { kind: 'plan' }, context,
+          onReply: (...reply) => this.#planEvent(...reply),
+          others: together.map((other) => ({ round: other.#round, onReply: (...reply) => other.#planEvent(...reply) })),
+        });
+        await call(planner, planRequest(planner, input, { plans: 1 + together.length }), { ledger, attempts, signal });
+      };
+      const together = planner.served && this.#isUnasked ? others.filter((other) => other.#isUnasked) : [];
+      try {
+        await ask(together);
+      } catch (error) {
+        // What is left may hold one plan. Nothing was sent.
+        if (together.length === 0 || !(error instanceof BudgetSpentError)) throw error;
+        await ask([]);
+      }
     }
+  }
+
+  /** Nobody has planned this round yet, so its plan is asked for as those of the other attempts are. */
+  get #isUnasked(): boolean {
+    const { plan, planAttempt, kept, failure, rejections, discarded = [] } = this.#view;
+    return !plan && !planAttempt && !kept && !failure && rejections.length === 0 && discarded.length === 0;
   }
 
   /** The event for the Conductor's text. It is parsed in the transaction that pays for it, so that no paid text is lost. */

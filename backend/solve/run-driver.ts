@@ -181,7 +181,12 @@ export class RunDriver {
     // Without tests nothing could choose.
     const first = firstPlanned(this.#run);
     const attempts = Array.from({ length: this.#test ? asked : 1 }, (_, index) => first + index);
-    for (const group of atOnce ? [attempts] : attempts.map((index) => [index])) await this.#attempt(group, (round) => round.plan());
+    // One call to a served Conductor writes the plans of all: those after the first stand when their turn comes.
+    const isTogether = this.#run.policy.worker?.served !== undefined;
+    const after = (index: number): RoundDriver[] => attempts.filter((other) => other > index).map((other) => this.#round(other));
+    for (const group of atOnce && !isTogether ? [attempts] : attempts.map((index) => [index])) {
+      await this.#attempt(group, (round, index) => round.plan(isTogether ? after(index) : []));
+    }
     const order = cheapestFirst(this.#run, attempts.length, this.#options.estimateOf);
     for (const group of groupsOf(order, this.#run)) {
       // A person looks at one plan after another.

@@ -74,7 +74,8 @@ async function greet(worker: WorkerConfig, { caller, keys, signal }: TryOptions)
   }
 }
 
-async function ask(worker: WorkerConfig, request: WorkerRequest, { caller, keys, clientModel, signal }: TryOptions): Promise<Answer> {
+/** Asks a worker once, without retries, for the person and not for a run. Failures of the worker are results; other errors are thrown. */
+export async function ask(worker: WorkerConfig, request: WorkerRequest, { caller, keys, clientModel, signal }: TryOptions): Promise<Answer> {
   let spent: AttemptSpent = { usage: NO_USAGE, cost: { estimated: false }, durationMs: 0 };
   const attempts: AttemptLog = {
     started: (_attempt, reserve) => reserve(),

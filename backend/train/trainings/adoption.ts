@@ -19,6 +19,9 @@ export interface AdoptionOptions {
   readonly changeWorkers: (change: (file: WorkersFile) => WorkersFile) => Promise<unknown>;
   readonly bundledConductor?: WorkerConfig | undefined;
   readonly baseOf: TrainingRunParts['baseOf'];
+  /** Has the server of a served Conductor have the adapter of this worker ready; by default no Conductor is served. @throws with a sentence for people */
+  readonly rollOut?: ((worker: WorkerConfig) => Promise<void>) | undefined;
+  readonly loadWorkers: () => Promise<WorkersFile>;
 }
 
 /** Has the Conductor plan with what was trained, and takes that back. */
@@ -29,7 +32,10 @@ export class Adoption {
     this.#options = options;
   }
 
-  /** Keeps the adapter that the Conductor had before. @throws TrainingRefusedError where it is not shown to be better */
+  /**
+   * Keeps the adapter that the Conductor had before. A server has the new one ready before anything is changed.
+   * @throws TrainingRefusedError where it is not shown to be better, or the server does not take it
+   */
   async adopt(trainingId: string): Promise<Training> {
     const { registry, baseOf } = this.#options;
     const training = registry.get(trainingId);
@@ -56,6 +62,7 @@ export class Adoption {
     } catch (error) {
       throw isStorageProblem(error) ? notSaved(error) : error;
     }
+    await this.#rollOut(training.conductor, target);
     const { changeWorkers, bundledConductor } = this.#options;
     let plannerBefore: string | undefined;
     await changeWorkers((file) => {
@@ -66,11 +73,16 @@ export class Adoption {
     return await registry.change(trainingId, { adopted: true, plannerBefore: plannerBefore ?? null });
   }
 
-  /** Restores the adapter that the Conductor had when the training started, and who planned when it was adopted. @throws TrainingRefusedError */
+  /**
+   * Restores the adapter that the Conductor had when the training started, and who planned when it was adopted. A server has that adapter ready
+   * before anything is changed.
+   * @throws TrainingRefusedError
+   */
   async goBack(trainingId: string): Promise<Training> {
     const { registry } = this.#options;
     const training = registry.get(trainingId);
     if (!training.adopted) throw new TrainingRefusedError(`What the training "${trainingId}" made is not what the Conductor plans with.`);
+    await this.#rollOut(training.conductor, training.adapterBefore);
     const { changeWorkers, bundledConductor } = this.#options;
     await changeWorkers((file) => withoutAdapter(file, training, bundledConductor));
     const before = registry.list().find((other) => this.#folder(other.trainingId) === training.adapterBefore);
@@ -82,6 +94,18 @@ export class Adoption {
   async forget(trainingId: string): Promise<void> {
     const adapter = this.#folder(trainingId);
     if (!this.#options.registry.list().some(({ adapterBefore }) => adapterBefore === adapter)) await rm(adapter, { recursive: true, force: true });
+  }
+
+  /** @throws TrainingRefusedError where a server does not take the adapter; the Conductor then plans as before */
+  async #rollOut(id: string, adapter: string | undefined): Promise<void> {
+    const { rollOut, loadWorkers } = this.#options;
+    const worker = (await loadWorkers()).workers.find((one) => one.id === id);
+    if (!rollOut || !worker || adapter === undefined) return;
+    try {
+      await rollOut({ ...worker, adapter });
+    } catch (error) {
+      throw new TrainingRefusedError(`Nothing was changed, and "${id}" plans as before. ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   #folder(trainingId: string): string {

@@ -6,7 +6,7 @@ import { trainingConfigSchema, type TaskNotes, type Training, type TrainingCheck
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
 import { wholeRollout } from '../rollouts/rollout-views.ts';
 import { engineProblem, engineTerms } from '../engines/open-engine.ts';
-import { Adoption } from './adoption.ts';
+import { Adoption, type AdoptionOptions } from './adoption.ts';
 import { checkOutcomes } from './freeze-outcomes.ts';
 import { requireJudge } from './judge.ts';
 import { knownWith } from './learned-outcomes.ts';
@@ -26,6 +26,8 @@ export interface TrainingManagerOptions extends TrainingCastSources {
   readonly adapters: string;
   readonly parts: TrainingRunParts;
   readonly changeWorkers: (change: (file: WorkersFile) => WorkersFile) => Promise<unknown>;
+  /** See `AdoptionOptions`. */
+  readonly rollOut?: AdoptionOptions['rollOut'];
   /** For unexpected errors. */
   readonly log: (message: string) => void;
 }

@@ -1,0 +1,18 @@
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { ask, type TryOptions } from './try-worker.ts';
+
+/** As few tokens as show that the server computes with the adapter. */
+const PROBE_TOKENS = 8;
+
+/**
+ * Has the server of a served Conductor load the worker's adapter, and asks for a few tokens with it. Does nothing for other workers, and without an
+ * adapter. The Conductor that plans is not touched: another version has another name there.
+ * @throws WorkerError where the server does not load it or does not answer with it
+ */
+export async function rollOut(worker: WorkerConfig, options: TryOptions): Promise<void> {
+  const { served, adapter } = worker;
+  if (!served || adapter === undefined) return;
+  await options.caller.load(worker, options);
+  const answer = await ask(worker, { messages: [{ role: 'user', content: 'Plan.' }], continuation: { prefill: '', adapter }, maxOutputTokens: PROBE_TOKENS }, options);
+  if ('error' in answer) throw answer.error;
+}
