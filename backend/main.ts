@@ -179,6 +179,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       return known && { inputPerMillion: known.price.inputPerMillion, outputPerMillion: known.price.outputPerMillion, origin: known.origin };
     },
     whyNoModel: (worker) => models.whyNot(worker),
+    adapterVersion: (worker) => models.adapterVersion(worker),
     findAgents: () => findAgents(searchPath),
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
     listModels,

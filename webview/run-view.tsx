@@ -5,6 +5,7 @@ import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
 import type { PanelState, ViewOf } from '../backend/protocol/panel-messages.ts';
 import { answerOf, elapsedOf, heldRound, undecidedRound } from '../backend/protocol/run-facts.ts';
 import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { servedIn } from '../backend/protocol/served.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
 import { announcementOf } from './announcement.ts';
@@ -34,7 +35,7 @@ export const RUN_VIEW: ViewDefinition<'run'> = {
   subject: ({ run }) => run.runId,
   header: ({ run: { policy, pool } }) => ({
     conductor: policy.worker?.id ?? policy.model,
-    model: policy.model,
+    model: servedIn(policy) ?? policy.model,
     simulated: simulatedSentence([...(policy.worker ? [policy.worker] : []), ...pool]),
     hasGraph: true,
   }),

@@ -10,6 +10,7 @@ import { mendOf } from '../protocol/plan-mend-words.ts';
 import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { answerOf, gaveUpIn, hasAttempts, hasChange, spentIn } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
+import { servedIn } from '../protocol/served.ts';
 import { costWords, estimateReasons, tokenWords } from '../protocol/work-estimate-words.ts';
 import { tellingLine } from '../protocol/telling-line.ts';
 import { brokenCount, passCount } from '../protocol/test-changes.ts';
@@ -50,7 +51,7 @@ export class RunPrinter {
     if (run.earlier) this.#earlier(run.earlier);
     if (run.leftOut) this.#line('Left out', `${counted(run.leftOut.length, 'test')} while they fail, as you said before; "conductor left-out take-back" has them count again`);
     if (run.pool.length === 0) return;
-    this.#line('Conductor', `${nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated)}${this.#whyPlans(run)}`);
+    this.#line('Conductor', `${nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated)}${this.#servedAs(run)}${this.#whyPlans(run)}`);
     run.pool.forEach((worker, ordinal) => {
       const price = worker.price ? '' : style('yellow', ' unpriced: held by the token budget alone');
       this.#line(ordinal === 0 ? 'Pool' : '', `${ordinal} ${nameOf(worker.id, worker.simulated)}${price}`);
@@ -210,6 +211,11 @@ export class RunPrinter {
   }
 
   /** Says nothing in a demonstration, where nobody was chosen. */
+  #servedAs({ policy }: RunSnapshot): string {
+    const name = servedIn(policy);
+    return name === undefined ? '' : ` as ${printable(name)}`;
+  }
+
   #whyPlans({ policy: { choice } }: RunSnapshot): string {
     if (!choice || choice.why === 'simulated') return '';
     return this.#dim(`  ${[plannerReason(choice.why), ...estimateWords(choice.estimate)].join(' · ')}`);

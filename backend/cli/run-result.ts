@@ -2,6 +2,7 @@ import type { Earlier } from '../protocol/earlier.ts';
 import { mendOf } from '../protocol/plan-mend-words.ts';
 import { answerOf, spentIn } from '../protocol/run-facts.ts';
 import type { RoundView, RunSnapshot, Spent } from '../protocol/run-snapshot.ts';
+import { servedIn } from '../protocol/served.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 import { isVerified } from '../protocol/verdict-facts.ts';
 
@@ -31,8 +32,8 @@ export function runResult(run: RunSnapshot) {
     /** True if any worker of the pool is simulated. */
     simulated: run.pool.some(({ simulated }) => simulated),
     conductor: run.policy.model,
-    /** Who planned and why, with what a plan was expected to cost; `why` is null in runs of earlier versions. */
-    planner: { id: run.policy.worker?.id ?? null, why: run.policy.choice?.why ?? null, estimate: run.policy.choice?.estimate ?? null },
+    /** Who planned, what its server calls the adapter of a served Conductor, and why, with what a plan was expected to cost; `why` is null in runs of earlier versions. */
+    planner: { id: run.policy.worker?.id ?? null, serves: servedIn(run.policy) ?? null, why: run.policy.choice?.why ?? null, estimate: run.policy.choice?.estimate ?? null },
     answer: answer ? { round: answer.round.index, text: answer.text, edits: answer.round.answer?.edits ?? [] } : null,
     verdict: answer?.round.verdict ?? null,
     context: run.context ? { tokens: run.context.tokens, pieces: run.context.pieces, leftOut: run.context.leftOut } : null,

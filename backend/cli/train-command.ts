@@ -168,6 +168,9 @@ const change = (method: 'training/adopt' | 'training/goBack', sentence: string):
   else {
     for (const line of training.logged ? loggedLines(training.logged) : comparisonLines(training)) terminal.say(line);
     terminal.say(printable(`"${training.conductor}" ${sentence}`));
+    const { workers } = await client.request('pool/get', {});
+    const serves = workers.find(({ worker }) => worker.id === training.conductor)?.serves;
+    if (serves !== undefined) terminal.say(printable(`Its server has these weights as "${serves}".`));
   }
   return EXIT.ok;
 };

@@ -93,7 +93,10 @@ conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
       --provider PROVIDER
                          openai, openai-compatible, anthropic, or local for a model on this machine
       --model MODEL      the provider's name for the model; for a local model its folder, or OWNER/NAME if downloaded
-      --adapter DIR      a LoRA adapter for a local model, used while it plays the Conductor
+      --adapter DIR      a LoRA adapter for a local or served model, used while it plays the Conductor
+      --served MODEL     a Conductor at a server such as vLLM that is the model MODEL of this machine: docs/outgrow.md
+      --served-folder DIR, --server-folder DIR
+                         a folder that the server can read, too, for its adapters; and what the server calls it
       --base-url URL     address of the server; required for openai-compatible; without a path, /v1 is tried, too
       --key NAME         the environment variable with its key, such as OPENAI_API_KEY
       --description TEXT what it is good at; shown to the Conductor

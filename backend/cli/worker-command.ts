@@ -19,6 +19,9 @@ const OPTIONS = {
   'base-url': { type: 'string' },
   key: { type: 'string' },
   adapter: { type: 'string' },
+  served: { type: 'string' },
+  'served-folder': { type: 'string' },
+  'server-folder': { type: 'string' },
   description: { type: 'string' },
   hands: { type: 'string' },
   agent: { type: 'string' },
@@ -158,6 +161,7 @@ async function workerFrom(id: string, values: Values, currentFolder: string): Pr
     model: values.provider === 'local' ? await absoluteModelName(values.model, currentFolder) : values.model,
     baseUrl: values['base-url'],
     key: values.key,
+    served: await servedFrom(values, currentFolder),
     adapter: values.adapter === undefined ? undefined : path.resolve(currentFolder, values.adapter),
     description: values.description,
     hands: values.hands === 'none' ? undefined : values.hands,
@@ -165,11 +169,18 @@ async function workerFrom(id: string, values: Values, currentFolder: string): Pr
   return checked(parsed);
 }
 
+/** What is here of a served Conductor's model; undefined for other workers. @throws UsageError */
+async function servedFrom({ served: model, 'served-folder': folder, 'server-folder': serverFolder }: Values, currentFolder: string): Promise<object | undefined> {
+  if (model !== undefined) return { model: await absoluteModelName(model, currentFolder), folder: folder === undefined ? undefined : path.resolve(currentFolder, folder), serverFolder };
+  if (folder === undefined && serverFolder === undefined) return undefined;
+  throw new UsageError(`--${folder === undefined ? 'server-folder' : 'served-folder'} goes with --served.`);
+}
+
 /** A worker that is an agent that we know. Others are written into workers.json. @throws UsageError */
 function agentFrom(id: string, values: Values): WorkerConfig {
   const name = AGENT_NAMES.find((known) => known === values.agent);
   if (!name) throw new UsageError(`--agent takes ${AGENT_NAMES.join(', ')}${values.agent === undefined ? '' : `, not "${values.agent}"`}. Others are written into workers.json: docs/agents.md says how.`);
-  for (const option of ['base-url', 'adapter', 'hands'] as const) if (values[option] !== undefined) throw new UsageError(`--${option} does not go with --agent.`);
+  for (const option of ['base-url', 'adapter', 'served', 'served-folder', 'server-folder', 'hands'] as const) if (values[option] !== undefined) throw new UsageError(`--${option} does not go with --agent.`);
   const { agent } = KNOWN_AGENTS[name];
   return checked(workerConfigSchema.safeParse({
     id, provider: 'acp', model: values.model ?? AGENTS_OWN_MODEL, key: values.key, description: values.description,
@@ -204,8 +215,8 @@ function printPool({ file, conductor, planner, workers }: Pool, terminal: Termin
     terminal.say('No worker yet: conductor worker add ID --provider openai --model gpt-6.1-sol --key OPENAI_API_KEY');
     return;
   }
-  for (const { worker, ready, reason, price } of allPrintable(workers)) {
-    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', price ? priceWords(price) : 'unpriced', worker.hands && `hands: ${worker.hands}`, seesPictures(worker) && 'sees pictures', worker.simulated && 'simulated'];
+  for (const { worker, ready, reason, price, serves } of allPrintable(workers)) {
+    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', price ? priceWords(price) : 'unpriced', serves && `serves ${serves}`, worker.hands && `hands: ${worker.hands}`, seesPictures(worker) && 'sees pictures', worker.simulated && 'simulated'];
     terminal.result([
       terminal.resultStyle(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
       worker.id.padEnd(16), worker.provider.padEnd(18), worker.model.padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',

@@ -100,6 +100,8 @@ export const workerStatusSchema = z.object({
   priced: z.boolean(),
   /** Dollars for a million tokens in and out, and where that is known from; absent for an unknown price. */
   price: z.object({ inputPerMillion: z.number(), outputPerMillion: z.number(), origin: priceOriginSchema }).optional(),
+  /** Of a served Conductor: what its server calls the adapter with which it plans; absent without one. */
+  serves: z.string().optional(),
   /** The tokens that a call of its model can hold, input and output together; absent where that is not known. */
   contextTokens: z.number().int().positive().optional(),
 });

@@ -1,3 +1,4 @@
+import type { PolicySnapshot } from './run-events.ts';
 import type { WorkerConfig } from './worker-config.ts';
 
 /** Hexadecimal digits of an adapter's version in a name: enough for the versions of one Conductor. */
@@ -15,4 +16,9 @@ export function modelHere({ provider, model, served }: Pick<WorkerConfig, 'provi
 export function servedName(adapter: string, version: string): string {
   const folder = adapter.split(/[\\/]/).findLast((part) => part !== '') ?? 'adapter';
   return `conductor-${folder.replaceAll(/[^\w.-]/g, '-')}-${version.slice(0, DIGITS)}`;
+}
+
+/** What the server calls the adapter with which a run is planned; undefined where its Conductor is not served, or has none. */
+export function servedIn({ worker, adapterVersion }: Pick<PolicySnapshot, 'worker' | 'adapterVersion'>): string | undefined {
+  return worker?.served && worker.adapter !== undefined && adapterVersion !== undefined ? servedName(worker.adapter, adapterVersion) : undefined;
 }

@@ -171,7 +171,7 @@ function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): Hea
   const why = choice ? [plannerReason(choice.why), ...estimateWords(choice.estimate)].join(', ') : '';
   const text = isBundled(planner, pool.bundledConductor)
     ? l10n.t('{0} plans: a small model that runs on this machine ({1}). A larger one plans better.', planner.id, why)
-    : l10n.t('"{0}" plans, with the model {1} ({2}).', planner.id, planner.model, why);
+    : l10n.t('"{0}" plans, with the model {1} ({2}).', planner.id, status?.serves ?? planner.model, why);
   return { ...row, state: 'works', text, mends: [...(pool.workers.length > 0 ? [choose] : []), chooseModel] };
 }
 

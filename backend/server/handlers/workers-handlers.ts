@@ -4,6 +4,7 @@ import type { AgentName } from '../../protocol/known-agents.ts';
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
 import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
 import { factsOf } from '../../protocol/providers.ts';
+import { servedIn } from '../../protocol/served.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
@@ -25,8 +26,10 @@ export interface WorkersAccess {
   tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
   /** What is known of the worker's price. */
   priceOf(worker: WorkerConfig): WorkerStatus['price'];
-  /** Why the model of a local worker cannot be used, according to its files; one sentence. */
+  /** Why the model of a local worker, or what is here of a served one, cannot be used, according to its files; one sentence. */
   whyNoModel(worker: WorkerConfig): Promise<string | undefined>;
+  /** The version of a worker's adapter. @throws where it cannot be read */
+  adapterVersion?(worker: WorkerConfig): Promise<string | undefined>;
   /** Finds the model servers that answer on this machine. */
   findServers(signal: AbortSignal): Promise<FoundServers>;
   /** The known agents whose program is installed on this machine. */
@@ -144,17 +147,25 @@ export class PoolEditor {
   async #status(worker: WorkerConfig): Promise<WorkerStatus> {
     const reason = await this.#whyNotReady(worker);
     const price = this.#access.priceOf(worker);
+    const serves = reason === undefined ? await this.#serves(worker) : undefined;
     const contextTokens = factsOf(worker.provider).reach === 'server' ? catalogueContext(baseUrlOf(worker), worker.model) : undefined;
     return {
-      worker, ready: reason === undefined, ...(reason !== undefined && { reason }), priced: price !== undefined, ...(price && { price }),
+      worker, ready: reason === undefined, ...(reason !== undefined && { reason }), priced: price !== undefined, ...(price && { price }), ...(serves !== undefined && { serves }),
       ...(contextTokens !== undefined && { contextTokens }),
     };
   }
 
+  async #serves(worker: WorkerConfig): Promise<string | undefined> {
+    const adapterVersion = worker.served && worker.adapter !== undefined ? await this.#access.adapterVersion?.(worker).catch(() => undefined) : undefined;
+    return servedIn({ worker, adapterVersion });
+  }
+
   async #whyNotReady(worker: WorkerConfig): Promise<string | undefined> {
-    const { provider, key } = worker;
+    const { provider, key, served } = worker;
     const { reach } = factsOf(provider);
     if (reach === 'process') return this.#access.whyNoModel(worker);
+    const lacking = served && (await this.#access.whyNoModel(worker));
+    if (lacking !== undefined) return lacking;
     if (reach === 'client' && !this.#clients.can('model')) return 'It is a model of VS Code, and no VS Code is connected.';
     if (key === undefined) return undefined;
     const value = await this.#clients.secret(key);
