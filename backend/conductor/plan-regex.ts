@@ -10,8 +10,9 @@ import type { PlanGrammarOptions } from './plan-grammar.ts';
 /** Reasoning; the character before the first list's name is no part of a word. */
 const REASONING = '([^\\[\\]<>]*[^\\[\\]<>A-Za-z0-9_])?';
 
-/** Begins with a character that is no space, so that something is left when it is trimmed. Escapes are those of both Python and JSON. */
-const SUBTASK = '([^ \\t\\n\\r"\\\\]|\\\\["\\\\])([^\\t\\n\\r"\\\\]|\\\\["\\\\nt])*';
+/** Begins with a character that is no space, of those that trimming takes away. Escapes are those of both Python and JSON. */
+const SPACES = '\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+const SUBTASK = `([^ ${SPACES}\\t\\n\\r"\\\\]|\\\\["\\\\])([^\\t\\n\\r"\\\\]|\\\\["\\\\nt])*`;
 
 const oneBelow = (count: number): string => `(${Array.from({ length: count }, (_, number) => number).join('|')})`;
 
