@@ -84,7 +84,7 @@ export async function ask(worker: WorkerConfig, request: WorkerRequest, { caller
       spent = cost;
     },
   };
-  const maxOutputTokens = Math.min(worker.maxOutputTokens, MAX_OUTPUT_TOKENS);
+  const maxOutputTokens = Math.min(worker.maxOutputTokens, request.maxOutputTokens ?? MAX_OUTPUT_TOKENS);
   try {
     return await caller.call(
       worker, { ...request, maxOutputTokens },

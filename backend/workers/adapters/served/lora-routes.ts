@@ -1,4 +1,5 @@
 import { unlessAborted } from '../../../common/unless-aborted.ts';
+import { NO_USAGE } from '../../../protocol/token-counts.ts';
 import type { WorkerConfig } from '../../../protocol/worker-config.ts';
 import { baseUrlOf, serverKey } from '../../servers/server-of.ts';
 import { classifyError } from '../classify-error.ts';
@@ -39,7 +40,7 @@ export class LoraRoutes {
     try {
       await unlessAborted(loading, signal);
     } catch (error) {
-      throw classifyError(error, { worker, key, messages: [], signal });
+      throw classifyError(error, { worker, key, messages: [], signal, usage: NO_USAGE });
     }
   }
 }

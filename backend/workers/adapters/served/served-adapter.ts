@@ -1,6 +1,7 @@
 import { cp, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFolder } from '../../../common/write-folder.ts';
+import { NO_USAGE } from '../../../protocol/token-counts.ts';
 import { servedName } from '../../../protocol/served.ts';
 import type { WorkerConfig } from '../../../protocol/worker-config.ts';
 import { WorkerError } from '../../errors.ts';
@@ -25,7 +26,7 @@ export async function servedAdapterOf(worker: Pick<WorkerConfig, 'id' | 'served'
     const shared = served.serverFolder ?? served.folder;
     return { name, folder: adapter, serverPath: shared === undefined ? adapter : inFolder(shared, name) };
   } catch (error) {
-    throw new WorkerError({ kind: 'invalid-request', message: `Worker "${id}": its adapter cannot be used: ${error instanceof Error ? error.message : String(error)}`, cause: error });
+    throw new WorkerError({ kind: 'invalid-request', message: `Worker "${id}": its adapter cannot be used: ${error instanceof Error ? error.message : String(error)}`, usage: NO_USAGE, cause: error });
   }
 }
 
@@ -41,7 +42,7 @@ export async function copyForServer({ id, served }: Pick<WorkerConfig, 'id' | 's
     // Another process may have been quicker.
     if (await isThere()) return;
     const said = error instanceof Error ? error.message : String(error);
-    throw new WorkerError({ kind: 'invalid-request', message: `Worker "${id}": its adapter could not be copied to ${served.folder} (${said}): make that folder writable, or name another one as "served.folder".`, cause: error });
+    throw new WorkerError({ kind: 'invalid-request', message: `Worker "${id}": its adapter could not be copied to ${served.folder} (${said}): make that folder writable, or name another one as "served.folder".`, usage: NO_USAGE, cause: error });
   }
 }
 

@@ -1,6 +1,8 @@
 import { APIError } from 'openai/core/error';
+import { NO_USAGE } from '../../../protocol/token-counts.ts';
 import type { Usage } from '../../../protocol/usage.ts';
 import type { Served, WorkerConfig } from '../../../protocol/worker-config.ts';
+import { WorkerError } from '../../errors.ts';
 import { estimateUsage } from '../../limits/estimate-tokens.ts';
 import type { Continuation, ModelAdapter, ModelReply, ModelRequest, Sample, StreamOptions } from '../../model.ts';
 import { baseUrlOf } from '../../servers/server-of.ts';
@@ -12,7 +14,7 @@ import { chatUsage } from '../reported-usage.ts';
 import { completionChunkSchema, CompletionTexts, type CompletionText } from './completion-texts.ts';
 import type { CompletionTerms, KnownTerms, Term } from './completion-terms.ts';
 import type { LoraRoutes } from './lora-routes.ts';
-import { servedAdapterOf, type ServedAdapter } from './served-adapter.ts';
+import { servedAdapterOf } from './served-adapter.ts';
 import type { ServedModels } from './served-model.ts';
 
 /** What all served Conductors of a process share. */
@@ -60,14 +62,8 @@ export class ServedConductor implements ModelAdapter {
     const { continuation } = request;
     if (!continuation || !served) return await chat.stream(request, options);
     const context: CallContext = { worker, key, messages: request.messages, signal: options.signal };
-    let adapter: ServedAdapter | undefined;
-    let prompt: Prompt;
-    try {
-      adapter = await servedAdapterOf({ ...worker, adapter: continuation.adapter }, models);
-      prompt = await this.#prompt(served, request, continuation);
-    } catch (error) {
-      throw classifyError(error, context);
-    }
+    const adapter = await servedAdapterOf({ ...worker, adapter: continuation.adapter }, models);
+    const prompt = await this.#prompt(served, request, continuation);
     const asked: Asked = { request, continuation, prompt, model: adapter?.name ?? worker.model };
     if (!adapter) return await this.#complete(asked, context, options);
     try {
@@ -81,19 +77,26 @@ export class ServedConductor implements ModelAdapter {
     try {
       return await this.#complete(asked, context, options);
     } catch (error) {
-      throw error instanceof MissingAdapterError ? classifyError(error.cause, context) : error;
+      throw error instanceof MissingAdapterError ? classifyError(error.cause, { ...context, usage: NO_USAGE }) : error;
     }
   }
 
-  async #prompt(served: Served, request: ModelRequest, { prefill }: Continuation): Promise<Prompt> {
-    const messages = withoutTools(this.#options.worker, request);
-    const tokenizer = await this.#options.models.tokenizerOf(served.model);
-    const stops = new Set(tokenizer.stopTokenIds);
-    return {
-      ids: tokenizer.chat(messages.map(({ role, content }) => ({ role, content })), { prefill }),
-      stops: tokenizer.stopTokenIds,
-      text: (ids) => tokenizer.decode(stops.has(ids.at(-1) ?? -1) ? ids.slice(0, -1) : ids, { skipSpecial: true, continues: prefill !== '' }),
-    };
+  /** @throws WorkerError `invalid-request` where this machine lacks the model's tokenizer */
+  async #prompt({ model }: Served, request: ModelRequest, { prefill }: Continuation): Promise<Prompt> {
+    const { worker, models } = this.#options;
+    const messages = withoutTools(worker, request);
+    try {
+      const tokenizer = await models.tokenizerOf(model);
+      const stops = new Set(tokenizer.stopTokenIds);
+      return {
+        ids: tokenizer.chat(messages.map(({ role, content }) => ({ role, content })), { prefill }),
+        stops: tokenizer.stopTokenIds,
+        text: (ids) => tokenizer.decode(stops.has(ids.at(-1) ?? -1) ? ids.slice(0, -1) : ids, { skipSpecial: true, continues: prefill !== '' }),
+      };
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      throw new WorkerError({ kind: 'invalid-request', message: `Worker "${worker.id}": the tokenizer of "served.model" cannot be used: ${said}`, usage: NO_USAGE, cause: error });
+    }
   }
 
   /** @throws WorkerError, MissingAdapterError before anything was written */
