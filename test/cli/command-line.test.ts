@@ -340,6 +340,9 @@ describe('conductor worker', () => {
     [[], '--provider takes openai, openai-compatible, anthropic, local.'],
     [['--provider', 'gemini'], '--provider takes openai, openai-compatible, anthropic, local, not "gemini".'],
     [['--provider', 'openai'], '--model takes'],
+    [['--provider', 'openai', '--model', 'm', '--served', 'owner/m'], '--served: only an openai-compatible worker can be "served"'],
+    [['--provider', 'openai', '--model', 'm', '--served-folder', 'here'], '--served-folder goes with --served.'],
+    [['--provider', 'openai', '--model', 'm', '--adapter', 'here'], '--adapter: only a local worker, or one with "served", can have an adapter'],
   ])('add %j: names what is missing', async (args, sentence) => {
     expect(await conductor('worker', 'add', 'x', ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
   });

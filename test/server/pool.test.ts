@@ -31,6 +31,15 @@ test('a worker is ready once its key is there, and says why when nobody can be a
   expect(status).not.toHaveProperty('reason');
 });
 
+test('a served Conductor says which version its server has, or what is missing of it here', async () => {
+  const client = await serving.open();
+  const served = { id: 'planner', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:8000/v1', model: 'qwen', served: { model: 'owner/qwen' } } as const;
+  const save = async (fields: object) => (await client.request('worker/save', { worker: { ...served, ...fields } })).workers[0];
+  expect(await save({ adapter: '/adapters/mx1' })).toMatchObject({ ready: true, serves: 'conductor-mx1-01234567' });
+  expect(await save({})).not.toHaveProperty('serves');
+  expect(await save({ model: 'gone', adapter: '/adapters/mx1' })).toMatchObject({ ready: false, reason: 'It is gone.' });
+});
+
 test('a model of VS Code is ready while a VS Code is connected', async () => {
   const client = await serving.open();
   await client.request('worker/save', { worker: { id: 'copilot', provider: 'vscode', model: 'gpt' } });

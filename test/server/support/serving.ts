@@ -59,6 +59,7 @@ export async function serve(
         file: workersFile,
         tryWorker: () => Promise.reject(new Error('secret detail of a fault')),
         priceOf: ({ model }) => (model === 'priced' ? { inputPerMillion: 1, outputPerMillion: 2, origin: { list: 'worker' } } : undefined),
+        adapterVersion: () => Promise.resolve('0123456789abcdef'),
         whyNoModel: ({ model }) => Promise.resolve(model === 'gone' ? 'It is gone.' : undefined),
         findServers: () => Promise.resolve({ servers: [], looked: [] }), findAgents: () => Promise.resolve([]),
         listModels: () => Promise.reject(new Error('not here')),

@@ -22,7 +22,7 @@ const ALL: CompletionTerms = { structure: true, tokens: true, several: true, sam
 const TERMS: Readonly<Record<Term, { readonly fields: string; readonly named: RegExp; readonly lost: string }>> = {
   structure: { fields: '"structured_outputs"', named: /structured_outputs|structured output|guided|grammar|regex/i, lost: 'plans are not held to their form there; a text that is no plan is asked for again' },
   tokens: { fields: '"return_token_ids" and "logprobs"', named: /return_token_ids|logprobs/i, lost: 'Conductor cannot learn from its plans there' },
-  several: { fields: '"n"', named: /^n\b|"n"|'n'|`n`|parameter=n\b|\bbest_of\b/, lost: 'each plan is asked for by itself' },
+  several: { fields: '"n"', named: /^n\b|["'`]n["'`]|parameter=n\b|\bn (?:must|is|should|has|>)|completion choice/, lost: 'each plan is asked for by itself' },
   sampling: { fields: '"top_k" and "repetition_penalty"', named: /top_k|repetition_penalty/i, lost: 'the server\'s own top-k and repetition penalty apply' },
 };
 
