@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parsePlan } from '../../backend/conductor/parse-plan.ts';
+import type { PlanGrammarOptions } from '../../backend/conductor/plan-grammar.ts';
 import { planRegex } from '../../backend/conductor/plan-regex.ts';
 import { renderPlan } from '../../backend/conductor/render-plan.ts';
 import { KeyedRandom } from '../../backend/common/keyed-random.ts';
@@ -52,13 +53,14 @@ function drawn(regex: string, draw: () => number): string {
 }
 
 describe('every text of the regular expression is a plan', () => {
-  it.each([
+  const cases: [string, PlanGrammarOptions][] = [
     ['of one worker', { workers: 1, revision: false }],
     ['of three workers', { workers: 3, revision: false }],
     ['of twelve workers', { workers: 12, revision: false }],
     ['of at most two steps', { workers: 3, revision: false, maximumSteps: 2 }],
     ['in a revision', { workers: 3, revision: true }],
-  ])('%s', (_name, options) => {
+  ];
+  it.each(cases)('%s', (_name, options) => {
     const regex = planRegex(options);
     const random = new KeyedRandom('plan regex', options.workers);
     let draws = 0;

@@ -77,7 +77,7 @@ describe('what a server is asked', () => {
     expect(reply.tokens?.tokenIds.at(-1)).toBe(2047);
     expect(reply.tokens?.logprobs).toEqual(reply.tokens?.tokenIds.map(() => -0.25));
     // After a text that was no plan, the form holds it.
-    await call(worker({ temperature: 1 }), {}, { ...INPUT, rejection: { text: 'no plan', reason: 'x', message: 'It has no lists.' } } as never);
+    await call(worker({ temperature: 1 }), {}, { ...INPUT, rejection: { text: 'no plan', message: 'It has no lists.' } });
     expect(server.to('completions')[1]).toHaveProperty('structured_outputs');
   });
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { PromptInput } from '../../../backend/conductor/prompt-input.ts';
 import { PROJECTIONS } from '../../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../../backend/lm/trainer/adamw.ts';
@@ -13,7 +14,7 @@ import { MINI } from '../../support/unequal-workers.ts';
 /* conductor-mini as a Conductor at a server, and adapters of it as trainings write them. */
 
 /** What a Conductor is asked in these tests. */
-export const INPUT = { question: 'Fix the parser: it drops the last token.', pool: [{ description: 'Writes code.' }, { description: 'Checks code for faults.' }], rounds: [] };
+export const INPUT: PromptInput = { question: 'Fix the parser: it drops the last token.', context: '', pool: [{ description: 'Writes code.' }, { description: 'Checks code for faults.' }], rounds: [] };
 
 export const servedConductor = (baseUrl: string, fields: object = {}): WorkerConfig => workerConfigSchema.parse({
   id: 'served', provider: 'openai-compatible', model: 'conductor-mini', baseUrl, promptProfile: 'mini', enabled: false, served: { model: MINI }, ...fields,
