@@ -210,12 +210,12 @@ export class RunPrinter {
     ));
   }
 
-  /** Says nothing in a demonstration, where nobody was chosen. */
   #servedAs({ policy }: RunSnapshot): string {
     const name = servedIn(policy);
     return name === undefined ? '' : ` as ${printable(name)}`;
   }
 
+  /** Says nothing in a demonstration, where nobody was chosen. */
   #whyPlans({ policy: { choice } }: RunSnapshot): string {
     if (!choice || choice.why === 'simulated') return '';
     return this.#dim(`  ${[plannerReason(choice.why), ...estimateWords(choice.estimate)].join(' · ')}`);
