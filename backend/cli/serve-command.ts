@@ -1,9 +1,10 @@
 import { prepareHome } from '../protocol/client/discovery.ts';
+import { DuplicateKeyError } from '../common/hashed-keys.ts';
 import { formatMoney } from '../protocol/figures.ts';
 import { readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { ClientKeys, DuplicateKeyError } from './serve/client-keys.ts';
+import { ClientKeys } from './serve/client-keys.ts';
 import { openEndpoint, PortTakenError } from './serve/endpoint.ts';
 import { GivenItems } from './serve/given-items.ts';
 import { printable } from './terminal.ts';
