@@ -53,6 +53,32 @@ const engineSchema = z.union([
 ]);
 export type RemoteEngineSettings = Exclude<z.infer<typeof engineSchema>, string>;
 
+/** Where the coordinator of a team listens on its machine. */
+const TEAM_PORT = 4101;
+
+/** Several machines that train one Conductor on a training server. One of them coordinates, the others join it. */
+const teamSchema = z.union([
+  z.strictObject({
+    /** On 127.0.0.1. */
+    port: z.number().int().min(1).max(65_535).default(TEAM_PORT),
+    /** How many members have to be there before the first step. */
+    members: count.max(64).default(1),
+    /** The most seconds that a step waits for members once the coordinator's own plans are judged. */
+    wait: z.number().positive().max(86_400).default(600),
+    /** How many versions old the plans of a member may be. */
+    oldest: z.number().int().min(0).max(8).default(0),
+  }),
+  z.strictObject({
+    /** The coordinator's address, as this machine reaches it. */
+    join: serverUrlSchema('team.join'),
+    /** The name of this member's key. */
+    key: keyNameSchema,
+  }),
+]);
+export type TeamSettings = z.infer<typeof teamSchema>;
+export type CoordinatorSettings = Exclude<TeamSettings, { readonly join: string }>;
+export type MemberSettings = Extract<TeamSettings, { readonly join: string }>;
+
 /** How workers are asked, in place of what workers.json says: by id, or `*` for each that is not named. */
 const workerSettingsSchema = z.record(z.string().regex(/^(?:\*|[\w.-]{1,64})$/, 'name a worker by its id, or all with *'), requestSettingsSchema);
 export type WorkerSettings = z.infer<typeof workerSettingsSchema>;
@@ -65,6 +91,8 @@ export const trainingSettingsSchema = z.strictObject({
   /** Other defaults for all of it. */
   preset: z.enum(TRAINING_PRESET_NAMES).optional(),
   engine: engineSchema.default('local'),
+  /** Absent: this machine trains alone. */
+  team: teamSchema.optional(),
   tasks: z.strictObject({
     /** The maximum number of tasks made from the project. */
     count: count.max(1_000).default(40),
@@ -265,6 +293,20 @@ export const rolloutSchema = z.object({
 });
 export type Rollout = z.infer<typeof rolloutSchema>;
 
+/** What a member of a team gave to the batches of a training so far. */
+const teamMemberSchema = z.object({
+  /** Of its key. */
+  name: z.string(),
+  /** Whether it was heard from within the last minute. */
+  isHere: z.boolean(),
+  /** That were learned from. */
+  groups: z.number().int(),
+  plans: z.number().int(),
+  /** What its plans cost it, as it says. */
+  costUsd: z.number(),
+});
+export type TeamMember = z.infer<typeof teamMemberSchema>;
+
 /** Earlier versions carried out all plans, and had no setting for that. */
 const keptConfigSchema = z.preprocess(
   (config) => (typeof config === 'object' && config !== null ? { carriedOut: MOST_CARRIED_OUT, ...config } : config), trainingConfigSchema,
@@ -328,6 +370,8 @@ export const trainingSchema = z.object({
   /** Who was chosen to plan before it was adopted; null: nobody; absent if it was not adopted, or by an earlier version. */
   plannerBefore: z.string().nullable().optional(),
   simulated: z.boolean(),
+  /** Of a training that coordinates a team. */
+  members: z.array(teamMemberSchema).optional(),
 });
 export type Training = z.infer<typeof trainingSchema>;
 
@@ -340,6 +384,8 @@ export const trainingCheckSchema = z.object({
   workers: z.array(z.object({ id: z.string(), priced: z.boolean(), simulated: z.boolean() })),
   /** What the engine asks a person to agree to, beside the cost of workers; one sentence each. */
   terms: z.array(z.string()).optional(),
+  /** The settings with those that a team tells its members; absent where they are as asked for. */
+  config: trainingConfigSchema.optional(),
 });
 export type TrainingCheck = z.infer<typeof trainingCheckSchema>;
 export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
@@ -348,7 +394,7 @@ export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({
     config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, looks: true, mostTries: true, comparison: true, outcomes: true, logged: true, learned: true,
-    adapterBefore: true, adopted: true, plannerBefore: true,
+    adapterBefore: true, adopted: true, plannerBefore: true, members: true,
   }).partial().shape,
   /** Null if there is no progress to show. */
   progress: progressSchema.nullable().optional(),

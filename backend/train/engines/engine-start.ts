@@ -26,6 +26,8 @@ export interface EngineStart {
   readonly versions: string;
   /** Where an earlier process stopped: the version to sample from, and a folder that `saveState` wrote. */
   readonly from?: { readonly version: string; readonly engineState: string } | undefined;
+  /** Only samples, from what another machine trains on the same server. */
+  readonly samplesOnly?: boolean | undefined;
   /** For engines that need one. */
   readonly keys: KeySource;
   /** For engines that cost money. */
@@ -34,7 +36,23 @@ export interface EngineStart {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What other machines need to sample from what a server trains, and to be understood. */
+export interface SharedModel {
+  /** The server's name of the model. */
+  readonly model: string;
+  /** How many tokens there are. */
+  readonly vocabulary: number;
+  /** The most tokens of a prompt with its answer. */
+  readonly contextLength: number;
+  /** Where the server keeps the latest version; undefined where that is the model as it was. */
+  readonly latest: string | undefined;
+  /** Samples from a version that another machine saved. */
+  sampleFrom(version: string | undefined): void;
+}
+
 export interface OpenedEngine {
   readonly engine: TrainEngine;
+  /** Where the engine's server can be used by several machines. */
+  readonly shared?: SharedModel | undefined;
   readonly close: () => Promise<void>;
 }

@@ -16,7 +16,9 @@ const NAMED = 10;
  * Trains an adapter of the Conductor's model on a server with Tinker's API. The model's folder on this machine has the tokenizer and the
  * geometry; its weights are not loaded.
  */
-export async function openRemoteEngine({ modelFolder }: EngineParts, { config, conductor, versions, from, keys, pay, signal }: EngineStart): Promise<OpenedEngine> {
+export async function openRemoteEngine(
+  { modelFolder }: EngineParts, { config, conductor, versions, from, samplesOnly = false, keys, pay, signal }: EngineStart,
+): Promise<OpenedEngine> {
   const { engine: settings, adapter: { rank }, seed } = config;
   if (settings === 'local') throw new TypeError('This engine is not the one of the configuration.');
   const { url, key, price, model: baseModel = conductor.model } = settings;
@@ -29,19 +31,20 @@ export async function openRemoteEngine({ modelFolder }: EngineParts, { config, c
     config: geometry,
     contextLength: Math.min(geometry.maximumPositions, CONTEXT_LENGTH),
     ...(price && pay && { account: { price, pay } }),
+    samplesOnly,
     ...(from && { from: await readRemoteState(from.engineState) }),
   });
   try {
     // The server itself does not compare the name: it would train another model.
     const models = await client.models(signal);
     if (!models.includes(baseModel)) throw otherModel(client.http.server, baseModel, models);
-    await engine.begin(signal);
+    if (!samplesOnly) await engine.begin(signal);
   } catch (error) {
     if (key !== undefined && error instanceof RemoteError && error.kind === 'key') keys.forget(key);
     await engine.close();
     throw error;
   }
-  return { engine, close: () => engine.close() };
+  return { engine, shared: engine, close: () => engine.close() };
 }
 
 function otherModel(server: string, wanted: string, models: readonly string[]): RemoteError {

@@ -14,6 +14,8 @@ export interface TrainingCheckpoint {
   readonly metrics: readonly StepMetrics[];
   /** What the critic had learned from, newest first. */
   readonly judged: readonly JudgedPlan[];
+  /** Groups of other machines that were learned from, by name, as long as they could be handed in again. */
+  readonly counted: readonly string[];
   /** The folder (absolute) with the engine's state. */
   readonly engineState: string;
 }
@@ -21,6 +23,7 @@ export interface TrainingCheckpoint {
 interface SavedProgress {
   readonly metrics: readonly StepMetrics[];
   readonly judged?: readonly JudgedPlan[] | undefined;
+  readonly counted?: readonly string[] | undefined;
 }
 
 /** The checkpoint cannot be read, or belongs to another configuration. */
@@ -41,6 +44,7 @@ const checkpointSchema = z.object({
   configuration: z.string(),
   metrics: z.array(z.record(z.string(), z.number())),
   judged: z.array(judgedPlanSchema).readonly().default([]),
+  counted: z.array(z.string()).readonly().default([]),
 });
 
 /** Name of the folder that holds one adapter per version. */
@@ -92,10 +96,10 @@ export class CheckpointStore {
   }
 
   /** `saveEngine` writes the engine's state into the given folder. */
-  async save(step: number, { metrics, judged = [] }: SavedProgress, saveEngine: (folder: string) => Promise<void>): Promise<void> {
+  async save(step: number, { metrics, judged = [], counted = [] }: SavedProgress, saveEngine: (folder: string) => Promise<void>): Promise<void> {
     await writeFolder(path.join(this.#checkpoints, stepName(step)), async (staging) => {
       await saveEngine(path.join(staging, 'engine'));
-      const checkpoint = { format: 1, step, configuration: this.#configuration, metrics, ...(judged.length > 0 && { judged }) };
+      const checkpoint = { format: 1, step, configuration: this.#configuration, metrics, ...(judged.length > 0 && { judged }), ...(counted.length > 0 && { counted }) };
       await writeFile(path.join(staging, 'checkpoint.json'), JSON.stringify(checkpoint));
     });
     const steps = await this.#steps();
@@ -113,7 +117,7 @@ export class CheckpointStore {
     if (found.configuration !== this.#configuration) {
       throw new OtherConfigurationError(`The training in ${this.folder} was started with another configuration: use that one, or another folder.`);
     }
-    return { step: found.step, metrics: found.metrics, judged: found.judged, engineState: path.join(folder, 'engine') };
+    return { step: found.step, metrics: found.metrics, judged: found.judged, counted: found.counted, engineState: path.join(folder, 'engine') };
   }
 
   /** The steps of all checkpoints, ascending. */

@@ -21,7 +21,7 @@ export interface GatherOptions {
 }
 
 export interface GatherParts<Task> {
-  readonly engine: TrainEngine;
+  readonly engine: Pick<TrainEngine, 'sample' | 'hasRoom'>;
   readonly tasks: readonly Task[];
   readonly gatherer: Gatherer<Task>;
   /** Needed where only some plans are carried out. */
@@ -149,7 +149,7 @@ const expectedCompletion = (completion: SampledCompletion, chance: number | unde
 
 type Purpose = readonly (string | number)[];
 
-function sampler(engine: TrainEngine, { seed, maxTokens, temperature }: GatherOptions, signal: AbortSignal): (prompt: Prompt, ...purposes: readonly Purpose[]) => Promise<readonly SampledCompletion[]> {
+function sampler(engine: Pick<TrainEngine, 'sample'>, { seed, maxTokens, temperature }: GatherOptions, signal: AbortSignal): (prompt: Prompt, ...purposes: readonly Purpose[]) => Promise<readonly SampledCompletion[]> {
   return (prompt, ...purposes) => engine.sample({ ...prompt, maxTokens, temperature, seeds: purposes.map((purpose) => draw(seed, ...purpose)), signal });
 }
 

@@ -33,6 +33,27 @@ export interface GrpoOptions {
 /** Named as in TRL, where TRL has the metric. */
 export type StepMetrics = Readonly<Record<string, number>>;
 
+/** What groups of completions say before anything is learned from them. */
+export interface JudgedStep {
+  readonly examples: readonly Example[];
+  readonly metrics: StepMetrics;
+}
+
+/** The examples of a step, and its figures without those of the updates. */
+export function judgedStep(groups: readonly (readonly JudgedCompletion[])[], options: Pick<GrpoOptions, 'reward' | 'revisionWeight' | 'advantage' | 'maskTruncated'>): JudgedStep {
+  const { groups: rewarded, error } = rewardGroups(groups, options);
+  const judged = rewarded.map((one) => ({ ...one, examples: one.isFlat ? [] : examplesOf(one, options) }));
+  const metrics = {
+    ...rolloutMetrics(groups.flat()),
+    reward: mean(judged.flatMap(({ rewards }) => rewards.filter((reward) => reward !== undefined))),
+    reward_std: mean(judged.map(({ deviation }) => deviation)),
+    frac_reward_zero_std: mean(judged.map(({ isFlat }) => Number(isFlat))),
+    ...flatMetrics(judged.filter((one) => one.examples.length === 0).map(({ group }) => group), options.reward),
+    ...(error !== undefined && { expected_reward_error: error }),
+  };
+  return { examples: judged.flatMap((one) => one.examples), metrics };
+}
+
 /**
  * The updates from groups of completions, one group per question. Completions with an unknown reward are left out, and so are groups whose
  * rewards are all equal. Where nothing is left, the weights do not change and the metrics say so. Where only some plans were carried out, the
@@ -45,18 +66,8 @@ export async function grpoStep(
   engine: TrainEngine, groups: readonly (readonly JudgedCompletion[])[], options: GrpoOptions,
   { learningRate, signal }: { readonly learningRate: number; readonly signal?: AbortSignal },
 ): Promise<StepMetrics> {
-  const { groups: rewarded, error } = rewardGroups(groups, options);
-  const judged = rewarded.map((one) => ({ ...one, examples: one.isFlat ? [] : examplesOf(one, options) }));
-  const examples = judged.flatMap((one) => one.examples);
-  const metrics = {
-    ...rolloutMetrics(groups.flat()),
-    reward: mean(judged.flatMap(({ rewards }) => rewards.filter((reward) => reward !== undefined))),
-    reward_std: mean(judged.map(({ deviation }) => deviation)),
-    frac_reward_zero_std: mean(judged.map(({ isFlat }) => Number(isFlat))),
-    ...flatMetrics(judged.filter((one) => one.examples.length === 0).map(({ group }) => group), options.reward),
-    ...(error !== undefined && { expected_reward_error: error }),
-    learning_rate: learningRate,
-  };
+  const { examples, metrics: judged } = judgedStep(groups, options);
+  const metrics = { ...judged, learning_rate: learningRate };
   if (examples.length === 0) return { ...metrics, loss: 0, grad_norm: 0, examples: 0 };
   const updates: StepMetrics[] = [];
   for (const minibatch of minibatches(await withOldLogprobs(engine, examples, options, signal), options.updates)) {
@@ -73,7 +84,7 @@ interface RewardedGroup extends GroupAdvantages {
   readonly rewards: readonly (number | undefined)[];
 }
 
-function rewardGroups(groups: readonly (readonly JudgedCompletion[])[], options: GrpoOptions): { readonly groups: readonly RewardedGroup[]; readonly error?: number | undefined } {
+function rewardGroups(groups: readonly (readonly JudgedCompletion[])[], options: Pick<GrpoOptions, 'reward' | 'revisionWeight' | 'advantage'>): { readonly groups: readonly RewardedGroup[]; readonly error?: number | undefined } {
   if (!groups.flat().some(({ expected }) => expected)) {
     return {
       groups: groups.map((group) => {
@@ -82,9 +93,13 @@ function rewardGroups(groups: readonly (readonly JudgedCompletion[])[], options:
       }),
     };
   }
-  const { rewards, deviation, error } = expectedRewards(groups, options.reward);
+  const { rewards, deviation, error } = expectedRewards(groups.map((group) => group.map(withExpectation)), options.reward);
   return { groups: groups.map((group, index) => ({ group, rewards: rewards[index]!, ...expectedAdvantages(rewards[index]!, deviation, options.advantage) })), error };
 }
+
+/** Of machines that train together, some carry out all of their plans. With odds of 1 the reward is the outcome's, whatever was expected. */
+const withExpectation = (plan: JudgedCompletion): JudgedCompletion =>
+  (plan.expected || !plan.outcome || plan.outcome.kind === 'unparseable' ? plan : { ...plan, expected: { chance: 0.5, odds: 1 } });
 
 /** What a group teaches: one example for each plan whose reward is known, unless it is left out because it was cut off. */
 function examplesOf({ group, rewards, advantages }: RewardedGroup, { maskTruncated }: Pick<GrpoOptions, 'maskTruncated'>): Example[] {
@@ -116,7 +131,7 @@ function meanMetrics(updates: readonly StepMetrics[]): StepMetrics {
   return Object.fromEntries(Object.keys(updates[0] ?? {}).map((name) => [name, mean(updates.map((update) => update[name] ?? 0))]));
 }
 
-function blendedReward({ outcome, revised }: JudgedCompletion, { reward: options, revisionWeight }: GrpoOptions): number | undefined {
+function blendedReward({ outcome, revised }: JudgedCompletion, { reward: options, revisionWeight }: Pick<GrpoOptions, 'reward' | 'revisionWeight'>): number | undefined {
   const own = outcome && rewardOf(outcome, options);
   const later = revised && rewardOf(revised, options);
   return own === undefined || later === undefined ? own : (1 - revisionWeight) * own + revisionWeight * later;

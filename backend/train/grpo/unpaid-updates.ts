@@ -1,3 +1,4 @@
+import type { TrainEngine } from '../engines/engine.ts';
 import { mean } from '../statistics/statistics.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
 import type { Critic } from './critic.ts';
@@ -10,6 +11,7 @@ export interface UnpaidOptions extends GrpoOptions, GatherOptions {
 }
 
 export interface UnpaidParts<Task> extends GatherParts<Task> {
+  readonly engine: TrainEngine;
   readonly critic: Critic<Task>;
   readonly store: Pick<CheckpointStore, 'betweenName'>;
   /** Called before each update, with its number from 1. */

@@ -6,6 +6,7 @@ import type { Tokenizer } from '../../../lm/tokenizer/tokenizer.ts';
 import type {
   CrossEntropyLoss, Example, ForwardBackwardOutput, PolicyLoss, Prompt, SampledCompletion, SampleRequest, TrainEngine,
 } from '../engine.ts';
+import type { SharedModel } from '../engine-start.ts';
 import { bringHome } from './bring-home.ts';
 import type { NewModel, TinkerClient } from './client.ts';
 import { RemoteError } from './remote-error.ts';
@@ -26,6 +27,8 @@ export interface RemoteEngineOptions {
   readonly from?: RemoteState | undefined;
   /** What the server costs, and who pays. Absent: nothing is counted. */
   readonly account?: ServerAccount | undefined;
+  /** Has no model on the server: it samples from versions that another machine saved. */
+  readonly samplesOnly?: boolean | undefined;
 }
 
 /** A change of the model on the server. */
@@ -45,7 +48,7 @@ const TRIES = 3;
  * Trains an adapter on a server with Tinker's API. Where the server has lost the model, or where it is not known whether a call was carried
  * out, the model is thrown away: a new one gets the weights that were saved last and then each change since. So no batch counts twice.
  */
-export class RemoteEngine implements TrainEngine {
+export class RemoteEngine implements TrainEngine, SharedModel {
   readonly #options: RemoteEngineOptions;
   #model: RemoteModel | undefined;
   /** Where the server keeps the weights and the optimizer's state; undefined before the first time. */
@@ -63,6 +66,26 @@ export class RemoteEngine implements TrainEngine {
     this.#saved = options.from?.weights;
     this.#sampler = options.from?.sampler;
     this.#left = options.from?.model;
+  }
+
+  get model(): string {
+    return this.#options.model.baseModel;
+  }
+
+  get vocabulary(): number {
+    return this.#options.config.vocabularySize;
+  }
+
+  get contextLength(): number {
+    return this.#options.contextLength;
+  }
+
+  get latest(): string | undefined {
+    return this.#sampler;
+  }
+
+  sampleFrom(version: string | undefined): void {
+    this.#sampler = version;
   }
 
   /** Has the server make the model, so that what is wrong is known before a worker is paid. @throws RemoteError */
@@ -125,14 +148,15 @@ export class RemoteEngine implements TrainEngine {
   }
 
   async saveForSampler(name: string): Promise<void> {
-    const { client, versions, model: { baseModel }, config } = this.#options;
-    const samplerPath = await this.#with((model, signal) => model.saveForSampler(name, signal));
+    const { client, versions, model: { baseModel }, config, samplesOnly } = this.#options;
+    const samplerPath = samplesOnly ? this.#sampler : await this.#with((model, signal) => model.saveForSampler(name, signal));
+    if (samplerPath === undefined) throw new TypeError('There is no version to bring home yet.');
     await bringHome(client, { samplerPath, folder: path.join(versions, name), baseModel, config });
     this.#sampler = samplerPath;
   }
 
   async saveState(folder: string): Promise<void> {
-    const weights = await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
+    const weights = this.#options.samplesOnly ? undefined : await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
     const state: RemoteState = { format: 1, weights, sampler: this.#sampler, model: this.#model?.id };
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, STATE_FILE), JSON.stringify(state));

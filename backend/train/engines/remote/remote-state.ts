@@ -9,8 +9,8 @@ const place = z.string().startsWith('tinker://').max(4_096);
 
 const stateSchema = z.object({
   format: z.literal(1),
-  /** Where the server keeps the weights and the optimizer's state. */
-  weights: place,
+  /** Where the server keeps the weights and the optimizer's state; absent where another machine trains them. */
+  weights: place.optional(),
   /** Where it keeps the latest version to sample from. */
   sampler: place.optional(),
   /** The model on the server, whose place a killed process leaves taken. */
