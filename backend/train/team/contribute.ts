@@ -1,0 +1,108 @@
+import type { SharedModel } from '../engines/engine-start.ts';
+import type { TrainEngine } from '../engines/engine.ts';
+import type { CheckpointStore, TrainingCheckpoint } from '../grpo/checkpoint-store.ts';
+import { gatherStep, type GatherParts } from '../grpo/gather-step.ts';
+import type { GrpoTrainerOptions } from '../grpo/grpo-trainer.ts';
+import { judgedStep, type StepMetrics } from '../grpo/grpo-step.ts';
+import { givenGroup, judgedGroup } from './given-group.ts';
+import type { KeptSamples } from './kept-samples.ts';
+import type { Outbox } from './outbox.ts';
+import type { TeamLink } from './team-link.ts';
+import type { GivenGroup, TeamState } from './team-messages.ts';
+import { TeamWatch } from './team-watch.ts';
+
+export interface ContributeParts<Task> extends GatherParts<Task> {
+  readonly engine: TrainEngine;
+  readonly shared: Pick<SharedModel, 'sampleFrom'>;
+  readonly link: Pick<TeamLink, 'state' | 'give' | 'leave'>;
+  readonly outbox: Outbox;
+  /** Those of a version. */
+  readonly samplesOf: (step: number) => KeptSamples;
+  readonly store: CheckpointStore;
+  /** This machine's training. */
+  readonly instance: string;
+  /** How many versions old plans may be. */
+  readonly oldest: number;
+  /** Called with what a step's own plans say, when it is over. */
+  readonly onStep?: ((step: number, metrics: StepMetrics) => void) | undefined;
+  readonly now: () => number;
+}
+
+/** A share that no batch would have any more is not paid for to its end. */
+class TooLate extends Error {}
+
+/**
+ * A member's part of a training: samples plans from each version that the coordinator names, has them carried out and judged here, and hands them in, until the
+ * coordinator says that it is over. What this machine has judged is handed in again wherever the coordinator does not have it.
+ * @throws TeamError, the signal's reason, and what the engine and the gatherer throw
+ */
+export async function contribute<Task>(
+  parts: ContributeParts<Task>, options: GrpoTrainerOptions, { from, signal }: { readonly from: TrainingCheckpoint | undefined; readonly signal: AbortSignal },
+): Promise<{ readonly step: number; readonly hasLearned: boolean }> {
+  const { engine, shared, link, outbox, store, critic, oldest, onStep } = parts;
+  const metrics = [...(from?.metrics ?? [])];
+  const ended = new AbortController();
+  const watch = new TeamWatch(link, AbortSignal.any([signal, ended.signal]));
+
+  const catchUp = async ({ step }: TeamState): Promise<void> => {
+    if (step <= metrics.length) return;
+    while (metrics.length < step) {
+      const groups = await outbox.of(metrics.length);
+      metrics.push(groups ? judgedStep(groups.map(judgedGroup), options).metrics : {});
+    }
+    await store.save(step, { metrics, judged: critic?.judged }, (folder) => engine.saveState(folder));
+    await outbox.forgetBefore(step - oldest);
+    onStep?.(step, metrics.at(-1) as StepMetrics);
+  };
+  const handIn = async (groups: readonly GivenGroup[], held: TeamState['held'] = []): Promise<void> => {
+    for (const group of groups) if (!held.some(({ step, place }) => step === group.step && place === group.place)) await link.give(group, signal);
+  };
+  try {
+    for (let known: string | undefined; ;) {
+      const state = await watch.until(({ revision }) => revision !== known, signal);
+      known = state.revision;
+      shared.sampleFrom(state.sampler);
+      await catchUp(state);
+      if (state.over) return { step: state.step, hasLearned: state.over.hasLearned };
+      for (let step = Math.max(0, state.step - oldest); step <= state.step; step += 1) await handIn(await outbox.of(step) ?? [], state.held);
+      if (canCount(state, state.step, oldest) && !(await outbox.of(state.step))) await handIn(await judge(parts, options, { step: state.step, watch, signal }));
+    }
+  } finally {
+    ended.abort(new Error('The training has ended.'));
+    await watch.done;
+    await link.leave();
+  }
+}
+
+/** Samples, carries out and judges this machine's groups of a version; none where they come too late. */
+async function judge<Task>(
+  parts: ContributeParts<Task>, options: GrpoTrainerOptions, { step, watch, signal }: { readonly step: number; readonly watch: TeamWatch; readonly signal: AbortSignal },
+): Promise<readonly GivenGroup[]> {
+  const { outbox, samplesOf, critic, instance, oldest, now } = parts;
+  const began = now();
+  const stop = new AbortController();
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  watch.until((state) => !canCount(state, step, oldest), AbortSignal.any([either, done.signal])).then(() => stop.abort(new TooLate()), (error: unknown) => stop.abort(error));
+  watch.working = step;
+  const samples = samplesOf(step);
+  try {
+    const groups = await gatherStep({ ...parts, engine: samples }, { ...options, temperature: options.loss.temperature }, step, either);
+    const seconds = (now() - began) / 1_000;
+    const given = groups.map(({ group }, place) => givenGroup(group, { instance, step, place, of: groups.length, seconds }));
+    await outbox.keep(given);
+    critic?.learn(groups);
+    await samples.forget();
+    return given;
+  } catch (error) {
+    if (!(stop.signal.reason instanceof TooLate) || signal.aborted) throw error;
+    await samples.forget();
+    return [];
+  } finally {
+    done.abort(new Error('The plans are judged.'));
+    watch.working = undefined;
+  }
+}
+
+/** Whether groups of a version would still go into a batch. */
+const canCount = ({ step, isOpen, over }: TeamState, version: number, oldest: number): boolean => !over && (isOpen ? step : step + 1) - version <= oldest;

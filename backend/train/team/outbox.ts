@@ -1,0 +1,40 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { replaceFile } from '../../common/replace-file.ts';
+import { type GivenGroup, givenGroupSchema } from './team-messages.ts';
+
+const NAME = /^(\d+)\.(\d+)\.json$/;
+
+/**
+ * The groups that this machine has judged, as they leave it, in a folder (absolute): whoever wants to know what left finds it here. They stay until they are too old
+ * to be handed in again. Each file is written whole or not at all.
+ */
+export class Outbox {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async keep(groups: readonly GivenGroup[]): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for (const group of groups) await replaceFile(path.join(this.#folder, `${group.step}.${group.place}.json`), JSON.stringify(group));
+  }
+
+  /** The groups of a version, if all are there. */
+  async of(step: number): Promise<readonly GivenGroup[] | undefined> {
+    const groups: GivenGroup[] = [];
+    for (const name of await this.#names((one) => one === step)) groups.push(givenGroupSchema.parse(JSON.parse(await readFile(path.join(this.#folder, name), 'utf8'))));
+    return groups.length > 0 && groups.length === groups[0]?.of ? groups.sort((a, b) => a.place - b.place) : undefined;
+  }
+
+  /** Removes those of versions before this one. */
+  async forgetBefore(step: number): Promise<void> {
+    for (const name of await this.#names((one) => one < step)) await rm(path.join(this.#folder, name), { force: true });
+  }
+
+  async #names(isWanted: (step: number) => boolean): Promise<string[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return names.filter((name) => isWanted(Number(NAME.exec(name)?.[1] ?? Number.NaN)));
+  }
+}
