@@ -20,6 +20,7 @@ import { explainModelError, modelParts } from './wiring/models.ts';
 import { taskMaker } from './wiring/task-maker.ts';
 import { openVerificationParts } from './wiring/verification.ts';
 import { conductorHome } from './protocol/client/conductor-home.ts';
+import { teamKeys } from './protocol/client/team-keys.ts';
 import { DEMONSTRATION_FOLDER } from './protocol/demonstration-runs.ts';
 import { VERSION } from './protocol/product-version.ts';
 import { runRequestSchema } from './protocol/run-request.ts';
@@ -203,6 +204,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       openModel: (conductor) => models.openTrainable(conductor),
       modelFolder: ({ model }) => models.folderOf(model),
       baseOf: ({ model }) => models.baseOf(model),
+      teamKeys: teamKeys(home),
+      log,
       now: Date.now,
     },
     clients,

@@ -73,6 +73,8 @@ const teamSchema = z.union([
     join: serverUrlSchema('team.join'),
     /** The name of this member's key. */
     key: keyNameSchema,
+    /** The coordinator's training that is joined. Absent in a file: the one that is under way. */
+    training: z.string().min(1).max(200).optional(),
   }),
 ]);
 export type TeamSettings = z.infer<typeof teamSchema>;

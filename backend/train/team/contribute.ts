@@ -39,7 +39,7 @@ class TooLate extends Error {}
 export async function contribute<Task>(
   parts: ContributeParts<Task>, options: GrpoTrainerOptions, { from, signal }: { readonly from: TrainingCheckpoint | undefined; readonly signal: AbortSignal },
 ): Promise<{ readonly step: number; readonly hasLearned: boolean }> {
-  const { engine, shared, link, outbox, store, critic, oldest, onStep } = parts;
+  const { engine, shared, link, outbox, store, gatherer, critic, oldest, onStep } = parts;
   const metrics = [...(from?.metrics ?? [])];
   const ended = new AbortController();
   const watch = new TeamWatch(link, AbortSignal.any([signal, ended.signal]));
@@ -48,7 +48,7 @@ export async function contribute<Task>(
     if (step <= metrics.length) return;
     while (metrics.length < step) {
       const groups = await outbox.of(metrics.length);
-      metrics.push(groups ? judgedStep(groups.map(judgedGroup), options).metrics : {});
+      metrics.push(groups ? { ...judgedStep(groups.map(judgedGroup), options).metrics, ...gatherer.metrics?.(metrics.length) } : {});
     }
     await store.save(step, { metrics, judged: critic?.judged }, (folder) => engine.saveState(folder));
     await outbox.forgetBefore(step - oldest);

@@ -50,9 +50,10 @@ export class TeamLink {
     this.#base = `${origin}${pathname.replace(/\/+$/, '')}`;
   }
 
-  /** Does not wait for a coordinator that is not there. */
-  terms(signal: AbortSignal): Promise<TeamTerms> {
-    return this.#once({ method: 'GET', path: '/terms', schema: teamTermsSchema, signal });
+  /** @param isPatient whether to wait for a coordinator that is not there */
+  terms(signal: AbortSignal, { isPatient = false }: { readonly isPatient?: boolean } = {}): Promise<TeamTerms> {
+    const call = { method: 'GET', path: '/terms', schema: teamTermsSchema, signal } as const;
+    return isPatient ? this.#patiently(call) : this.#once(call);
   }
 
   /** How things stand: at once if that is not what is known, or when it changes, or after a while. Waits for a coordinator that is not there. */

@@ -10,6 +10,7 @@ import { AnswerCache } from '../../workers/answer-cache.ts';
 import type { TrainEngine } from '../engines/engine.ts';
 import { openEngine } from '../engines/open-engine.ts';
 import { CheckpointStore, type TrainingCheckpoint } from '../grpo/checkpoint-store.ts';
+import type { StepMetrics } from '../grpo/grpo-step.ts';
 import { type GrpoTrainerOptions, trainWithGrpo } from '../grpo/grpo-trainer.ts';
 import { AnswerFile } from '../rollouts/answer-file.ts';
 import { OutcomeCritic } from '../rollouts/outcome-critic.ts';
@@ -23,6 +24,7 @@ import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
 import { HeldOutLooks, isLookDue, type Seen } from './held-out-looks.ts';
 import { requireSandbox } from './judge.ts';
 import { rateOf } from './learning-rates.ts';
+import { isMember, openTeam, type Team } from './open-team.ts';
 import { policyLossOf } from './policy-loss.ts';
 import { TrainingError } from './training-error.ts';
 import type { FrozenTasks } from './tasks-folder.ts';
@@ -48,16 +50,19 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   const from = await store.resume();
   const answers = new AnswerFile(folder.answers);
   try {
-    const { engine, close } = await openEngine(parts, {
-      config, keys, conductor: cast.conductor, versions: store.versions, signal: options.signal,
+    const { engine, shared, close } = await openEngine(parts, {
+      config, keys, conductor: cast.conductor, versions: store.versions, samplesOnly: isMember(config), signal: options.signal,
       pay: engineAccount({ journal: parts.journal, trainingId, scope: scopeOf(trainingId), limitUsd: () => limits().usd }),
       ...(from && { from: { version: store.versionName(from.step), engineState: from.engineState } }),
     });
+    let team: Team | undefined;
     try {
-      const isKnown = await trainAndCompare({ ...parts, tasks, engine, store, from, answers: new AnswerCache(answers) }, options);
+      team = await openTeam(parts, options, { shared, from });
+      const isKnown = await trainAndCompare({ ...parts, tasks, engine, store, from, team, answers: new AnswerCache(answers) }, options);
       // More tries may tell later; they need the files.
       if (isKnown) await folder.forgetFiles();
     } finally {
+      await team?.close();
       await close();
     }
   } finally {
@@ -70,7 +75,7 @@ const scopeOf = (trainingId: string): string => `training:${trainingId}`;
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
-  const { budget: _budget, parallel: _parallel, engine: _engine, sharedSteps: _shared, carriedOut: _carried, unpaidUpdates, updates, evaluation: { samples }, ...learned } = config;
+  const { budget: _budget, parallel: _parallel, engine: _engine, team: _team, sharedSteps: _shared, carriedOut: _carried, unpaidUpdates, updates, evaluation: { samples }, ...learned } = config;
   const carriedOut = someCarriedOut(config);
   // Trainings of an earlier version have one update a batch and carry out all plans, and no such settings nor that of shared steps. They go on. What the comparison does is not learned from.
   const digested = { ...learned, ...(carriedOut !== undefined && { carriedOut, unpaidUpdates }), evaluation: { samples } };
@@ -83,12 +88,13 @@ interface OpenedParts extends TrainingRunParts {
   readonly engine: TrainEngine;
   readonly store: CheckpointStore;
   readonly from: TrainingCheckpoint | undefined;
+  readonly team: Team | undefined;
   readonly answers: AnswerCache;
 }
 
 /** @returns whether there is nothing more to find out */
 async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions): Promise<boolean> {
-  const { tasks: found, engine, store, from, now } = parts;
+  const { tasks: found, engine, store, from, team, now } = parts;
   const { training: { config, finishing = false, mostTries = config.evaluation.samples }, cast: { conductor, pool }, signal, change, report } = options;
   const { step: done = 0, metrics = [] } = from ?? {};
   const steps = [...metrics];
@@ -137,11 +143,29 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   seen = () => looks.seen(steps.length);
   await change({ ...training(), step: done, progress: null, metrics: { after: 0, told: steps.slice() }, ...spent() });
 
+  let hasLearned = true;
   if (!finishing) {
     let began = now();
     const durations: number[] = [];
-    await trainWithGrpo({
+    const gathering = {
       engine, store, tasks: train, gatherer, critic,
+      onGroup: (_step: number, groups: number) => report({ progress: { done: groups, of: config.tasksPerStep }, ...spent() }),
+      onStep: (step: number, measured: StepMetrics) => {
+        unpaid = undefined;
+        durations.push((now() - began) / 1_000);
+        began = now();
+        const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
+        const after = steps.length;
+        // A member may have taken no part in some.
+        while (steps.length < step - 1) steps.push({});
+        steps.push(measured);
+        report({ ...training(), step, metrics: { after, told: steps.slice(after) }, secondsPerStep, progress: null, ...spent() });
+      },
+    };
+    team?.waiting((reason) => report(reason === undefined ? training() : { state: 'waiting', message: reason }));
+    if (team?.contribute) ({ hasLearned } = await team.contribute(gathering, trainerOptions(config, conductor)));
+    else await trainWithGrpo({
+      ...gathering, givers: team?.givers,
       goesOn: async (step) => {
         if (!isLookDue(step, heldOut.length, config)) return true;
         await looks.onTheWay(step);
@@ -149,26 +173,20 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
         began = now();
         return (seen()?.comparison.says ?? 'not-known') === 'not-known';
       },
-      onGroup: (_step, groups) => report({ progress: { done: groups, of: config.tasksPerStep }, ...spent() }),
       onUnpaid: (update, of) => {
         unpaid = { update, of };
         report(training());
       },
-      onStep: (step, measured) => {
-        unpaid = undefined;
-        durations.push((now() - began) / 1_000);
-        began = now();
-        const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
-        steps.push(measured);
-        report({ ...training(), step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
-      },
     }, trainerOptions(config, conductor), { from, signal });
   }
   const flat = flatStepsOf({ metrics: steps, pool });
-  if (flat && flat.flat === flat.of) {
-    await change({ state: 'completed', learned: false, message: nothingLearned(flat), progress: null });
+  const isFlat = flat !== undefined && flat.flat === flat.of;
+  team?.end?.(steps.length, { hasLearned: !isFlat });
+  if (isFlat || !hasLearned || (team?.contribute && steps.length === 0)) {
+    await change({ state: 'completed', learned: false, message: isFlat ? nothingLearned(flat) : TEAM_LEARNED_NOTHING, progress: null });
     return true;
   }
+  await team?.bringHome?.(engine, store, steps.length);
   if (heldOut.length === 0) {
     await change({ state: 'completed', message: NOT_COMPARED, progress: null });
     return true;
@@ -232,6 +250,7 @@ function trainingMessage(training: TaughtSteps, { tooLong, seen, unpaid }: { rea
 }
 
 const nothingLearned = (flat: FlatSteps): string => `Nothing was learned, so there is nothing to adopt. ${flatMessage(flat)}`;
+const TEAM_LEARNED_NOTHING = 'The team learned nothing, so there is nothing to adopt.';
 const NOT_COMPARED = 'Trained, but there was no held-out task to compare on: it cannot be adopted.';
 
 /** Thrown before a worker is paid: without a comparison nothing can be adopted. */

@@ -1,6 +1,7 @@
 import type { Training, TrainingChange, TrainingLimits } from '../../protocol/training.ts';
 import { RunKeys, waitingForKey } from '../../solve/run-keys.ts';
 import type { KeySource } from '../../workers/key-source.ts';
+import { TeamError } from '../team/team-error.ts';
 import { TrainingBudgetError } from '../rollouts/training-budget.ts';
 import { isOutdated, OUTDATED } from './adapter-base.ts';
 import { knownWith } from './learned-outcomes.ts';
@@ -66,7 +67,7 @@ export class TrainingDriver {
         controller.abort(error);
         const ending = endingOf(error);
         if (!ending) return;
-        if (ending.state === 'failed' && !(error instanceof TrainingError)) log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        if (ending.state === 'failed' && !(error instanceof TrainingError) && !(error instanceof TeamError)) log(error instanceof Error ? (error.stack ?? error.message) : String(error));
         await registry.change(trainingId, { ...ending, progress: null });
       })
       .finally(() => {

@@ -8,6 +8,9 @@ import { wholeRollout } from '../rollouts/rollout-views.ts';
 import { engineProblem, engineTerms } from '../engines/open-engine.ts';
 import { Adoption, type AdoptionOptions } from './adoption.ts';
 import { checkOutcomes } from './freeze-outcomes.ts';
+import { TeamError } from '../team/team-error.ts';
+import { teamProblem, teamTerms } from '../team/team-words.ts';
+import { joinedConfig } from './joined-team.ts';
 import { requireJudge } from './judge.ts';
 import { knownWith } from './learned-outcomes.ts';
 import { rateOf } from './learning-rates.ts';
@@ -83,11 +86,12 @@ export class TrainingManager {
   async check(request: TrainingRequest): Promise<TrainingCheck> {
     try {
       const { conductor, pool } = await castToBegin(this.#options);
-      refuseEngine(request.config, conductor);
+      const config = await this.#joined(request.config, conductor);
+      refuseEngine(config, conductor);
       await requireJudge(this.#options.parts, request);
       const workers = pool.map(({ id, price, simulated }) => ({ id, priced: price !== undefined, simulated }));
-      const terms = engineTerms(request.config);
-      return { conductor: conductor.id, workers, ...(terms.length > 0 && { terms: [...terms] }) };
+      const terms = [...engineTerms(config), ...teamTerms(config)];
+      return { conductor: conductor.id, workers, ...(terms.length > 0 && { terms }), ...(config !== request.config && { config }) };
     } catch (error) {
       if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
       return { missing: { what: error.missing, message: error.message }, workers: [] };
@@ -97,11 +101,12 @@ export class TrainingManager {
   /** @throws TrainingRefusedError, TrainingError */
   async start(request: TrainingRequest): Promise<Training> {
     const cast = await castToBegin(this.#options);
-    const { config: { workers, evaluation } } = request;
-    refuseEngine(request.config, cast.conductor);
+    const joined = await this.#joined(request.config, cast.conductor);
+    const { workers, evaluation } = joined;
+    refuseEngine(joined, cast.conductor);
     for (const settings of [workers, evaluation.workers]) poolWith(cast.pool, settings);
     const base = await this.#options.parts.baseOf?.(cast.conductor);
-    const config = { ...request.config, learningRate: rateOf(request.config, cast.conductor, 'plans') };
+    const config = { ...joined, learningRate: rateOf(joined, cast.conductor, 'plans') };
     const training = newTraining({ ...request, config }, cast, { base, now: this.#options.parts.now() });
     return this.#commands.run(async () => {
       this.#driver.refuseSecond();
@@ -249,6 +254,20 @@ export class TrainingManager {
   /** @returns a function that stops listening */
   listenForRemovals(listener: RemovalListener): () => void {
     return this.#registry.listenForRemovals(listener);
+  }
+
+  /** With what a coordinator tells, where the training is to join one. @throws TrainingRefusedError, TrainingError */
+  async #joined(config: TrainingConfig, conductor: WorkerConfig): Promise<TrainingConfig> {
+    const { clients, parts: { delay } } = this.#options;
+    const { team } = config;
+    const problem = teamProblem(config);
+    if (problem !== undefined) throw new TrainingRefusedError(problem);
+    if (!team || !('join' in team)) return config;
+    try {
+      return await joinedConfig(config, team, conductor, { clients, delay });
+    } catch (error) {
+      throw error instanceof TeamError ? new TrainingRefusedError(error.message) : error;
+    }
   }
 
   /** How many are under way. */

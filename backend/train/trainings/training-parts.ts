@@ -10,6 +10,7 @@ import type { KeySource } from '../../workers/key-source.ts';
 import type { Prices } from '../../workers/limits/prices.ts';
 import type { EngineParts } from '../engines/engine-start.ts';
 import type { TaskMakerParts } from '../tasks/project-tasks.ts';
+import type { TeamKeys } from '../team/coordinator-server.ts';
 import type { JudgeParts } from './judge.ts';
 import type { Known } from './learned-outcomes.ts';
 import type { TrainingCast } from './training-cast.ts';
@@ -28,6 +29,10 @@ export interface TrainingRunParts extends EngineParts, JudgeParts {
   readonly graderTools: GraderTools;
   /** SHA-256 of the weights of a model whose name does not identify them; undefined for any other. */
   readonly baseOf?: ((conductor: Pick<WorkerConfig, 'model'>) => Promise<string | undefined>) | undefined;
+  /** Of members of teams. Without it this process coordinates none. */
+  readonly teamKeys?: TeamKeys | undefined;
+  /** For unexpected errors that end nothing. */
+  readonly log?: ((message: string) => void) | undefined;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
 }
