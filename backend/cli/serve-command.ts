@@ -1,9 +1,8 @@
-import { prepareHome } from '../protocol/client/discovery.ts';
-import { DuplicateKeyError } from '../common/hashed-keys.ts';
 import { formatMoney } from '../protocol/figures.ts';
 import { readArguments, whole } from './arguments.ts';
-import type { Command, CommandContext } from './command.ts';
+import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { keyCommand } from './key-command.ts';
 import { ClientKeys } from './serve/client-keys.ts';
 import { openEndpoint, PortTakenError } from './serve/endpoint.ts';
 import { GivenItems } from './serve/given-items.ts';
@@ -18,7 +17,14 @@ export const serveCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [what, ...rest] = positionals;
   const keys = new ClientKeys(context.conductorFolder);
-  if (what === 'key') return await keyCommand(rest, values, keys, context);
+  if (what === 'key') {
+    const maxUsd = dollars(values['max-usd']);
+    return await keyCommand(rest, values, {
+      name: 'serve key', what: 'program',
+      keys: { list: () => keys.list(), remove: (name) => keys.remove(name), add: (name) => keys.add(name, maxUsd) },
+      notes: ({ maxUsd: most }) => (most === undefined ? '' : `  at most ${formatMoney({ usd: most, unpricedTokens: 0 })}`),
+    }, context);
+  }
   if (what !== undefined) throw new UsageError('"serve" takes --port N and --until-input-ends, or: key add NAME, key list, key remove NAME.');
   const { terminal, connect, interrupted, interruptMeans, standardInput } = context;
   const port = values.port === undefined ? DEFAULT_PORT : whole(values.port, '--port', { from: 0, to: 65_535 });
@@ -39,35 +45,8 @@ export const serveCommand: Command = async (args, context) => {
   return EXIT.ok;
 };
 
-async function keyCommand(
-  [action, name, ...others]: readonly string[], values: { readonly 'max-usd'?: string | undefined; readonly json?: boolean | undefined }, keys: ClientKeys, { terminal, conductorFolder }: CommandContext,
-): Promise<number> {
-  if (others.length > 0 || (action === 'list') !== (name === undefined)) throw new UsageError('"serve key" takes: add NAME, list, or remove NAME.');
-  await prepareHome(conductorFolder);
-  switch (action) {
-    case 'list': {
-      const accounts = await keys.list();
-      if (values.json) terminal.result(JSON.stringify(accounts, undefined, 2));
-      else for (const { name: of, maxUsd } of accounts) terminal.result(printable(`${of}${maxUsd === undefined ? '' : `  at most ${formatMoney({ usd: maxUsd, unpricedTokens: 0 })}`}`));
-      if (accounts.length === 0 && !values.json) terminal.say('No program has a key.');
-      return EXIT.ok;
-    }
-    case 'add': {
-      if (!/^[\w .-]{1,64}$/.test(name ?? '')) throw new UsageError('A name has 1 to 64 letters, digits, spaces, dots, dashes.');
-      const maxUsd = values['max-usd'] === undefined ? undefined : Number(values['max-usd']);
-      if (maxUsd !== undefined && !(maxUsd > 0 && Number.isFinite(maxUsd))) throw new UsageError('--max-usd takes an amount in dollars.');
-      try {
-        terminal.result(await keys.add(name as string, maxUsd));
-      } catch (error) {
-        throw error instanceof DuplicateKeyError ? new UsageError(error.message) : error;
-      }
-      terminal.say('This is the only time that the key is shown.');
-      return EXIT.ok;
-    }
-    case 'remove':
-      if (!(await keys.remove(name as string))) throw new UsageError(`There is no key for "${name}".`);
-      return EXIT.ok;
-    default:
-      throw new UsageError('"serve key" takes: add NAME, list, or remove NAME.');
-  }
+function dollars(given: string | undefined): number | undefined {
+  const usd = given === undefined ? undefined : Number(given);
+  if (usd !== undefined && !(usd > 0 && Number.isFinite(usd))) throw new UsageError('--max-usd takes an amount in dollars.');
+  return usd;
 }

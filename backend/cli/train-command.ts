@@ -7,9 +7,11 @@ import { loggedLines } from '../protocol/learning-words.ts';
 import { applyTrainingEvent, isTrainingOver, mostComparedPlans, mostPlans } from '../protocol/training-facts.ts';
 import { DEFAULT_ROUNDS } from '../protocol/run-request.ts';
 import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent, type TrainingLimits } from '../protocol/training.ts';
+import { teamKeys } from '../protocol/client/team-keys.ts';
 import { checkOptions, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { keyCommand } from './key-command.ts';
 import { jsonText, oneLine, printable, type Terminal } from './terminal.ts';
 import { TrainingPrinter, comparisonLines, taskCounts } from './training-printer.ts';
 import { UsageError } from './usage-error.ts';
@@ -19,6 +21,7 @@ const OPTIONS = {
   config: { type: 'string', short: 'c' },
   'max-usd': { type: 'string' },
   'max-tokens': { type: 'string' },
+  key: { type: 'string' },
   json: { type: 'boolean' },
   tasks: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
@@ -30,15 +33,19 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'] & {
 };
 type Action = (client: BackendClient, trainingId: string, values: Values, context: CommandContext) => Promise<number>;
 
-/** `conductor train [start|list|show|follow|pause|resume|finish|cancel|remove|adopt|back|curves]`: trains the Conductor on the project's tests. */
+/** `conductor train [start|join|key|list|show|follow|pause|resume|finish|cancel|remove|adopt|back|curves]`: trains the Conductor on the project's tests. */
 export const trainCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'start', trainingId, ...rest] = positionals;
+  if (name === 'key') {
+    checkOptions('train', name, values, OPTION_ACTIONS);
+    return await keyCommand(positionals.slice(1), values, { keys: teamKeys(context.conductorFolder), name: 'train key', what: 'member' }, context);
+  }
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (!action) throw new UsageError(`There is no "train ${name}"; there are ${Object.keys(ACTIONS).join(', ')}.`);
+  if (!action) throw new UsageError(`There is no "train ${name}"; there are ${Object.keys(ACTIONS).join(', ')}, key.`);
   const isGeneral = name === 'start' || name === 'list';
   if (rest.length > 0 || isGeneral !== (trainingId === undefined)) {
-    throw new UsageError(isGeneral ? `"train ${name}" takes no training.` : `Name one training: conductor train ${name} TRAINING`);
+    throw new UsageError(isGeneral ? `"train ${name}" takes no training.` : name === 'join' ? JOIN_USAGE : `Name one training: conductor train ${name} TRAINING`);
   }
   checkOptions('train', name, values, OPTION_ACTIONS);
   const budget = {
@@ -53,12 +60,24 @@ export const trainCommand: Command = async (args, context) => {
   }
 };
 
-const start: Action = async (client, _trainingId, values, context) => {
+const JOIN_USAGE = 'Name the coordinator and the key for it: conductor train join URL --key NAME';
+
+const start: Action = async (client, _trainingId, values, context) => await begin(client, await readConfig(values, context.currentFolder), values, context);
+
+/** Joins a team: the training of this project goes into the batches of a coordinator. */
+const join: Action = async (client, url, values, context) => {
+  if (values.key === undefined) throw new UsageError(JOIN_USAGE);
+  const { team: _coordinates, ...config } = await readConfig(values, context.currentFolder);
+  const joining = trainingConfigSchema.safeParse({ ...config, team: { join: url, key: values.key } });
+  if (!joining.success) throw new UsageError(`${joining.error.issues[0]?.message ?? 'The address is not valid'}. ${JOIN_USAGE}`);
+  return await begin(client, joining.data, values, context);
+};
+
+async function begin(client: BackendClient, asked: TrainingConfig, values: Values, context: CommandContext): Promise<number> {
   const { terminal, currentFolder, interrupted } = context;
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
-  const config = await readConfig(values, currentFolder);
   // Checks whether the training can start before asking the user to agree to its cost.
-  const { missing, workers, conductor, terms = [] } = await client.request('training/check', { workspace, config });
+  const { missing, workers, conductor, terms = [], config = asked } = await client.request('training/check', { workspace, config: asked });
   if (missing) {
     terminal.say(printable(missing.message));
     return EXIT.failed;
@@ -84,7 +103,7 @@ const start: Action = async (client, _trainingId, values, context) => {
   interrupted.throwIfAborted();
   const { trainingId } = await client.request('training/start', { workspace, config });
   return await followTraining(client, trainingId, values, context);
-};
+}
 
 async function readConfig({ config: file, budget }: Values, currentFolder: string): Promise<TrainingConfig> {
   const given: unknown = file === undefined ? {} : await readJson(path.resolve(currentFolder, file));
@@ -216,7 +235,7 @@ export const followTraining: Action = async (client, trainingId, { json }, { ter
 };
 
 const ACTIONS: Readonly<Record<string, Action>> = {
-  start, list, show, follow: followTraining, resume, finish, curves,
+  start, join, list, show, follow: followTraining, resume, finish, curves,
   pause: simple('training/pause'),
   cancel: simple('training/cancel'),
   remove: simple('training/remove'),
@@ -226,5 +245,5 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 /** The actions that accept each option. */
 const OPTION_ACTIONS = {
-  'workspace': ['start', 'list'], 'config': ['start'], 'max-usd': ['start', 'resume'], 'max-tokens': ['start', 'resume'], 'tasks': ['show'],
+  'workspace': ['start', 'join', 'list'], 'config': ['start', 'join'], 'max-usd': ['start', 'join', 'resume'], 'max-tokens': ['start', 'join', 'resume'], 'key': ['join'], 'tasks': ['show'],
 } as const satisfies Partial<Record<keyof typeof OPTIONS, readonly string[]>>;

@@ -34,6 +34,12 @@ export function taskCounts({ train, heldOut, leftOut, untried }: TaskNotes): str
   return `${[`${counted(train, 'task')} to learn from`, `${heldOut} held out`, ...rest].join(', ')}.`;
 }
 
+/** What members of a team gave, one line each. */
+export function memberLines({ members = [] }: Training): string[] {
+  return members.map(({ name, isHere, groups, plans, costUsd }) =>
+    `  ${name}${isHere ? '' : ' (not here)'}  ${counted(groups, 'group')}, ${counted(plans, 'plan')} for ${formatUsd(costUsd)} of its own`);
+}
+
 /** Prints the progress of a training: one line per step, and the current activity in the status line. */
 export class TrainingPrinter {
   readonly #terminal: Terminal;
@@ -105,6 +111,8 @@ export class TrainingPrinter {
       if (state === 'completed' && logged?.says === 'better') this.#terminal.say(`To plan with what it learned: conductor train adopt ${trainingId}; to go back: conductor train back ${trainingId}`);
       return;
     }
+    if (training.members && training.members.length > 0) this.#terminal.say('Given by members of the team:');
+    for (const line of memberLines(training)) this.#terminal.say(printable(line));
     for (const line of comparisonLines(training)) this.#terminal.say(line);
     this.#terminal.say(printable(`${message} ${making ? `${making.tried} of ${making.of} candidates for tasks tried. ` : ''}${formatMoney({ usd: spentUsd, unpricedTokens })} spent.`));
     if (state === 'paused' || state === 'failed') this.#terminal.say(goesOnWith({ trainingId, stopped }));

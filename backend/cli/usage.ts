@@ -237,6 +237,11 @@ ${MODEL_OPTIONS}`,
       --max-tokens N     limit of all rollouts together in tokens; default 20,000,000
   -y, --yes              start without asking for agreement to the cost
       --json             print one JSON object at the end; needs --yes
+conductor train join URL --key NAME [OPTION]...
+                         train with others: plans of this project go into the batches of the coordinator at URL;
+                         NAME is the environment variable that has the key. Options as above
+conductor train key add NAME | list [--json] | remove NAME
+                         keys with which others join the team that this machine coordinates
 conductor train list [-w DIR] [--json]
 conductor train show TRAINING [--tasks] [--json]
                          show a training; with --tasks its tasks, and why each was admitted or left out

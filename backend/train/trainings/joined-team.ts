@@ -3,7 +3,7 @@ import type { MemberSettings, TrainingConfig } from '../../protocol/training.ts'
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { howToSetKey } from '../../solve/run-pool.ts';
 import { TeamLink } from '../team/team-link.ts';
-import { sharedSettings, type TeamTerms } from '../team/team-messages.ts';
+import type { sharedSettings, TeamTerms } from '../team/team-messages.ts';
 import type { TrainingCastSources } from './training-cast.ts';
 import { TrainingError } from './training-error.ts';
 

@@ -20,9 +20,21 @@ interface Model {
 /** What becomes of a call: it is done and the connection breaks, it finds a status, or it is answered. */
 export type Fate = 'breaks' | { readonly status: number; readonly detail: string } | undefined;
 
+/** What of a request for a sample decides what is written. */
+export interface SampleOrder {
+  readonly seed: number;
+  readonly prompt: readonly number[];
+  /** Undefined for the model without an adapter. */
+  readonly path: string | undefined;
+}
+
 export interface SimulatedTinkerOptions {
   readonly speaks: 'json' | 'protobuf';
   readonly places?: number;
+  /** The tokens of a sample; each has the log-probability −1. */
+  readonly tokens?: (order: SampleOrder) => readonly number[];
+  /** A tar.gz of every adapter that it saved. */
+  readonly archive?: Uint8Array;
   /** Called for each call with its verb, before it is done. */
   readonly fate?: (verb: string) => Fate;
 }
@@ -83,6 +95,10 @@ export class SimulatedTinker {
     if (typeof fate === 'object') return send(fate.status, { detail: fate.detail });
     const [status, json] = this.#do(verb, body, bytes.toString('latin1'));
     if (fate === 'breaks') return void response.destroy();
+    if (this.#options.archive && /^training_runs\/.*\/archive$/.test(verb)) {
+      response.writeHead(200, { 'content-type': 'application/gzip' });
+      return void response.end(this.#options.archive);
+    }
     const result = verb === 'retrieve_future' ? this.#results.get(String(body['request_id'])) : undefined;
     if (result?.bytes) {
       response.writeHead(200, { 'content-type': 'application/x-protobuf' });
@@ -122,8 +138,9 @@ export class SimulatedTinker {
       return later({});
     }
     if (verb === 'asample') {
-      const result = { sequences: [{ stop_reason: 'stop', tokens: [7, 9], logprobs: [-1, -1] }] };
-      return later(result, this.#options.speaks === 'protobuf' ? sampleBytes() : undefined);
+      const tokens = this.#options.tokens?.(sampleOrder(body)) ?? [7, 9];
+      const result = { sequences: [{ stop_reason: 'stop', tokens, logprobs: tokens.map(() => -1) }] };
+      return later(result, this.#options.speaks === 'protobuf' ? sampleBytes(tokens) : undefined);
     }
     const model = this.models.get(String(body['model_id']));
     if (!model) return later({ detail: `Model ${String(body['model_id'])} not loaded (likely stale request from previous server)` }, undefined, 400);
@@ -202,10 +219,17 @@ function tokensIn(datum: Uint8Array): number {
   return text.bytes().length / 4;
 }
 
-function sampleBytes(): Uint8Array {
+function sampleOrder(body: Record<string, unknown>): SampleOrder {
+  const { prompt, sampling_params: { seed }, model_path: path } = body as {
+    prompt: { chunks: { tokens: number[] }[] }; sampling_params: { seed: number }; model_path?: string;
+  };
+  return { seed, prompt: prompt.chunks[0]!.tokens, path };
+}
+
+function sampleBytes(tokens: readonly number[]): Uint8Array {
   const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
-  writer.tag(2, WireType.LengthDelimited).bytes(new Uint8Array(Int32Array.from([7, 9]).buffer));
-  writer.tag(3, WireType.LengthDelimited).bytes(new Uint8Array(Float32Array.from([-1, -1]).buffer));
+  writer.tag(2, WireType.LengthDelimited).bytes(new Uint8Array(Int32Array.from(tokens).buffer));
+  writer.tag(3, WireType.LengthDelimited).bytes(new Uint8Array(Float32Array.from(tokens.map(() => -1)).buffer));
   return writer.join().finish();
 }
 
