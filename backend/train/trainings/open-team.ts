@@ -15,6 +15,7 @@ import { TeamLink } from '../team/team-link.ts';
 import { TEAM_PROTOCOL } from '../team/team-messages.ts';
 import type { Task } from '../tasks/task.ts';
 import { checkTerms, sharedOf } from './joined-team.ts';
+import { Interrupted } from './stop-reasons.ts';
 import { TrainingError } from './training-error.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
 
@@ -86,7 +87,13 @@ function openMember(
       const terms = await link.terms(signal, { isPatient: true });
       checkTerms(terms, { config, model: shared.model });
       return await contribute({
-        ...parts, shared, link, instance, now, oldest: terms.oldest,
+        ...parts, shared, instance, now, oldest: terms.oldest,
+        link: {
+          state: (ask, either) => link.state(ask, either),
+          give: (group, either) => link.give(group, either),
+          // A backend that ends goes on soon; whoever pauses does not say when.
+          leave: async () => { if (!(signal.reason instanceof Interrupted)) await link.leave(); },
+        },
         outbox: new Outbox(path.join(folder.path, 'outbox')),
         samplesOf: (step) => new KeptSamples(parts.engine, path.join(folder.path, 'samples', String(step))),
       }, trainer, { from, signal });

@@ -7,6 +7,7 @@ import { isOutdated, OUTDATED } from './adapter-base.ts';
 import { knownWith } from './learned-outcomes.ts';
 import { runLearning } from './run-learning.ts';
 import { runTraining } from './run-training.ts';
+import { Cancelled, Interrupted, Paused } from './stop-reasons.ts';
 import { isStorageProblem, notSaved } from './storage-problem.ts';
 import { castToBegin, castToGoOn, type TrainingCastSources } from './training-cast.ts';
 import { TrainingError, TrainingRefusedError } from './training-error.ts';
@@ -21,12 +22,6 @@ export interface TrainingDriverOptions extends TrainingCastSources {
   /** For unexpected errors. */
   readonly log: (message: string) => void;
 }
-
-/** Why a training is stopped from outside. */
-export class Paused extends Error {}
-export class Cancelled extends Error {}
-/** The training keeps its state: it goes on later. */
-export class Interrupted extends Error {}
 
 interface ActiveTraining {
   readonly controller: AbortController;

@@ -17,7 +17,8 @@ import { rateOf } from './learning-rates.ts';
 import { EVALUATION } from './run-training.ts';
 import { taskNotesOf } from './task-notes.ts';
 import { castToBegin, type TrainingCast, type TrainingCastSources } from './training-cast.ts';
-import { Cancelled, Interrupted, Paused, TrainingDriver } from './training-driver.ts';
+import { Cancelled, Interrupted, Paused } from './stop-reasons.ts';
+import { TrainingDriver } from './training-driver.ts';
 import { TrainingError, TrainingRefusedError } from './training-error.ts';
 import type { TrainingRunParts } from './training-parts.ts';
 import { TrainingRegistry, type RemovalListener, type TrainingListener } from './training-registry.ts';
@@ -296,7 +297,9 @@ function newTraining(
   return {
     trainingId: `${now.toString(36)}-${randomBytes(4).toString('hex')}`,
     seq: 0,
-    workspace, config,
+    workspace,
+    // With its settings in the order in which they are read again: a digest of them tells trainings apart.
+    config: trainingConfigSchema.parse(config),
     conductor: conductor.id,
     model: conductor.model,
     ...(base !== undefined && { base }),

@@ -16,7 +16,8 @@ import { WorkerCaller } from '../../../backend/workers/call-worker.ts';
 import { delay } from '../../../backend/workers/limits/delay.ts';
 import { loadPrices } from '../../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../../backend/workers/limits/provider-limits.ts';
-import { unequalWorkers } from '../../support/unequal-workers.ts';
+import { type ScriptedAnswer, type ScriptedRequest, ScriptedServer } from '../../support/scripted-server.ts';
+import { unequalAnswer, unequalWorkers } from '../../support/unequal-workers.ts';
 import { SimulatedTinker } from '../remote/simulated-tinker.ts';
 import { writeSmallQwen3 } from '../remote/small-qwen3.ts';
 
@@ -69,8 +70,6 @@ export interface MachineOptions {
   /** Absolute, as all paths. */
   readonly folder: string;
   readonly model: string;
-  /** Of the workers' server. */
-  readonly workersUrl: string;
   readonly keys?: Readonly<Record<string, string>>;
 }
 
@@ -78,18 +77,22 @@ export interface MachineOptions {
 export class Machine {
   readonly home: string;
   readonly workspace: string;
+  /** What its workers say. */
+  script: (request: ScriptedRequest) => ScriptedAnswer = unequalAnswer;
+  readonly #workers: ScriptedServer;
   readonly #options: MachineOptions;
   #manager: TrainingManager | undefined;
   #journal: Journal | undefined;
 
-  private constructor(options: MachineOptions) {
+  private constructor(options: MachineOptions, workers: ScriptedServer) {
     this.#options = options;
+    this.#workers = workers;
     this.home = path.join(options.folder, 'home');
     this.workspace = path.join(options.folder, 'project');
   }
 
   static async start(options: MachineOptions): Promise<Machine> {
-    const machine = new Machine(options);
+    const machine: Machine = new Machine(options, await ScriptedServer.start((request) => machine.script(request)));
     await Promise.all([machine.home, machine.workspace].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
     const tasks = Array.from({ length: 6 }, (_, index) => JSON.stringify({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
     await writeFile(path.join(machine.workspace, 'conductor.tasks.jsonl'), tasks.join('\n'));
@@ -108,12 +111,12 @@ export class Machine {
   }
 
   async begin(): Promise<void> {
-    const { model, workersUrl, keys = {} } = this.#options;
+    const { model, keys = {} } = this.#options;
     const journal = Journal.open(path.join(this.home, 'journal.sqlite'));
     const prices = await loadPrices();
     const none = (): Promise<never> => Promise.reject(new Error('no project'));
     const workers = workersFileSchema.parse({
-      version: 1, conductor: 'small', workers: [{ id: 'small', provider: 'local', model: 'small', promptProfile: 'mini', enabled: false }, ...unequalWorkers(workersUrl)],
+      version: 1, conductor: 'small', workers: [{ id: 'small', provider: 'local', model: 'small', promptProfile: 'mini', enabled: false }, ...unequalWorkers(this.#workers.baseUrl)],
     });
     this.#journal = journal;
     this.#manager = new TrainingManager({
@@ -137,6 +140,16 @@ export class Machine {
     await this.#manager?.close();
     this.#journal?.close();
     [this.#manager, this.#journal] = [undefined, undefined];
+  }
+
+  async close(): Promise<void> {
+    await this.end();
+    await this.#workers.close();
+  }
+
+  /** How often its workers were asked. */
+  get asked(): number {
+    return this.#workers.requests.length;
   }
 
   /** The training when this is so. */
