@@ -77,7 +77,8 @@ const PARTS = {
     grpo: ['engines', 'statistics'],
     rollouts: ['grpo', 'engines', 'tasks', 'statistics'],
     outcomes: ['grpo', 'engines', 'statistics'],
-    trainings: ['outcomes', 'rollouts', 'grpo', 'engines', 'tasks', 'statistics'],
+    team: ['grpo', 'engines'],
+    trainings: ['team', 'outcomes', 'rollouts', 'grpo', 'engines', 'tasks', 'statistics'],
   },
   'backend/workers': {
     servers: ['errors.ts'],

@@ -473,6 +473,14 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await weights(trainingId)).toEqual(await weights(whole.trainingId));
   });
 
+  it('whose learning rate nobody chose goes on in another backend', async () => {
+    const config = trainingConfigSchema.parse({ ...CONFIG, steps: 2, learningRate: {} });
+    const { trainingId } = await (await begin()).start({ workspace, config });
+    await until(opened.at(-1)!.manager, trainingId, ({ step }) => step === 1);
+    await end();
+    expect(await over(await begin(), trainingId)).toMatchObject({ state: 'completed', step: 2 });
+  });
+
   it('goes on with those who began it: not with a worker that is added, and without a client that has their keys', async () => {
     keys = { ONE_KEY: 'secret' };
     workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'one' ? { ...worker, key: 'ONE_KEY' } : worker)) };

@@ -84,7 +84,7 @@ async function judge<Task>(
   const done = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   watch.until((state) => !canCount(state, step, oldest), AbortSignal.any([either, done.signal])).then(() => stop.abort(new TooLate()), (error: unknown) => stop.abort(error));
-  watch.working = step;
+  watch.worksOn(step);
   const samples = samplesOf(step);
   try {
     const groups = await gatherStep({ ...parts, engine: samples }, { ...options, temperature: options.loss.temperature }, step, either);
@@ -100,7 +100,7 @@ async function judge<Task>(
     return [];
   } finally {
     done.abort(new Error('The plans are judged.'));
-    watch.working = undefined;
+    watch.worksOn(undefined);
   }
 }
 

@@ -105,8 +105,9 @@ export class Coordinator implements Givers {
     return [...this.#held].filter(([, { group }]) => group === undefined).map(([name]) => name);
   }
 
+  /** By name. */
   get members(): readonly TeamMember[] {
-    return [...this.#given.values()].map((one) => ({ ...one, isHere: this.#here().some(({ holder }) => holder.name === one.name) }));
+    return [...this.#given.values()].sort((a, b) => a.name.localeCompare(b.name)).map((one) => ({ ...one, isHere: this.#here().some(({ holder }) => holder.name === one.name) }));
   }
 
   // What members ask.

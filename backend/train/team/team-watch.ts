@@ -4,8 +4,7 @@ import type { TeamState } from './team-messages.ts';
 
 /** Asks the coordinator how things stand, again and again, also while plans are carried out, until the signal aborts. */
 export class TeamWatch {
-  /** The version whose groups this machine is at work on; the coordinator waits for it. */
-  working: number | undefined;
+  #working: number | undefined;
   /** Resolves when it has ended. */
   readonly done: Promise<void>;
   #state: TeamState | undefined;
@@ -17,6 +16,11 @@ export class TeamWatch {
       this.#failed = { error };
       this.#wake();
     });
+  }
+
+  /** The version whose groups this machine is at work on: the coordinator waits for it. */
+  worksOn(step: number | undefined): void {
+    this.#working = step;
   }
 
   /** The first state from now on that is so. @throws what the link throws, the signal's reason */
@@ -31,7 +35,7 @@ export class TeamWatch {
 
   async #ask(link: Pick<TeamLink, 'state'>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.#state = await link.state({ ...(this.#state && { revision: this.#state.revision }), ...(this.working !== undefined && { working: this.working }) }, signal);
+      this.#state = await link.state({ ...(this.#state && { revision: this.#state.revision }), ...(this.#working !== undefined && { working: this.#working }) }, signal);
       this.#wake();
     }
   }

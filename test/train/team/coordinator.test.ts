@@ -20,10 +20,10 @@ let server: CoordinatorServer;
 let coordinator: Coordinator;
 let key: string;
 
-const open = (more: { readonly oldest?: number; readonly counted?: readonly string[]; readonly presenceMs?: number } = {}): Coordinator => new Coordinator({
+const open = (more: { readonly oldest?: number; readonly counted?: readonly string[]; readonly presenceMs?: number; readonly wait?: number } = {}): Coordinator => new Coordinator({
   terms: { protocol: 1, trainingId: 'training', model: 'small', oldest: more.oldest ?? 0, settings: sharedOf(CONFIG) },
   limits: { groupSize: 2, maxTokens: 4, vocabulary: 100, contextLength: 10 },
-  members: 0, wait: 0.01, counted: more.counted ?? [], given: [], isResumed: false, latest: () => undefined,
+  members: 0, wait: more.wait ?? 0.01, counted: more.counted ?? [], given: [], isResumed: false, latest: () => undefined,
   onChange: () => {}, onWaiting: () => {}, delay, now: Date.now, holdMs: 50, presenceMs: more.presenceMs ?? 60_000,
 });
 
@@ -176,7 +176,7 @@ describe('a coordinator', () => {
   });
 
   it('waits for a member only while it is there', async () => {
-    coordinator = open({ presenceMs: 20 });
+    coordinator = open({ presenceMs: 20, wait: 3_600 });
     await coordinator.begin(3, signal);
     await send({ path: '/team/v1/state', body: { instance: 'one' } });
     expect(await coordinator.groups(3, signal)).toEqual([]);
