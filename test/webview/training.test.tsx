@@ -45,6 +45,13 @@ describe('a training', () => {
     expect(panel.root.querySelector('progress')?.value).toBe(222);
   });
 
+  it('that coordinates a team says who is there and what each gave', () => {
+    const members = [{ name: 'ann', isHere: true, groups: 4, plans: 32, costUsd: 0.25 }, { name: 'ben', isHere: false, groups: 1, plans: 8, costUsd: 0 }];
+    const panel = show(training({ ...runningTraining(), members }));
+    expect([...panel.root.querySelectorAll('section[aria-label="Team"] li')].map(({ textContent }) => textContent)).toEqual(['ann 32 plans for $0.25 of its own', 'ben 8 plans for $0 of its own, not here now']);
+    expect(show(runningTraining()).root.querySelector('section[aria-label="Team"]')).toBeNull();
+  });
+
   it('of workers without a known price says how many tokens they may use', () => {
     expect(show(training({ ...runningTraining(), unpricedTokens: 12_000 })).text()).toContain('$0.782 of $10.00 · 12k of 4.0M tok unpriced · 1.4M of 20.0M tok');
   });

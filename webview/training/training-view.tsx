@@ -14,6 +14,7 @@ import type { ViewDefinition } from '../view-definition.ts';
 import { ComparisonView } from './comparison-view.tsx';
 import { CurvesView } from './curves-view.tsx';
 import { LoggedView } from './logged-view.tsx';
+import { MembersView } from './members-view.tsx';
 import { PlanCurvesView } from './plan-curves-view.tsx';
 import { RolloutsView } from './rollouts-view.tsx';
 import { TasksView } from './tasks-view.tsx';
@@ -33,7 +34,7 @@ export const TRAINING_VIEW: ViewDefinition<'training'> = {
 
 /** A training: tasks, curves, plans, and the final comparison. */
 function TrainingView({ view: { training, tasks, rollout } }: { readonly view: ViewOf<'training'> }): JSX.Element {
-  const { trainingId, comparison, logged, metrics, simulated } = training;
+  const { trainingId, comparison, logged, metrics, simulated, members = [] } = training;
   return (
     <>
       <Title training={training} />
@@ -43,6 +44,7 @@ function TrainingView({ view: { training, tasks, rollout } }: { readonly view: V
       {comparison && <ComparisonView comparison={comparison} simulated={simulated} />}
       {logged && <LoggedView logged={logged} />}
       <Actions training={training} />
+      {members.length > 0 && <MembersView members={members} />}
       {!training.learnsFrom && <TasksView training={training} notes={tasks} />}
       <CurvesView trainingId={trainingId} metrics={metrics} />
       <PlanCurvesView metrics={metrics} />
