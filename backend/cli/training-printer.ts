@@ -148,6 +148,7 @@ function goesOnWith({ trainingId, stopped }: Pick<Training, 'trainingId' | 'stop
 
 function stepLine({ metrics, config }: Training, index: number): string {
   const values = metrics[index] ?? {};
+  if (Object.keys(values).length === 0) return `step ${index + 1}/${config.steps}  made by others of the team`;
   const figure = (name: string): number => values[name] ?? 0;
   return (
     `step ${index + 1}/${config.steps}  reward ${figure('reward').toFixed(3)}  verified ${percent(figure('verified_rate'))}  ` +

@@ -163,8 +163,11 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
       },
     };
     team?.waiting((reason) => report(reason === undefined ? training() : { state: 'waiting', message: reason }));
-    if (team?.contribute) ({ hasLearned } = await team.contribute(gathering, trainerOptions(config, conductor)));
-    else await trainWithGrpo({
+    if (team?.contribute) {
+      ({ hasLearned } = await team.contribute(gathering, trainerOptions(config, conductor)));
+      // The coordinator may be gone by the time that more tries are asked for.
+      await change({ finishing: true });
+    } else await trainWithGrpo({
       ...gathering, givers: team?.givers,
       goesOn: async (step) => {
         if (!isLookDue(step, heldOut.length, config)) return true;

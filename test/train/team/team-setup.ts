@@ -163,8 +163,10 @@ export class Machine {
     return await there.promise.finally(stop);
   }
 
-  over(id: string): Promise<Training> {
-    return this.until(id, ({ state }) => isTrainingOver(state) || state === 'paused');
+  async over(id: string): Promise<Training> {
+    await this.until(id, ({ state }) => isTrainingOver(state) || state === 'paused');
+    while (this.manager.active > 0) await new Promise(setImmediate);
+    return this.manager.get(id);
   }
 }
 

@@ -99,6 +99,11 @@ describe('a team', { timeout: 60_000 }, () => {
       // What could be adopted was brought here.
       expect(await readdir(path.join(machine.home, 'trainings', own, 'versions', 'step-000002'))).toContain('adapter_model.safetensors');
     }
+    // More tries need nobody else.
+    await coordinator.end();
+    await ann.manager.resume(first);
+    await ann.until(first, ({ state }) => state === 'evaluating');
+    expect(await ann.over(first)).toMatchObject({ state: 'completed', comparison: { pairs: 6 } });
   });
 
   it('says before it starts what leaves, and nothing else does', async () => {
