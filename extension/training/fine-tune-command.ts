@@ -23,6 +23,8 @@ export interface FineTuneOptions {
 
 /** The Conductor and the workers of a training. */
 type Cast = Required<Pick<TrainingCheck, 'conductor' | 'workers' | 'terms'>> & {
+  /** With what the coordinator of a team tells, where the training is to join one. */
+  readonly config: TrainingConfig;
   /** Who plans questions now. */
   readonly planner: string | undefined;
 };
@@ -51,7 +53,7 @@ export class FineTuneCommand {
     if (!settings) return undefined;
     const cast = await this.#cast(folder, settings.config);
     if (!cast) return undefined;
-    const agreed = await agreeOn(folder, settings, cast);
+    const agreed = await agreeOn(folder, { ...settings, config: cast.config }, cast);
     if (!agreed) return undefined;
     const { trainingId } = await connection.request('training/start', { workspace: folder, config: agreed });
     await trainingCommands.open(trainingId);
@@ -67,12 +69,12 @@ export class FineTuneCommand {
   async #cast(folder: string, config: TrainingConfig): Promise<Cast | undefined> {
     const { connection, chooseModel } = this.#options;
     const check = (): Promise<TrainingCheck> => connection.request('training/check', { workspace: folder, config });
-    let { missing, conductor, workers, terms = [] } = await check();
+    let { missing, conductor, workers, terms = [], config: told = config } = await check();
     if (missing?.what === 'conductor') {
       const choose = vscode.l10n.t('Choose Conductor Model');
       const sentence = vscode.l10n.t('Training needs a Conductor on this machine: choose a model first.');
       if ((await vscode.window.showErrorMessage(sentence, choose)) !== choose || (await chooseModel()) === undefined) return undefined;
-      ({ missing, conductor, workers, terms = [] } = await check());
+      ({ missing, conductor, workers, terms = [], config: told = config } = await check());
     }
     if (missing?.what === 'worker') {
       const add = vscode.l10n.t('Add Worker');
@@ -92,7 +94,7 @@ export class FineTuneCommand {
     }
     if (conductor === undefined) return undefined;
     const { planner } = await connection.request('pool/get', {});
-    return { conductor, workers, terms, planner: planner?.worker.id };
+    return { conductor, workers, terms, config: told, planner: planner?.worker.id };
   }
 }
 
