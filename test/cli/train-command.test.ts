@@ -205,8 +205,8 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
 });
 
 it.each<[string, string[], string]>([
-  ['an option of another action', ['follow', 'x', '--max-usd', '20'], '"train follow" takes no --max-usd; "train start", "train resume" do.'],
-  ['a project that it does not look at', ['resume', 'x', '-w', 'elsewhere'], '"train resume" takes no --workspace; "train start", "train list" do.'],
+  ['an option of another action', ['follow', 'x', '--max-usd', '20'], '"train follow" takes no --max-usd; "train start", "train join", "train resume" do.'],
+  ['a project that it does not look at', ['resume', 'x', '-w', 'elsewhere'], '"train resume" takes no --workspace; "train start", "train join", "train list" do.'],
   ['a share of a token', ['resume', 'x', '--max-tokens', '1.5'], '--max-tokens takes a whole number from 1'],
   ['no tokens at all', ['--max-tokens', '0'], '--max-tokens takes a whole number from 1'],
 ])('refuses %s before it asks the backend', async (_what, args, sentence) => {
