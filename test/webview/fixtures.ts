@@ -12,7 +12,7 @@ import type { StepEstimate, WorkEstimate } from '../../backend/protocol/work-est
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { trainingSummaryOf } from '../../backend/protocol/training.ts';
 import {
-  adoptedTraining, BEGIN, completedTraining, failedTraining, flatCompletedTraining, flatTraining, learnedTraining, learningTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
+  adoptedTraining, BEGIN, completedTraining, failedTraining, flatCompletedTraining, flatTraining, learnedTraining, learningTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, teamTraining, TRAININGS,
   waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 import { MANY_TESTS, LEFT_OUT, NOTED, redIds, REGRESSED, STILL_RED, UNKNOWN_VERDICT, VERIFIED } from './verdict-fixtures.ts';
@@ -1064,6 +1064,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'training-learned-unknown': () => stateWith({ training: learnedTraining('not-known') }),
   'training-preparing': () => stateWith({ training: preparingTraining() }),
   'training-running': () => stateWith({ training: runningTraining() }),
+  'training-team': () => stateWith({ training: teamTraining() }),
   'training-details': () => stateWith({ training: runningTraining(), tasks: TASK_NOTES, rollout: WHOLE_ROLLOUT }),
   'training-waiting': () => stateWith({ training: waitingTraining() }),
   'training-paused': () => stateWith({ training: overBudgetTraining() }),

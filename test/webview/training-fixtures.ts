@@ -95,6 +95,12 @@ export const learnedTraining = (says: LoggedComparison['says'] = 'better'): Trai
   },
 });
 
+/** Coordinates a team of three. */
+export const teamTraining = (): Training => training({
+  ...runningTraining(),
+  members: [{ name: 'ann', isHere: true, groups: 4, plans: 32, costUsd: 0.25 }, { name: 'ben', isHere: false, groups: 1, plans: 8, costUsd: 0 }],
+});
+
 export const preparingTraining = (): Training => training({
   state: 'preparing', message: 'Making tasks of the project: 9 admitted.', progress: { done: 14, of: 63 }, tasks: { train: 0, heldOut: 0 },
   making: { tried: 14, of: 63, train: 6, heldOut: 3, leftOut: 5, secondsLeft: 392 },

@@ -7,7 +7,7 @@ import { stateWith } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 import {
   adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, flatCompletedTraining, flatTraining, overBudgetTraining, pausedTraining, preparingTraining, ROLLOUTS, runningTraining,
-  TASK_NOTES, training, TRAININGS, unknownTraining, waitingTraining, WHOLE_ROLLOUT,
+  TASK_NOTES, teamTraining, training, TRAININGS, unknownTraining, waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 
 beforeEach(() => {
@@ -46,8 +46,7 @@ describe('a training', () => {
   });
 
   it('that coordinates a team says who is there and what each gave', () => {
-    const members = [{ name: 'ann', isHere: true, groups: 4, plans: 32, costUsd: 0.25 }, { name: 'ben', isHere: false, groups: 1, plans: 8, costUsd: 0 }];
-    const panel = show(training({ ...runningTraining(), members }));
+    const panel = show(teamTraining());
     expect([...panel.root.querySelectorAll('section[aria-label="Team"] li')].map(({ textContent }) => textContent)).toEqual(['ann 32 plans for $0.25 of its own', 'ben 8 plans for $0 of its own, not here now']);
     expect(show(runningTraining()).root.querySelector('section[aria-label="Team"]')).toBeNull();
   });
