@@ -2,18 +2,22 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DecoderConfig } from '../../../backend/lm/checkpoint/decoder-config.ts';
 import type { Example, PolicyLoss } from '../../../backend/train/engines/engine.ts';
 import { TinkerClient } from '../../../backend/train/engines/remote/client.ts';
 import { RemoteEngine } from '../../../backend/train/engines/remote/remote-engine.ts';
 import { RemoteError } from '../../../backend/train/engines/remote/remote-error.ts';
 import { readRemoteState } from '../../../backend/train/engines/remote/remote-state.ts';
 import { SEVEN_BILLION } from '../../lm/geometries.ts';
+import { adapterArchive } from './adapter-archive.ts';
 import { type Fate, SimulatedTinker } from './simulated-tinker.ts';
 
 const LOSS: PolicyLoss = { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 2, temperature: 1, maxCompletionLength: 8 };
 const example = (tokens: number): Example => ({
   promptTokens: [1, 2, 3], tokens: new Array<number>(tokens).fill(5), samplerLogprobs: new Array<number>(tokens).fill(-1), advantage: 1,
 });
+const SMALL: DecoderConfig = { ...SEVEN_BILLION, hiddenSize: 8, intermediateSize: 8, layers: 1, attentionHeads: 1, keyValueHeads: 1, headSize: 8 };
+const REQUEST = { messages: [], maxTokens: 4, temperature: 1, seeds: [1, 2] };
 const TOKENIZER = { chat: () => [1, 2, 3], decode: (ids: readonly number[]) => ids.join(' '), stopTokenIds: [9] };
 
 let folder: string;
@@ -32,7 +36,7 @@ afterEach(async () => {
 async function open(from?: Awaited<ReturnType<typeof readRemoteState>>): Promise<RemoteEngine> {
   const engine = new RemoteEngine({
     client: new TinkerClient({ url: tinker.url, waits: [1, 1], key: async () => 'the-key' }),
-    model: { baseModel: 'small', rank: 8, seed: 1 }, tokenizer: TOKENIZER, config: SEVEN_BILLION, contextLength: 10, versions: folder, from,
+    model: { baseModel: 'small', rank: 8, seed: 1 }, tokenizer: TOKENIZER, config: SMALL, contextLength: 10, versions: folder, from,
   });
   engines.push(engine);
   await engine.begin();
@@ -56,7 +60,7 @@ const stepsOn = (...lengths: readonly number[]): string[] => lengths.map((length
 
 describe.each(['json', 'protobuf'] as const)('a training server (a simulation that speaks %s)', (speaks) => {
   beforeEach(async () => {
-    tinker = await SimulatedTinker.start({ speaks });
+    tinker = await SimulatedTinker.start({ speaks, archive: await adapterArchive(SMALL, path.join(folder, 'downloaded')) });
   });
 
   /** The first call of this verb meets its fate. */
@@ -122,6 +126,29 @@ describe.each(['json', 'protobuf'] as const)('a training server (a simulation th
     await step(engine, 3);
     expect(weights()).toEqual(stepsOn(2, 3));
     expect(JSON.parse(await readFile(path.join(state, 'remote.json'), 'utf8'))).toMatchObject({ format: 1 });
+  });
+
+  it('samples the version that it saved last where another process goes on, and where the server forgot its models', async () => {
+    const sampled = async (engine: RemoteEngine): Promise<unknown> => {
+      await engine.sample(REQUEST);
+      return tinker.saved.get(String(tinker.calls.findLast(({ verb }) => verb === 'asample')?.body['model_path']));
+    };
+    const killed = await open();
+    expect(await sampled(killed)).toBeUndefined();
+    await step(killed, 2);
+    await killed.saveForSampler('step-000001');
+    const state = path.join(folder, 'step-000001', 'engine');
+    await killed.saveState(state);
+    const engine = await open(await readRemoteState(state));
+    expect(await sampled(engine)).toEqual(stepsOn(2));
+    tinker.forget();
+    expect(await sampled(engine)).toEqual(stepsOn(2));
+    await step(engine, 3);
+    await engine.saveForSampler('step-000002');
+    tinker.forget();
+    expect(await Promise.all([sampled(engine), sampled(engine)])).toEqual([stepsOn(2, 3), stepsOn(2, 3)]);
+    expect(weights()).toEqual(stepsOn(2, 3));
+    expect(await engine.sample({ ...REQUEST, version: 'initial' })).toHaveLength(2);
   });
 
   it('waits for a server that is busy', async () => {

@@ -33,8 +33,8 @@ export interface SimulatedTinkerOptions {
   readonly places?: number;
   /** The tokens of a sample; each has the log-probability −1. */
   readonly tokens?: (order: SampleOrder) => readonly number[];
-  /** A tar.gz of every adapter that it saved. */
-  readonly archive?: Uint8Array;
+  /** What every adapter is downloaded as: a tar archive, compressed. */
+  readonly archive?: Uint8Array | undefined;
   /** Called for each call with its verb, before it is done. */
   readonly fate?: (verb: string) => Fate;
 }
@@ -89,6 +89,7 @@ export class SimulatedTinker {
     };
     if (verb === 'forward_backward' && isProtobuf !== (this.#options.speaks === 'protobuf')) return send(415, { detail: 'forward_backward requires another body' });
     if (verb === 'forward' && this.#options.speaks === 'protobuf') return send(404, { detail: 'Not Found' });
+    if (this.#options.archive && verb.endsWith('/archive')) return void response.writeHead(200, { 'content-type': 'application/gzip' }).end(this.#options.archive);
     const body = bytes.length === 0 ? {} : isProtobuf ? gradientBody(bytes) : JSON.parse(bytes.toString()) as Record<string, unknown>;
     this.calls.push({ verb, body, key: request.headers['x-api-key'] as string | undefined });
     const fate = this.fate(verb);
@@ -138,6 +139,8 @@ export class SimulatedTinker {
       return later({});
     }
     if (verb === 'asample') {
+      const [, id] = /^tinker:\/\/([^/]+)/.exec(String(body['model_path'] ?? '')) ?? [];
+      if (id !== undefined && !this.models.has(id)) return later({ detail: `Model ${id} not loaded` }, undefined, 400);
       const tokens = this.#options.tokens?.(sampleOrder(body)) ?? [7, 9];
       const result = { sequences: [{ stop_reason: 'stop', tokens, logprobs: tokens.map(() => -1) }] };
       return later(result, this.#options.speaks === 'protobuf' ? sampleBytes(tokens) : undefined);

@@ -8,7 +8,7 @@ import type {
 } from '../engine.ts';
 import type { SharedModel } from '../engine-start.ts';
 import { bringHome } from './bring-home.ts';
-import type { NewModel, TinkerClient } from './client.ts';
+import type { NewModel, SampleOrder, TinkerClient } from './client.ts';
 import { RemoteError } from './remote-error.ts';
 import { RemoteModel, type ServerAccount } from './remote-model.ts';
 import { type RemoteState, STATE_FILE } from './remote-state.ts';
@@ -51,12 +51,16 @@ const TRIES = 3;
 export class RemoteEngine implements TrainEngine, SharedModel {
   readonly #options: RemoteEngineOptions;
   #model: RemoteModel | undefined;
+  /** A model that is being made, for which calls at the same time wait. */
+  #opening: Promise<RemoteModel> | undefined;
   /** Where the server keeps the weights and the optimizer's state; undefined before the first time. */
   #saved: string | undefined;
   /** What the model has done since then, in order. */
   #since: Change<unknown>[] = [];
   /** Where the server keeps the latest version; undefined where that is the model as it was. */
   #sampler: string | undefined;
+  /** Makes the weights the version that is sampled from. */
+  #sampled: Change<string> | undefined;
   /** A model that is never trained. */
   #reference: RemoteModel | undefined;
   #left: string | undefined;
@@ -64,7 +68,7 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   constructor(options: RemoteEngineOptions) {
     this.#options = options;
     this.#saved = options.from?.weights;
-    this.#sampler = options.from?.sampler;
+    if (options.from?.sampler !== undefined) this.#since = [this.#sampledAs('resumed')];
     this.#left = options.from?.model;
   }
 
@@ -98,19 +102,17 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   }
 
   async sample({ messages, prefill = '', maxTokens, temperature, seeds, version, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {
-    const { client, model: { baseModel }, tokenizer, contextLength, account } = this.#options;
+    const { client, tokenizer, contextLength, account } = this.#options;
     const prompt = this.#encoded({ messages, prefill });
     const room = contextLength - prompt.length;
     if (room <= 0) throw new RangeError(`The messages have ${prompt.length} tokens and the model reads at most ${contextLength}, its answer included: give it less to read.`);
     const stops = new Set(tokenizer.stopTokenIds);
-    const modelPath = version === 'initial' ? undefined : this.#sampler;
-    const from = modelPath === undefined ? { baseModel } : { modelPath };
     const most = Math.min(maxTokens, room);
-    const sampleAll = (): Promise<SampledCompletion[]> => mapInOrder(seeds, AT_ONCE, async (seed): Promise<SampledCompletion> => {
+    const sampleAll = (): Promise<SampledCompletion[]> => this.#from(version, signal, (from) => mapInOrder(seeds, AT_ONCE, async (seed): Promise<SampledCompletion> => {
       const { tokens, logprobs, stopReason } = await client.sample({ from, prompt, maxTokens: most, temperature, stopTokens: tokenizer.stopTokenIds, seed, signal });
       const shown = stops.has(tokens.at(-1) ?? -1) ? tokens.slice(0, -1) : tokens;
       return { promptTokens: prompt, tokens, logprobs, text: prefill + tokenizer.decode(shown, { skipSpecial: true, continues: prefill !== '' }), finishReason: stopReason };
-    });
+    }));
     if (!account) return await sampleAll();
     const usd = (sample: number): number => priceOf({ prefill: prompt.length * seeds.length, sample }, account.price);
     return await account.pay(usd(most * seeds.length), sampleAll, (samples) => usd(samples.reduce((sum, { tokens }) => sum + tokens.length, 0)), signal);
@@ -149,19 +151,19 @@ export class RemoteEngine implements TrainEngine, SharedModel {
 
   async saveForSampler(name: string): Promise<void> {
     const { client, versions, model: { baseModel }, config, samplesOnly } = this.#options;
-    const samplerPath = samplesOnly ? this.#sampler : await this.#with((model, signal) => model.saveForSampler(name, signal));
+    const samplerPath = samplesOnly ? this.#sampler : await this.#change(this.#sampledAs(name));
     if (samplerPath === undefined) throw new TypeError('There is no version to bring home yet.');
     await bringHome(client, { samplerPath, folder: path.join(versions, name), baseModel, config });
-    this.#sampler = samplerPath;
   }
 
+  /** To be called after `saveForSampler`, with the same weights. */
   async saveState(folder: string): Promise<void> {
     const weights = this.#options.samplesOnly ? undefined : await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
     const state: RemoteState = { format: 1, weights, sampler: this.#sampler, model: this.#model?.id };
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, STATE_FILE), JSON.stringify(state));
     this.#saved = weights;
-    this.#since = [];
+    this.#since = this.#sampled ? [this.#sampled] : [];
   }
 
   /** Frees the places on the server. What was saved there stays. Never rejects. */
@@ -202,19 +204,50 @@ export class RemoteEngine implements TrainEngine, SharedModel {
     return result;
   }
 
+  /** SkyRL samples from versions of models that it has loaded. So a new model saves a version of its own. */
+  #sampledAs(name: string): Change<string> {
+    return (this.#sampled = async (model, signal) => (this.#sampler = await model.saveForSampler(name, signal)));
+  }
+
+  /** Samples from a version; where its model is lost, from the same version of a new one. */
+  async #from<T>(version: SampleRequest['version'], signal: AbortSignal | undefined, sample: (from: SampleOrder['from']) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const model = version === 'initial' || !this.#sampled ? undefined : await this.#present(signal);
+      try {
+        return await sample(model && this.#sampler !== undefined ? { modelPath: this.#sampler } : { baseModel: this.#options.model.baseModel });
+      } catch (error) {
+        if (!isLost(error) || attempt === TRIES) throw error;
+        if (model) await this.#drop(model);
+      }
+    }
+  }
+
   /** Calls the model on the server; where it is lost, a new one in its state. */
   async #with<T>(call: Change<T>, signal?: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
+      let model: RemoteModel | undefined;
       try {
-        this.#model ??= await this.#restored(signal);
-        return await call(this.#model, signal);
+        model = await this.#present(signal);
+        return await call(model, signal);
       } catch (error) {
         // How much of it was done is not known: gradients may be there in part.
-        await this.#model?.unload();
-        this.#model = undefined;
+        if (model) await this.#drop(model);
         if (!isLost(error) || attempt === TRIES) throw error;
       }
     }
+  }
+
+  /** The model, made anew where it was lost. */
+  async #present(signal: AbortSignal | undefined): Promise<RemoteModel> {
+    if (this.#model) return this.#model;
+    this.#opening ??= this.#restored(signal).finally(() => (this.#opening = undefined));
+    return (this.#model = await this.#opening);
+  }
+
+  /** Another call may have made a new one by now, which stays. */
+  async #drop(model: RemoteModel): Promise<void> {
+    await model.unload();
+    if (this.#model === model) this.#model = undefined;
   }
 
   async #restored(signal: AbortSignal | undefined): Promise<RemoteModel> {
