@@ -150,9 +150,11 @@ function stepLine({ metrics, config }: Training, index: number): string {
   const values = metrics[index] ?? {};
   if (Object.keys(values).length === 0) return `step ${index + 1}/${config.steps}  made by others of the team`;
   const figure = (name: string): number => values[name] ?? 0;
+  // Training servers do not tell it, and a step without an update has none.
+  const entropy = values['entropy'] === undefined ? '' : `entropy ${values['entropy'].toFixed(2)}  `;
   return (
     `step ${index + 1}/${config.steps}  reward ${figure('reward').toFixed(3)}  verified ${percent(figure('verified_rate'))}  ` +
-    `plans that parse ${percent(figure('format_rate'))}  entropy ${figure('entropy').toFixed(2)}  gradient ${figure('grad_norm').toFixed(2)}${plansIn(values)}${isFlat(values) ? '  taught nothing' : ''}`
+    `plans that parse ${percent(figure('format_rate'))}  ${entropy}gradient ${figure('grad_norm').toFixed(2)}${plansIn(values)}${isFlat(values) ? '  taught nothing' : ''}`
   );
 }
 
