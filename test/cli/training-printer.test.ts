@@ -61,3 +61,11 @@ it('says at its beginning, once, that the workers of a training are simulated', 
   expect(labels(true)).toEqual([expect.stringContaining('show nothing about real models')]);
   expect(labels(false)).toEqual([]);
 });
+
+it('leaves out the entropy of a step where nobody measured it', () => {
+  const { said, training } = printer();
+  training.take({ ...runningTraining(), metrics: [{ reward: 0.5, entropy: 0.25, grad_norm: 1 }, { reward: 0.5, grad_norm: 1 }] });
+  expect(said.filter((line) => line.startsWith('step')).map((line) => /plans that parse.*gradient \S+/.exec(line)?.[0])).toEqual([
+    'plans that parse 0.0 %  entropy 0.25  gradient 1.00', 'plans that parse 0.0 %  gradient 1.00',
+  ]);
+});
