@@ -151,6 +151,23 @@ describe.each(['json', 'protobuf'] as const)('a training server (a simulation th
     expect(await engine.sample({ ...REQUEST, version: 'initial' })).toHaveLength(2);
   });
 
+  it('keeps on the server what three states and one version need, where the server can remove the others', async () => {
+    const kept = (kind: string): readonly (readonly string[])[] => [...tinker.saved].filter(([saved]) => saved.includes(`/${kind}/`)).map(([, done]) => done);
+    let engine = await open();
+    for (const tokens of [1, 2, 3, 4, 5, 6]) {
+      await step(engine, tokens);
+      await engine.saveForSampler(`step-${tokens}`);
+      const state = path.join(folder, `step-${tokens}`, 'engine');
+      await engine.saveState(state);
+      if (tokens === 4) engine = await open(await readRemoteState(state));
+    }
+    const states = [1, 2, 3, 4, 5, 6].map((last) => stepsOn(...[1, 2, 3, 4, 5, 6].slice(0, last)));
+    // SkyRL 0.3.0 removes nothing.
+    expect(kept('weights')).toEqual(speaks === 'json' ? states : states.slice(3));
+    expect(kept('sampler_weights').at(-1)).toEqual(states.at(-1));
+    if (speaks === 'protobuf') expect(kept('sampler_weights')).toHaveLength(1);
+  });
+
   it('waits for a server that is busy', async () => {
     once('create_session', { status: 503, detail: 'busy' });
     await step(await open(), 2);
@@ -167,7 +184,7 @@ describe.each(['json', 'protobuf'] as const)('a training server (a simulation th
     await problem(on('create_model', { status: 400, detail: 'Maximum number of LoRA adapters (4) reached' }));
     await problem(on('create_model', { status: 400, detail: 'LoRA rank 64 must be between 1 and 16' }));
     await problem(on('create_session', { status: 401, detail: 'no such key' }));
-    await problem(() => undefined, { format: 1, weights: 'tinker://model_1/weights/lost' });
+    await problem(() => undefined, { format: 1, weights: 'tinker://model_1/weights/lost', earlier: [] });
     await problem(on('create_session', { status: 503, detail: '' }));
     expect(problems).toEqual([
       'full: The training server URL has no place for another adapter (status 400: Maximum number of LoRA adapters (4) reached): end a training there, or start it with a larger max_lora_adapters; the place of a training that was cut off is free after five minutes.',

@@ -90,6 +90,7 @@ export class SimulatedTinker {
     if (verb === 'forward_backward' && isProtobuf !== (this.#options.speaks === 'protobuf')) return send(415, { detail: 'forward_backward requires another body' });
     if (verb === 'forward' && this.#options.speaks === 'protobuf') return send(404, { detail: 'Not Found' });
     if (this.#options.archive && verb.endsWith('/archive')) return void response.writeHead(200, { 'content-type': 'application/gzip' }).end(this.#options.archive);
+    if (request.method === 'DELETE') return this.#options.speaks === 'protobuf' && this.saved.delete(verb.replace(/^training_runs\/([^/]+)\/checkpoints\//, 'tinker://$1/')) ? void response.writeHead(204).end() : send(404, { detail: 'Not Found' });
     const body = bytes.length === 0 ? {} : isProtobuf ? gradientBody(bytes) : JSON.parse(bytes.toString()) as Record<string, unknown>;
     this.calls.push({ verb, body, key: request.headers['x-api-key'] as string | undefined });
     const fate = this.fate(verb);

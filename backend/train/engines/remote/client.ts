@@ -32,7 +32,7 @@ export interface SampleOrder {
 }
 
 /** What a call asks for, and how its answer is read. */
-export type ApiCall = Omit<Call, 'path' | 'method'> & { readonly method?: 'GET' | 'POST' };
+export type ApiCall = Omit<Call, 'path' | 'method'> & { readonly method?: Call['method'] };
 
 /**
  * A client of Tinker's HTTP API, as SkyRL 0.3.0 and 0.4.0 serve it. Makes a session when one is needed, and keeps it alive until it is
@@ -76,6 +76,12 @@ export class TinkerClient {
   /** Frees a model's place. Never rejects: the server does so itself when the session has ended. */
   async unload(modelId: string): Promise<void> {
     await this.call('unload_model', { isRepeatable: false, isPatient: false, body: { model_id: modelId, type: 'unload_model' }, timeoutMs: 5_000 }).catch(() => {});
+  }
+
+  /** Removes what a model saved under a `tinker://` path. Never rejects: SkyRL 0.3.0 cannot, and what stays takes only its disk. */
+  async remove(saved: string, kind: 'weights' | 'sampler_weights'): Promise<void> {
+    const [run = '', ...rest] = saved.slice('tinker://'.length).split('/');
+    await this.call(`training_runs/${run}/checkpoints/${kind}/${rest.at(-1) ?? ''}`, { method: 'DELETE', isRepeatable: false, isPatient: false, timeoutMs: 10_000 }).catch(() => {});
   }
 
   /** One completion. The log-probabilities are those at a temperature of 1. */

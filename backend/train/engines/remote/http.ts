@@ -13,7 +13,7 @@ export interface HttpOptions {
 }
 
 export interface Call {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** After the server's address. */
   readonly path: string;
   /** Bytes are a message of Protocol Buffers; everything else is sent as JSON. */

@@ -41,6 +41,8 @@ const AT_ONCE = 64;
  * bfloat16, and the first step divides 0 by 0.
  */
 export const REMOTE_ADAM = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0 } as const;
+/** States that are kept on the server: a training keeps its last two, and one more until the next is written. */
+const STATES_KEPT = 3;
 /** How often a call is made on a new model when the server loses one. */
 const TRIES = 3;
 
@@ -55,6 +57,8 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   #opening: Promise<RemoteModel> | undefined;
   /** Where the server keeps the weights and the optimizer's state; undefined before the first time. */
   #saved: string | undefined;
+  /** The same of states before, newest first. */
+  #earlier: readonly string[];
   /** What the model has done since then, in order. */
   #since: Change<unknown>[] = [];
   /** Where the server keeps the latest version; undefined where that is the model as it was. */
@@ -68,6 +72,8 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   constructor(options: RemoteEngineOptions) {
     this.#options = options;
     this.#saved = options.from?.weights;
+    this.#earlier = options.from?.earlier ?? [];
+    this.#sampler = options.from?.sampler;
     if (options.from?.sampler !== undefined) this.#since = [this.#sampledAs('resumed')];
     this.#left = options.from?.model;
   }
@@ -159,14 +165,17 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   /** To be called after `saveForSampler`, with the same weights. */
   async saveState(folder: string): Promise<void> {
     const weights = this.#options.samplesOnly ? undefined : await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
-    const state: RemoteState = { format: 1, weights, sampler: this.#sampler, model: this.#model?.id };
+    const states = [...(this.#saved === undefined ? [] : [this.#saved]), ...this.#earlier];
+    const state: RemoteState = { format: 1, weights, sampler: this.#sampler, earlier: states.slice(0, STATES_KEPT - 1), model: this.#model?.id };
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, STATE_FILE), JSON.stringify(state));
     this.#saved = weights;
+    this.#earlier = state.earlier;
+    for (const old of states.slice(STATES_KEPT - 1)) await this.#options.client.remove(old, 'weights');
     this.#since = this.#sampled ? [this.#sampled] : [];
   }
 
-  /** Frees the places on the server. What was saved there stays. Never rejects. */
+  /** Frees the places on the server. What was saved there last stays. Never rejects. */
   async close(): Promise<void> {
     await Promise.all([this.#model?.unload(), this.#reference?.unload()]);
     this.#options.client.close();
@@ -206,7 +215,12 @@ export class RemoteEngine implements TrainEngine, SharedModel {
 
   /** SkyRL samples from versions of models that it has loaded. So a new model saves a version of its own. */
   #sampledAs(name: string): Change<string> {
-    return (this.#sampled = async (model, signal) => (this.#sampler = await model.saveForSampler(name, signal)));
+    return (this.#sampled = async (model, signal) => {
+      const before = this.#sampler;
+      this.#sampler = await model.saveForSampler(name, signal);
+      if (before !== undefined) await this.#options.client.remove(before, 'sampler_weights');
+      return this.#sampler;
+    });
   }
 
   /** Samples from a version; where its model is lost, from the same version of a new one. */

@@ -13,6 +13,8 @@ const stateSchema = z.object({
   weights: place.optional(),
   /** Where it keeps the latest version to sample from. */
   sampler: place.optional(),
+  /** Of the states before this one, newest first: they are removed when they are no longer needed. */
+  earlier: z.array(place).max(16).default([]),
   /** The model on the server, whose place a killed process leaves taken. */
   model: z.string().max(4_096).optional(),
 });
