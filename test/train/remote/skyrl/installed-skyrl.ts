@@ -19,16 +19,17 @@ export interface InstalledSkyRl {
 
 interface Release {
   readonly version: string;
-  /** The oldest Python that it runs on: 3.N. */
-  readonly leastPython: number;
   /** As pip takes them. */
   readonly packages: readonly string[];
 }
 
+/** The oldest Python that both run on, 3.N: 0.3.0 installs with 3.11, and then pydantic refuses its types. */
+const LEAST_PYTHON = 12;
+
 /** The newest first. 0.4.0 imports ray and aiohttp, whoever uses them. */
 const RELEASES: readonly Release[] = [
-  { version: '0.4.0', leastPython: 12, packages: ['skyrl[tinker,jax,ray]==0.4.0', 'aiohttp'] },
-  { version: '0.3.0', leastPython: 11, packages: ['skyrl[tinker,jax]==0.3.0'] },
+  { version: '0.4.0', packages: ['skyrl[tinker,jax,ray]==0.4.0', 'aiohttp'] },
+  { version: '0.3.0', packages: ['skyrl[tinker,jax]==0.3.0'] },
 ];
 
 /** Outside the checkout, so that a fresh one finds it. */
@@ -55,7 +56,7 @@ const DONE = 'installed';
 /** All of it is a gigabyte. */
 const LIMIT_MS = 5 * 60_000;
 
-/** Releases to look for: the one that CONDUCTOR_TEST_SKYRL names, or all. */
+/** The release that CONDUCTOR_TEST_SKYRL names, or all. */
 const wanted = (): readonly Release[] => RELEASES.filter(({ version }) => version === (process.env['CONDUCTOR_TEST_SKYRL'] ?? version));
 
 /** What `installSkyRl` installed earlier. */
@@ -64,18 +65,18 @@ export function installedSkyRl(): InstalledSkyRl | undefined {
 }
 
 /**
- * Installs the newest SkyRL for which there is a Python, or takes the one that is there.
+ * Installs SkyRL, or takes what is there.
  * @throws Error where there is no Python, or its packages cannot be had within five minutes
  */
 export async function installSkyRl(): Promise<InstalledSkyRl> {
+  const [release] = wanted();
+  if (!release) throw new Error(`CONDUCTOR_TEST_SKYRL names none of ${RELEASES.map(({ version }) => version).join(' and ')}.`);
+  const place = placeOf(release);
+  if (existsSync(path.join(place.folder, DONE))) return place;
   const pythons = await foundPythons();
-  for (const release of wanted()) {
-    const place = placeOf(release);
-    if (existsSync(path.join(place.folder, DONE))) return place;
-    const python = pythons.find(({ minor }) => minor >= release.leastPython);
-    if (python) return await install(release, place, python.command);
-  }
-  throw new Error(`SkyRL needs Python ${wanted().map(({ leastPython, version }) => `3.${leastPython} (${version})`).join(' or ')}, and there is ${pythons.map(({ minor }) => `3.${minor}`).join(', ') || 'none'}.`);
+  const python = pythons.find(({ minor }) => minor >= LEAST_PYTHON);
+  if (!python) throw new Error(`SkyRL needs Python 3.${LEAST_PYTHON} or newer with ensurepip, and there is ${pythons.map(({ minor }) => `3.${minor}`).join(', ') || 'none'}.`);
+  return await install(release, place, python.command);
 }
 
 async function install({ version, packages }: Release, place: InstalledSkyRl, command: string): Promise<InstalledSkyRl> {
@@ -111,7 +112,7 @@ function placeOf({ version }: Pick<Release, 'version'>): InstalledSkyRl {
 /** On the search path and of pyenv, whose other versions are not on it. */
 async function foundPythons(): Promise<{ readonly command: string; readonly minor: number }[]> {
   const ofPyenv = globSync(path.join(process.env['PYENV_ROOT'] || path.join(homedir(), '.pyenv'), 'versions', '3.*', 'bin', 'python'));
-  const commands = ['python3', 'python3.12', 'python3.13', 'python3.11', ...ofPyenv];
+  const commands = ['python3', 'python3.12', 'python3.13', ...ofPyenv];
   const found = await Promise.all(commands.map(async (command) => {
     const { stdout } = await run(command, ['-c', 'import ensurepip, sys; print(*sys.version_info[:2])']).catch(() => ({ stdout: '' }));
     const [major, minor] = stdout.trim().split(' ').map(Number);
