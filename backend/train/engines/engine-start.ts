@@ -19,7 +19,7 @@ export interface EngineParts {
 export type Pay = <T>(mostUsd: number, call: () => Promise<T>, usedUsd: (result: T) => number, signal?: AbortSignal) => Promise<T>;
 
 export interface EngineStart {
-  readonly config: Pick<TrainingConfig, 'adapter' | 'engine' | 'seed'>;
+  readonly config: Pick<TrainingConfig, 'adapter' | 'engine' | 'seed' | 'team'>;
   /** With the adapter that the training starts from, if it has one. */
   readonly conductor: WorkerConfig;
   /** The folder (absolute) that holds one adapter per version. */
@@ -46,8 +46,14 @@ export interface SharedModel {
   readonly contextLength: number;
   /** Where the server keeps the latest version; undefined where that is the model as it was. */
   readonly latest: string | undefined;
+  /** Where it keeps the weights of that version. */
+  readonly saved: string | undefined;
   /** Samples from a version that another machine saved. */
-  sampleFrom(version: string | undefined): void;
+  sampleFrom(version: string | undefined, weights: string | undefined): void;
+  /** From now on has its weights as its own, since the machine that saved them may train no more. */
+  sampleAlone(): void;
+  /** Has the server have the latest version, where it lost it: then that has another place. */
+  renew(signal?: AbortSignal): Promise<void>;
 }
 
 export interface OpenedEngine {

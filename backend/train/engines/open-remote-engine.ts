@@ -19,7 +19,7 @@ const NAMED = 10;
 export async function openRemoteEngine(
   { modelFolder }: EngineParts, { config, conductor, versions, from, samplesOnly = false, keys, pay, signal }: EngineStart,
 ): Promise<OpenedEngine> {
-  const { engine: settings, adapter: { rank }, seed } = config;
+  const { engine: settings, adapter: { rank }, seed, team } = config;
   if (settings === 'local') throw new TypeError('This engine is not the one of the configuration.');
   const { url, key, price, model: baseModel = conductor.model } = settings;
   const folder = await modelFolder(conductor);
@@ -32,6 +32,7 @@ export async function openRemoteEngine(
     contextLength: Math.min(geometry.maximumPositions, CONTEXT_LENGTH),
     ...(price && pay && { account: { price, pay } }),
     samplesOnly,
+    ...(team && 'oldest' in team && { versionsKept: 1 + team.oldest }),
     ...(from && { from: await readRemoteState(from.engineState) }),
   });
   try {

@@ -1,5 +1,6 @@
 import type { SharedModel } from '../engines/engine-start.ts';
 import type { TrainEngine } from '../engines/engine.ts';
+import { RemoteError } from '../engines/remote/remote-error.ts';
 import type { CheckpointStore, TrainingCheckpoint } from '../grpo/checkpoint-store.ts';
 import { gatherStep, type GatherParts } from '../grpo/gather-step.ts';
 import type { GrpoTrainerOptions } from '../grpo/grpo-trainer.ts';
@@ -13,7 +14,7 @@ import { TeamWatch } from './team-watch.ts';
 
 export interface ContributeParts<Task> extends GatherParts<Task> {
   readonly engine: TrainEngine;
-  readonly shared: Pick<SharedModel, 'sampleFrom'>;
+  readonly shared: Pick<SharedModel, 'latest' | 'sampleFrom'>;
   readonly link: Pick<TeamLink, 'state' | 'give' | 'leave'>;
   readonly outbox: Outbox;
   /** Those of a version. */
@@ -61,11 +62,14 @@ export async function contribute<Task>(
     for (let known: string | undefined; ;) {
       const state = await watch.until(({ revision }) => revision !== known, signal);
       known = state.revision;
-      shared.sampleFrom(state.sampler);
+      shared.sampleFrom(state.sampler, state.weights);
       await catchUp(state);
       if (state.over) return { step: state.step, hasLearned: state.over.hasLearned };
       for (let step = Math.max(0, state.step - oldest); step <= state.step; step += 1) await handIn(await outbox.of(step) ?? [], state.held);
-      if (canCount(state, state.step, oldest) && !(await outbox.of(state.step))) await handIn(await judge(parts, options, { step: state.step, watch, signal }));
+      if (canCount(state, state.step, oldest) && !(await outbox.of(state.step))) {
+        await handIn(await judge(parts, options, { step: state.step, watch, signal }));
+        watch.worksOn(undefined);
+      }
     }
   } finally {
     ended.abort(new Error('The training has ended.'));
@@ -87,7 +91,8 @@ async function judge<Task>(
   watch.worksOn(step);
   const samples = samplesOf(step);
   try {
-    const groups = await gatherStep({ ...parts, engine: samples }, { ...options, temperature: options.loss.temperature }, step, either);
+    const groups = await whileVersionsMove({ ...parts, watch, step }, either, () =>
+      gatherStep({ ...parts, engine: samples }, { ...options, temperature: options.loss.temperature }, step, either));
     const seconds = (now() - began) / 1_000;
     const given = groups.map(({ group }, place) => givenGroup(group, { instance, step, place, of: groups.length, seconds }));
     await outbox.keep(given);
@@ -95,12 +100,39 @@ async function judge<Task>(
     await samples.forget();
     return given;
   } catch (error) {
-    if (!(stop.signal.reason instanceof TooLate) || signal.aborted) throw error;
+    if (!(error instanceof TooLate || stop.signal.reason instanceof TooLate) || signal.aborted) throw error;
     await samples.forget();
     return [];
   } finally {
     done.abort(new Error('The plans are judged.'));
-    watch.worksOn(undefined);
+  }
+}
+
+/** How long a member waits until the training server has a version again. */
+const MOST_MISSING_MS = 15 * 60_000;
+
+/**
+ * A training server that was started again has no version any more that it can sample from, until the coordinator's model is made anew. What was sampled and judged
+ * before stays.
+ * @throws TooLate where the model has moved on meanwhile, what `gather` throws, the signal's reason
+ */
+async function whileVersionsMove<T>(
+  { shared, watch, step }: { readonly shared: ContributeParts<unknown>['shared']; readonly watch: TeamWatch; readonly step: number }, signal: AbortSignal, gather: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    const version = shared.latest;
+    try {
+      return await gather();
+    } catch (error) {
+      if (signal.aborted || version === undefined || !(error instanceof RemoteError) || error.kind !== 'gone') throw error;
+      watch.misses(version);
+      const late = AbortSignal.timeout(MOST_MISSING_MS);
+      const state = await watch.until((seen) => seen.step !== step || seen.sampler !== version, AbortSignal.any([signal, late]))
+        .catch((reason: unknown) => { throw late.aborted ? error : reason; })
+        .finally(() => watch.misses(undefined));
+      if (state.step !== step) throw new TooLate();
+      shared.sampleFrom(state.sampler, state.weights);
+    }
   }
 }
 

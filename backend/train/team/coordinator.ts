@@ -22,6 +22,10 @@ export interface CoordinatorOptions {
   readonly isResumed: boolean;
   /** Where the training server keeps the latest version. */
   readonly latest: () => string | undefined;
+  /** Where it keeps the weights of that version. */
+  readonly saved: () => string | undefined;
+  /** Has the training server have the latest version, where it lost it. */
+  readonly renew: () => Promise<void>;
   /** Called with what members gave whenever that or their presence changes. */
   readonly onChange: (members: readonly TeamMember[]) => void;
   /** Called with what is waited for, and with undefined when the training goes on. */
@@ -86,6 +90,7 @@ export class Coordinator implements Givers {
   #over: TeamState['over'];
   #hasBegun = false;
   #figures: StepMetrics = {};
+  #renewing: Promise<void> | undefined;
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
@@ -113,8 +118,9 @@ export class Coordinator implements Givers {
   // What members ask.
 
   /** How things stand, once that is other than what the member knows, or after a while. @throws OtherMemberError, the signal's reason */
-  async state(holder: KeyHolder, { instance, revision, working }: TeamAsk, signal: AbortSignal): Promise<TeamState> {
+  async state(holder: KeyHolder, { instance, revision, working, lost }: TeamAsk, signal: AbortSignal): Promise<TeamState> {
     const member = this.#heard(holder, instance);
+    if (lost !== undefined && lost === this.#options.latest()) this.#renewing ??= this.#renewLatest();
     if (member.working !== working) {
       member.working = working;
       this.#wake();
@@ -132,8 +138,8 @@ export class Coordinator implements Givers {
       member.heard = this.#options.now();
     }
     const held = [...this.#held.values()].filter((one) => one.member === holder.id && one.instance === instance).map(({ step, place }) => ({ step, place }));
-    const sampler = this.#options.latest();
-    return { revision: this.#revision, step: this.#step, ...(sampler !== undefined && { sampler }), isOpen: this.#isOpen, held, ...(this.#over && { over: this.#over }) };
+    const [sampler, weights] = [this.#options.latest(), this.#options.saved()];
+    return { revision: this.#revision, step: this.#step, ...(sampler !== undefined && { sampler }), ...(weights !== undefined && { weights }), isOpen: this.#isOpen, held, ...(this.#over && { over: this.#over }) };
   }
 
   /** @throws TeamError where it is no group of this training, OtherMemberError */
@@ -194,6 +200,13 @@ export class Coordinator implements Givers {
     this.#step = step;
     this.#isOpen = false;
     this.#over = over;
+    this.#renew();
+  }
+
+  /** Its new place is told to members. What is wrong with the server, the training itself finds. */
+  async #renewLatest(): Promise<void> {
+    await this.#options.renew().catch(() => {});
+    this.#renewing = undefined;
     this.#renew();
   }
 

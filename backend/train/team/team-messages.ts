@@ -29,7 +29,7 @@ const samplerPath = z.string().regex(/^tinker:\/\/[\w.:-]+\/[\w./-]+$/).max(4_09
 const instance = z.string().regex(/^[\w.-]{1,100}$/);
 
 /** The settings that are the same for all machines of a team. */
-export const sharedSettings = { steps: true, groupSize: true, maxTokens: true, rounds: true, revisionWeight: true, reward: true, ablations: true } as const;
+export const sharedSettings = { steps: true, groupSize: true, maxTokens: true, rounds: true, revisionWeight: true, reward: true, ablations: true, adapter: true } as const;
 
 /** What a member is told when it joins. */
 export const teamTermsSchema = z.object({
@@ -51,6 +51,8 @@ export const teamAskSchema = z.strictObject({
   revision: z.string().max(64).optional(),
   /** The version whose groups it is at work on. */
   working: stepNumber.optional(),
+  /** The place of a version that the training server does not have any more. */
+  lost: samplerPath.optional(),
 });
 export type TeamAsk = z.infer<typeof teamAskSchema>;
 
@@ -61,6 +63,8 @@ export const teamStateSchema = z.object({
   step: stepNumber,
   /** Absent where that is the model as it was. */
   sampler: samplerPath.optional(),
+  /** Where the training server keeps its weights. */
+  weights: samplerPath.optional(),
   /** Whether groups of this version can still go into the next step. */
   isOpen: z.boolean(),
   /** The member's groups that need not be handed in again. */

@@ -5,6 +5,7 @@ import type { TeamState } from './team-messages.ts';
 /** Asks the coordinator how things stand, again and again, also while plans are carried out, until the signal aborts. */
 export class TeamWatch {
   #working: number | undefined;
+  #lost: string | undefined;
   /** Resolves when it has ended. */
   readonly done: Promise<void>;
   #state: TeamState | undefined;
@@ -23,6 +24,11 @@ export class TeamWatch {
     this.#working = step;
   }
 
+  /** The place of a version that the training server does not have any more: the coordinator sees to it. */
+  misses(version: string | undefined): void {
+    this.#lost = version;
+  }
+
   /** The first state from now on that is so. @throws what the link throws, the signal's reason */
   async until(isSo: (state: TeamState) => boolean, signal: AbortSignal): Promise<TeamState> {
     for (;;) {
@@ -35,7 +41,7 @@ export class TeamWatch {
 
   async #ask(link: Pick<TeamLink, 'state'>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.#state = await link.state({ ...(this.#state && { revision: this.#state.revision }), ...(this.#working !== undefined && { working: this.#working }) }, signal);
+      this.#state = await link.state({ ...(this.#state && { revision: this.#state.revision }), ...(this.#working !== undefined && { working: this.#working }), ...(this.#lost !== undefined && { lost: this.#lost }) }, signal);
       this.#wake();
     }
   }

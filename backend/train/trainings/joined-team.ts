@@ -9,8 +9,8 @@ import { TrainingError } from './training-error.ts';
 
 /** The settings that all machines of a team have. */
 export function sharedOf(config: TrainingConfig): TeamTerms['settings'] {
-  const { steps, groupSize, maxTokens, rounds, revisionWeight, reward, ablations } = config;
-  const shared: Record<keyof typeof sharedSettings, unknown> = { steps, groupSize, maxTokens, rounds, revisionWeight, reward, ablations };
+  const { steps, groupSize, maxTokens, rounds, revisionWeight, reward, ablations, adapter } = config;
+  const shared: Record<keyof typeof sharedSettings, unknown> = { steps, groupSize, maxTokens, rounds, revisionWeight, reward, ablations, adapter };
   return shared as TeamTerms['settings'];
 }
 

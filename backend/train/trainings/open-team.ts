@@ -53,7 +53,7 @@ export async function openTeam(parts: TrainingRunParts, options: TrainingRunOpti
 }
 
 async function openCoordinator(
-  { teamKeys, log = () => {}, delay, now }: TrainingRunParts, { training: { trainingId, config, members: given = [] }, report }: TrainingRunOptions,
+  { teamKeys, log = () => {}, delay, now }: TrainingRunParts, { training: { trainingId, config, members: given = [] }, signal, report }: TrainingRunOptions,
   { shared, from, port, members, wait, oldest }: { readonly shared: SharedModel; readonly from: TrainingCheckpoint | undefined; readonly port: number; readonly members: number; readonly wait: number; readonly oldest: number },
 ): Promise<Team> {
   if (!teamKeys) throw new TrainingError('This process keeps no keys of members, so it cannot coordinate a team.');
@@ -63,7 +63,7 @@ async function openCoordinator(
     terms: { protocol: TEAM_PROTOCOL, trainingId, model: shared.model, oldest, settings: sharedOf(config) },
     limits: { groupSize, maxTokens, vocabulary: shared.vocabulary, contextLength: shared.contextLength },
     members, wait, given, counted: from?.counted ?? [], isResumed: from !== undefined, delay, now,
-    latest: () => shared.latest,
+    latest: () => shared.latest, saved: () => shared.saved, renew: () => shared.renew(signal),
     onChange: (changed) => report({ members: [...changed] }),
     onWaiting: (message) => tell(message),
   });
@@ -100,7 +100,8 @@ function openMember(
     },
     bringHome: async (engine, store, step) => {
       const name = store.versionName(step);
-      if (shared.latest !== undefined && !(await isThere(path.join(store.versions, name)))) await engine.saveForSampler(name);
+      shared.sampleAlone();
+      if (shared.saved !== undefined && !(await isThere(path.join(store.versions, name)))) await engine.saveForSampler(name);
     },
     waiting: (told) => { tell = told; },
     close: async () => {},

@@ -23,7 +23,7 @@ let key: string;
 const open = (more: { readonly oldest?: number; readonly counted?: readonly string[]; readonly presenceMs?: number; readonly wait?: number } = {}): Coordinator => new Coordinator({
   terms: { protocol: 1, trainingId: 'training', model: 'small', oldest: more.oldest ?? 0, settings: sharedOf(CONFIG) },
   limits: { groupSize: 2, maxTokens: 4, vocabulary: 100, contextLength: 10 },
-  members: 0, wait: more.wait ?? 0.01, counted: more.counted ?? [], given: [], isResumed: false, latest: () => undefined,
+  members: 0, wait: more.wait ?? 0.01, counted: more.counted ?? [], given: [], isResumed: false, latest: () => undefined, saved: () => undefined, renew: async () => {},
   onChange: () => {}, onWaiting: () => {}, delay, now: Date.now, holdMs: 50, presenceMs: more.presenceMs ?? 60_000,
 });
 

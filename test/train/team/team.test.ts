@@ -169,6 +169,38 @@ describe('a team', { timeout: 60_000 }, () => {
     expect(learnedFrom()).toHaveLength(2);
   });
 
+  it('goes on where the training server was started again, and forgot its versions, between two steps', async () => {
+    const { coordinator, members: [ann] } = await team('ann');
+    const id = await coordinate(coordinator);
+    const { open } = gate(coordinator, () => coordinator.manager.get(id).step === 1);
+    const own = await join(ann, 1);
+    await coordinator.until(id, ({ step }) => step === 1);
+    tinker.forget();
+    // The coordinator has sampled by the time that its workers are asked, or makes its model anew because ann misses it.
+    await ann.until(own, ({ step }) => step === 1);
+    open();
+    expect(await coordinator.over(id)).toMatchObject({ state: 'completed', step: 2, members: [{ groups: 4, plans: 16 }] });
+    expect(await ann.over(own)).toMatchObject({ state: 'completed', step: 2 });
+    expect(learnedFrom()).toHaveLength(2);
+  });
+
+  it('lets a member compare after the coordinator has ended, with the last weights as its own', async () => {
+    const { coordinator, members: [ann] } = await team('ann');
+    const id = await coordinate(coordinator);
+    let isOver = false;
+    const { held, open } = gate(ann, () => isOver);
+    const own = await join(ann, 1);
+    await coordinator.until(id, ({ state }) => state === 'evaluating');
+    isOver = true;
+    await held;
+    await coordinator.over(id);
+    await coordinator.end();
+    open();
+    expect(await ann.over(own)).toMatchObject({ state: 'completed', comparison: expect.objectContaining({ pairs: expect.any(Number) as number }) as object });
+    expect(tinker.calls.filter(({ verb }) => verb === 'load_weights')).toHaveLength(1);
+    expect(tinker.models.size).toBe(0);
+  });
+
   it('goes on without a member that is too slow, which stops what would come too late', async () => {
     const { coordinator, members: [ann] } = await team('ann');
     const id = await coordinate(coordinator, { wait: 0.2 });

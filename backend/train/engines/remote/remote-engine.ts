@@ -9,7 +9,7 @@ import type {
 import type { SharedModel } from '../engine-start.ts';
 import { bringHome } from './bring-home.ts';
 import type { NewModel, SampleOrder, TinkerClient } from './client.ts';
-import { RemoteError } from './remote-error.ts';
+import { isLost, RemoteError } from './remote-error.ts';
 import { RemoteModel, type ServerAccount } from './remote-model.ts';
 import { type RemoteState, STATE_FILE } from './remote-state.ts';
 import { priceOf } from './server-price.ts';
@@ -29,6 +29,8 @@ export interface RemoteEngineOptions {
   readonly account?: ServerAccount | undefined;
   /** Has no model on the server: it samples from versions that another machine saved. */
   readonly samplesOnly?: boolean | undefined;
+  /** How many versions stay on the server, for machines that still sample from those before the latest; 1 where absent. */
+  readonly versionsKept?: number | undefined;
 }
 
 /** A change of the model on the server. */
@@ -63,6 +65,10 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   #since: Change<unknown>[] = [];
   /** Where the server keeps the latest version; undefined where that is the model as it was. */
   #sampler: string | undefined;
+  /** The same of versions before that stay there, newest first. */
+  #samplersBefore: readonly string[] = [];
+  /** As `RemoteEngineOptions.samplesOnly`, until it is to sample alone. */
+  #samplesOnly: boolean;
   /** Makes the weights the version that is sampled from. */
   #sampled: Change<string> | undefined;
   /** A model that is never trained. */
@@ -74,7 +80,8 @@ export class RemoteEngine implements TrainEngine, SharedModel {
     this.#saved = options.from?.weights;
     this.#earlier = options.from?.earlier ?? [];
     this.#sampler = options.from?.sampler;
-    if (options.from?.sampler !== undefined) this.#since = [this.#sampledAs('resumed')];
+    this.#samplesOnly = options.samplesOnly ?? false;
+    if (options.from?.sampler !== undefined && !this.#samplesOnly) this.#since = [this.#sampledAs('resumed')];
     this.#left = options.from?.model;
   }
 
@@ -94,8 +101,26 @@ export class RemoteEngine implements TrainEngine, SharedModel {
     return this.#sampler;
   }
 
-  sampleFrom(version: string | undefined): void {
-    this.#sampler = version;
+  get saved(): string | undefined {
+    return this.#saved;
+  }
+
+  sampleFrom(version: string | undefined, weights: string | undefined): void {
+    [this.#sampler, this.#saved] = [version, weights];
+  }
+
+  sampleAlone(): void {
+    if (!this.#samplesOnly || this.#saved === undefined) return;
+    this.#samplesOnly = false;
+    // That one is the other machine's to remove.
+    this.#sampler = undefined;
+    this.#since = [this.#sampledAs('compared')];
+  }
+
+  async renew(signal?: AbortSignal): Promise<void> {
+    const { client, model: { seed } } = this.#options;
+    // A token is enough to see whether it is there.
+    if (this.#sampled) await this.#from(undefined, signal, (from) => client.sample({ from, prompt: [0], maxTokens: 1, temperature: 1, stopTokens: [], seed, signal }));
   }
 
   /** Has the server make the model, so that what is wrong is known before a worker is paid. @throws RemoteError */
@@ -156,16 +181,16 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   }
 
   async saveForSampler(name: string): Promise<void> {
-    const { client, versions, model: { baseModel }, config, samplesOnly } = this.#options;
-    const samplerPath = samplesOnly ? this.#sampler : await this.#change(this.#sampledAs(name));
+    const { client, versions, model: { baseModel }, config } = this.#options;
+    const samplerPath = this.#samplesOnly ? this.#sampler : await this.#change(this.#sampledAs(name));
     if (samplerPath === undefined) throw new TypeError('There is no version to bring home yet.');
     await bringHome(client, { samplerPath, folder: path.join(versions, name), baseModel, config });
   }
 
   /** To be called after `saveForSampler`, with the same weights. */
   async saveState(folder: string): Promise<void> {
-    const weights = this.#options.samplesOnly ? undefined : await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
-    const states = [...(this.#saved === undefined ? [] : [this.#saved]), ...this.#earlier];
+    const weights = this.#samplesOnly ? this.#saved : await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
+    const states = this.#samplesOnly || this.#saved === undefined ? this.#earlier : [this.#saved, ...this.#earlier];
     const state: RemoteState = { format: 1, weights, sampler: this.#sampler, earlier: states.slice(0, STATES_KEPT - 1), model: this.#model?.id };
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, STATE_FILE), JSON.stringify(state));
@@ -216,9 +241,11 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   /** SkyRL samples from versions of models that it has loaded. So a new model saves a version of its own. */
   #sampledAs(name: string): Change<string> {
     return (this.#sampled = async (model, signal) => {
-      const before = this.#sampler;
+      const { client, versionsKept = 1 } = this.#options;
+      const before = [...(this.#sampler === undefined ? [] : [this.#sampler]), ...this.#samplersBefore];
       this.#sampler = await model.saveForSampler(name, signal);
-      if (before !== undefined) await this.#options.client.remove(before, 'sampler_weights');
+      this.#samplersBefore = before.slice(0, versionsKept - 1);
+      for (const old of before.slice(versionsKept - 1)) await client.remove(old, 'sampler_weights');
       return this.#sampler;
     });
   }
@@ -226,11 +253,13 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   /** Samples from a version; where its model is lost, from the same version of a new one. */
   async #from<T>(version: SampleRequest['version'], signal: AbortSignal | undefined, sample: (from: SampleOrder['from']) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      const model = version === 'initial' || !this.#sampled ? undefined : await this.#present(signal);
+      const model = version === 'initial' || this.#samplesOnly || !this.#sampled ? undefined : await this.#present(signal);
+      const modelPath = version === 'initial' ? undefined : this.#sampler;
       try {
-        return await sample(model && this.#sampler !== undefined ? { modelPath: this.#sampler } : { baseModel: this.#options.model.baseModel });
+        return await sample(modelPath === undefined ? { baseModel: this.#options.model.baseModel } : { modelPath });
       } catch (error) {
-        if (!isLost(error) || attempt === TRIES) throw error;
+        // Only the machine that trains the model can make it anew.
+        if (!isLost(error) || attempt === TRIES || (this.#samplesOnly && modelPath !== undefined)) throw error;
         if (model) await this.#drop(model);
       }
     }
@@ -290,5 +319,3 @@ export class RemoteEngine implements TrainEngine, SharedModel {
     }
   }
 }
-
-const isLost = (error: unknown): boolean => error instanceof RemoteError && (error.kind === 'gone' || error.kind === 'unclear');

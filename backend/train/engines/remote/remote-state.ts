@@ -9,7 +9,7 @@ const place = z.string().startsWith('tinker://').max(4_096);
 
 const stateSchema = z.object({
   format: z.literal(1),
-  /** Where the server keeps the weights and the optimizer's state; absent where another machine trains them. */
+  /** Where the server keeps the weights and the optimizer's state; absent before another machine has trained them. */
   weights: place.optional(),
   /** Where it keeps the latest version to sample from. */
   sampler: place.optional(),
