@@ -89,7 +89,7 @@ export class SimulatedTinker {
     };
     if (verb === 'forward_backward' && isProtobuf !== (this.#options.speaks === 'protobuf')) return send(415, { detail: 'forward_backward requires another body' });
     if (verb === 'forward' && this.#options.speaks === 'protobuf') return send(404, { detail: 'Not Found' });
-    if (this.#options.archive && verb.endsWith('/archive')) return void response.writeHead(200, { 'content-type': 'application/gzip' }).end(this.#options.archive);
+    if (this.#options.archive && /^training_runs\/.*\/archive$/.test(verb)) return void response.writeHead(200, { 'content-type': 'application/gzip' }).end(this.#options.archive);
     if (request.method === 'DELETE') return this.#options.speaks === 'protobuf' && this.saved.delete(verb.replace(/^training_runs\/([^/]+)\/checkpoints\//, 'tinker://$1/')) ? void response.writeHead(204).end() : send(404, { detail: 'Not Found' });
     const body = bytes.length === 0 ? {} : isProtobuf ? gradientBody(bytes) : JSON.parse(bytes.toString()) as Record<string, unknown>;
     this.calls.push({ verb, body, key: request.headers['x-api-key'] as string | undefined });
@@ -97,10 +97,6 @@ export class SimulatedTinker {
     if (typeof fate === 'object') return send(fate.status, { detail: fate.detail });
     const [status, json] = this.#do(verb, body, bytes.toString('latin1'));
     if (fate === 'breaks') return void response.destroy();
-    if (this.#options.archive && /^training_runs\/.*\/archive$/.test(verb)) {
-      response.writeHead(200, { 'content-type': 'application/gzip' });
-      return void response.end(this.#options.archive);
-    }
     const result = verb === 'retrieve_future' ? this.#results.get(String(body['request_id'])) : undefined;
     if (result?.bytes) {
       response.writeHead(200, { 'content-type': 'application/x-protobuf' });

@@ -1,10 +1,7 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { Journal } from '../../../backend/journal/journal.ts';
-import { PROJECTIONS, projectionSize } from '../../../backend/lm/adapter/projections.ts';
-import { writeAdapter } from '../../../backend/lm/adapter/write-adapter.ts';
 import { readGeometry } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
 import { openTokenizer } from '../../../backend/lm/tokenizer/tokenizer.ts';
 import { teamKeys } from '../../../backend/protocol/client/team-keys.ts';
@@ -18,6 +15,7 @@ import { loadPrices } from '../../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../../backend/workers/limits/provider-limits.ts';
 import { type ScriptedAnswer, type ScriptedRequest, ScriptedServer } from '../../support/scripted-server.ts';
 import { unequalAnswer, unequalWorkers } from '../../support/unequal-workers.ts';
+import { adapterArchive } from '../remote/adapter-archive.ts';
 import { SimulatedTinker } from '../remote/simulated-tinker.ts';
 import { writeSmallQwen3 } from '../remote/small-qwen3.ts';
 
@@ -33,28 +31,7 @@ export async function startTinker(model: string): Promise<SimulatedTinker> {
   await writeSmallQwen3(model);
   const tokenizer = await openTokenizer(model);
   const plans = [0, 1].map((worker) => [...tokenizer.encode(planFor(worker), { specialTokens: 'plain' }), tokenizer.stopTokenIds[0]!]);
-  return await SimulatedTinker.start({ speaks: 'protobuf', places: 8, tokens: ({ seed }) => plans[seed % 2]!, archive: await adapterArchive(model) });
-}
-
-async function adapterArchive(model: string): Promise<Uint8Array> {
-  const config = await readGeometry(model);
-  const folder = path.join(path.dirname(model), 'adapter');
-  const layers = Array.from({ length: 2 }, () => new Map(PROJECTIONS.map((name) => {
-    const size = projectionSize(config, name);
-    return [name, { a: new Float32Array(16 * size.in).fill(0.01), b: new Float32Array(16 * size.out).fill(0.01) }] as const;
-  })));
-  await rm(folder, { recursive: true, force: true });
-  await writeAdapter(folder, { rank: 16, alpha: 32, baseModel: 'small', layers });
-  const files = await Promise.all(['adapter_config.json', 'adapter_model.safetensors'].map(async (name) => ({ name, bytes: await readFile(path.join(folder, name)) })));
-  return gzipSync(Buffer.concat([...files.map(({ name, bytes }) => tarEntry(name, bytes)), Buffer.alloc(1024)]));
-}
-
-function tarEntry(name: string, bytes: Uint8Array): Buffer {
-  const header = Buffer.alloc(512);
-  header.write(name, 0);
-  header.write(bytes.length.toString(8).padStart(11, '0'), 124);
-  header.write('0', 156);
-  return Buffer.concat([header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)]);
+  return await SimulatedTinker.start({ speaks: 'protobuf', places: 8, tokens: ({ seed }) => plans[seed % 2]!, archive: await adapterArchive(await readGeometry(model), path.join(path.dirname(model), 'adapter')) });
 }
 
 /** A port that nobody listens on. */
