@@ -47,8 +47,8 @@ describe('a training', () => {
 
   it('that coordinates a team says who is there and what each gave', () => {
     const panel = show(teamTraining());
-    expect([...panel.root.querySelectorAll('section[aria-label="Team"] li')].map(({ textContent }) => textContent)).toEqual(['ann 32 plans for $0.25 of its own', 'ben 8 plans for $0 of its own, not here now']);
-    expect(show(runningTraining()).root.querySelector('section[aria-label="Team"]')).toBeNull();
+    expect([...panel.root.querySelectorAll('.members li')].map(({ textContent }) => textContent)).toEqual(['ann 32 plans for $0.25 of its own', 'ben 8 plans for $0 of its own, not here now']);
+    expect(show(runningTraining()).root.querySelector('.members')).toBeNull();
   });
 
   it('of workers without a known price says how many tokens they may use', () => {

@@ -5,10 +5,11 @@ import type { TeamMember } from '../../backend/protocol/training.ts';
 
 /** What the members of a team gave to the batches of the training that coordinates them. */
 export function MembersView({ members }: { readonly members: readonly TeamMember[] }): JSX.Element {
-  const title = l10n.t('Team');
   return (
-    <section aria-label={title}>
-      <h3>{title}</h3>
+    <section class="members" aria-labelledby="members-title">
+      <div class="row section-title">
+        <h2 id="members-title">{l10n.t('Team')}</h2>
+      </div>
       <ul>
         {members.map((member) => (
           <li key={member.name}>
