@@ -19,6 +19,7 @@ import { RunFolders } from '../../backend/verify/files/run-folder.ts';
 import { Sandbox } from '../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../backend/verify/verify.ts';
 import { agentRunner } from '../../backend/wiring/agents.ts';
+import { servedModels } from '../../backend/wiring/served-models.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
@@ -118,7 +119,7 @@ async function live({ home, workspace, question, kill = '', retried = '', more =
       changed: () => clientConnects.promise,
     },
     caller: new WorkerCaller({
-      limits: new ProviderLimits(), prices,
+      limits: new ProviderLimits(), prices, servedModels: servedModels(async (model) => model),
       runAgent: agentRunner({ sandbox, folders, searchPath: process.env.PATH ?? '', homeFolder: path.join(home, 'person') }),
     }),
     checker: {

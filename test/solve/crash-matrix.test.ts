@@ -16,6 +16,8 @@ import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { outcomeOf, repaid } from '../support/compared-runs.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+import { servedConductor } from '../workers/served/served-parts.ts';
+import { SimulatedVllm } from '../workers/served/simulated-vllm.ts';
 import type { Life, More } from './crash-child.ts';
 
 /*
@@ -39,6 +41,7 @@ interface Scenario {
 let folder: string;
 let simulator: SimulatorServer;
 let scripted: ScriptedServer;
+let served: SimulatedVllm;
 const scenarios = new Map<string, Scenario>();
 
 beforeAll(async () => {
@@ -127,10 +130,21 @@ beforeAll(async () => {
       name, question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request }, workers: (home) => scriptedWorkers(`${name}-${home}`, {}),
     });
   }
+  // One call writes both plans. Which of them a text is makes no difference, for a call that is lost is not made again for both.
+  served = await SimulatedVllm.open({ writes: () => 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]' });
+  scenarios.set('served plans', {
+    name: 'served plans', question: 'The constant a is wrong, please mend it.', workspace: tested, more: { request: { attempts: 2 } },
+    workers: (home) => {
+      const file = scriptedWorkers(`served plans-${home}`, {});
+      const planner = servedConductor(served.baseUrl, { id: 'planner', promptProfile: 'compact' });
+      return { ...file, workers: file.workers.map((worker) => (worker.id === 'planner' ? planner : worker)) };
+    },
+  });
 });
 
 afterAll(async () => {
   for (const { process } of idle) process.disconnect();
+  served.close();
   await Promise.all([simulator.close(), scripted.close()]);
   await rm(folder, { recursive: true, force: true });
 });
@@ -144,7 +158,7 @@ const AGENT = {
   },
 };
 
-function scriptedWorkers(prefix: string, lastWorker: object, firstWorker: object = {}): unknown {
+function scriptedWorkers(prefix: string, lastWorker: object, firstWorker: object = {}) {
   const worker = { provider: 'openai-compatible', baseUrl: scripted.baseUrl, maxOutputTokens: 500 };
   const ids = ['first', 'second', 'planner'];
   return {
@@ -184,7 +198,7 @@ function script({ model, text, messages }: ScriptedRequest): ScriptedAnswer {
       : 'Here:\n```js src/a.js\nexport const a = 3;\n```';
   }
   // None is verified, so that both are tried to their end.
-  if (['attempts', 'at once', 'red before'].includes(scenario)) return 'Here:\n```js src/a.js\nexport const a = 3;\n```';
+  if (['attempts', 'at once', 'red before', 'served plans'].includes(scenario)) return 'Here:\n```js src/a.js\nexport const a = 3;\n```';
   return scenario === 'fails' && (who === 'second' || text.includes('Answer.')) ? { status: 403 } : `What ${who} says.`;
 }
 
@@ -263,7 +277,7 @@ function eventsIn(home: string): StoredEvent[] {
 const BUSY = ['base.started', 'verify.started', 'step.acted', 'attempt.started'];
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent', 'attempts', 'at once', 'red before',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'hands', 'reviewed', 'tries', 'told', 'stopped step', 'agent', 'attempts', 'at once', 'red before', 'served plans',
 ])('%s: the run ends the same, whatever a killed backend left on disk', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const kept = path.join(folder, `${name}-left`);
@@ -278,6 +292,7 @@ it.each([
   if (name === 'stopped step') expect(expected.rounds[0]?.outputs[1]).toMatch(/^A person stopped this step/);
   if (name === 'agent') expect(expected.rounds[0]?.outputs[0]).toContain('+export const a = 2;');
   if (scenario.more?.request?.attempts) expect(expected.rounds.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
+  if (name === 'served plans') expect(served.to('completions').map((body) => body['n'])).toEqual([2]);
   if (name === 'red before') expect(expected).toMatchObject({ outcome: 'passes', message: expect.stringContaining('1 test failed before and was left out.') });
   if (name === 'hands') expect(expected.rounds[0]?.outputs[2]).toContain('[saw export const a = 2;');
 

@@ -42,11 +42,21 @@ export class SimulatedVllm {
     });
   }
 
+  /** For one test. */
   static async start(options: SimulationOptions = {}): Promise<SimulatedVllm> {
+    const simulated = await SimulatedVllm.open(options);
+    onTestFinished(() => simulated.close());
+    return simulated;
+  }
+
+  static async open(options: SimulationOptions): Promise<SimulatedVllm> {
     const simulated = new SimulatedVllm(await openTokenizer(MINI), options);
     await new Promise<void>((resolve) => simulated.#server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void simulated.#server.close().closeAllConnections());
     return simulated;
+  }
+
+  close(): void {
+    this.#server.close().closeAllConnections();
   }
 
   get baseUrl(): string {
