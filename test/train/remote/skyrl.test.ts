@@ -79,9 +79,11 @@ describe.skipIf(url === undefined)(`SkyRL trains as this machine does (${note})`
       }
       rows.push({ loss: losses as [number, number] & number[], gradient: gradients as [number, number] & number[] } as never);
     }
+    if (process.env['CONDUCTOR_TEST_TABLE'] !== undefined) console.log(JSON.stringify({ name: _name, rows }));
     // Adam's first steps have the same size however small a gradient is, so what differs by rounding is moved both ways. The first is before that.
     for (const [step, { loss: [there, ours], gradient }] of rows.entries()) {
-      expect(Math.abs(there - ours)).toBeLessThan(step === 0 ? 1e-5 : 5e-3);
+      // A divergence grows exponentially: into thousands with a real model at this rate.
+      expect(Math.abs(there - ours) / Math.max(1, Math.abs(ours))).toBeLessThan(step === 0 ? 1e-5 : 5e-3);
       expect(Math.abs(gradient[0] - gradient[1]) / gradient[1]).toBeLessThan(step === 0 ? 1e-3 : 3e-2);
     }
     await Promise.all([remote, here.engine].map((side, index) => side.saveForSampler(`end-${index}`)));
@@ -89,7 +91,7 @@ describe.skipIf(url === undefined)(`SkyRL trains as this machine does (${note})`
     const [there, ours] = await Promise.all([0, 1].map((index) => readAdapter(path.join(folder, `end-${index}`), config)));
     const apart = there!.layers.flatMap((layer, index) => [...layer].flatMap(([projection, { b }]) => [...b].map((value, place) => Math.abs(value - ours!.layers[index]!.get(projection)!.b[place]!))));
     const meanApart = apart.reduce((sum, value) => sum + value, 0) / apart.length;
-    if (process.env['CONDUCTOR_TEST_TABLE'] !== undefined) console.log(JSON.stringify({ name: _name, rows, meanApart, most: apart.reduce((a, b) => Math.max(a, b)) }));
+    if (process.env['CONDUCTOR_TEST_TABLE'] !== undefined) console.log(JSON.stringify({ name: _name, meanApart, most: apart.reduce((a, b) => Math.max(a, b)) }));
     // Three steps of 0.003 each move a weight by up to 0.009.
     expect(meanApart).toBeLessThan(3e-4);
   });
