@@ -14,6 +14,7 @@ import { openRemoteEngine } from '../../../../backend/train/engines/open-remote-
 import { stepName } from '../../../../backend/train/grpo/checkpoint-store.ts';
 import { startSimulation } from '../../../../backend/wiring/simulation.ts';
 import { conductorCommand } from '../../../cli/run-conductor.ts';
+import { freePort } from '../../team/team-setup.ts';
 import { SHORT_MODEL } from '../../../lab/gym/short-training.ts';
 import { trySandbox } from '../../../verify/setup.ts';
 import { writeMiniAsLlama } from '../mini-as-llama.ts';
@@ -36,13 +37,16 @@ const CONFIG = {
   tasks: { project: false, heldOut: 0.25 }, evaluation: { samples: 1, onTheWay: 0 },
 };
 const LAST = stepName(CONFIG.steps);
+/** The same in small, for each of three machines. */
+const TEAM = { ...CONFIG, steps: 4, tasksPerStep: 2, groupSize: 6 };
+const MEMBERS = ['ann', 'ben'];
 /** Two of its places are for adapters: the one before a kill and the one after it. */
 const SERVER = { max_lora_adapters: 3, max_lora_rank: 8, train_micro_batch_size: 8, sample_max_num_sequences: 12 };
 /** Tokens of a prompt. JAX compiles for lengths of two binary digits, half a minute for each; so all have the same one. */
 const PROMPT_LENGTHS = { over: 96, most: 128 };
 
-/** This machine alone, and the one with the server. */
-const SIDES = ['here', 'there'] as const;
+/** This machine alone, the one with the server, and those of a team. */
+const SIDES = ['here', 'there', 'coordinator', ...MEMBERS];
 
 const { places, start, run } = conductorCommand();
 let simulation: StartedSimulation;
@@ -118,6 +122,33 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
       await loaded.close();
     }
   });
+
+  it('is one of a team, which goes on when SkyRL is killed, and each member compares with weights of its own there', async () => {
+    await server?.kill();
+    server = await SkyRlServer.start({ installed: skyrl!, model, folder: path.join(places.folder, 'skyrl-team'), settings: { ...SERVER, max_lora_adapters: 6 } });
+    const port = await freePort();
+    const engine = { kind: 'remote', url: server.url };
+    const coordinator = await home('coordinator', engine, { ...TEAM, team: { port, members: MEMBERS.length, wait: 600 } });
+    const members = await Promise.all(MEMBERS.map(async (name, index) => {
+      const { stdout } = await run(['train', 'key', 'add', name], coordinator);
+      const member = await home(name, engine, { ...TEAM, seed: index });
+      return { ...member, environment: { ...member.environment, TEAM_KEY: stdout.trim() } };
+    }));
+
+    const begun = start(['train', '--config', 'train.json', '--yes'], coordinator);
+    await until(begun, 'to join');
+    const joined = members.map((member) => start(['train', 'join', `http://127.0.0.1:${port}`, '--key', 'TEAM_KEY', '--config', 'train.json', '--yes'], member));
+    await until(begun, `step 2/${TEAM.steps}`);
+    await server.kill();
+    await server.start();
+    for (const { result } of [begun, ...joined]) {
+      const { code, stderr } = await result;
+      expect(code, stderr).toBe(0);
+    }
+    const [training, ...own] = await Promise.all([coordinator, ...members].map(shown));
+    expect(training).toMatchObject({ state: 'completed', step: TEAM.steps, members: MEMBERS.map((name) => ({ name, groups: TEAM.steps * TEAM.tasksPerStep })) });
+    for (const one of own) expect(one).toMatchObject({ state: 'completed', step: TEAM.steps, comparison: expect.objectContaining({ tasks: expect.any(Number) as number }) as object });
+  });
 });
 
 /** Waits until the command line has said something. @throws Error where it ends before */
@@ -136,14 +167,14 @@ function at(side: string) {
 }
 
 /** A home with the small model as the Conductor, and a project with tasks whose prompts are about as long. */
-async function home(side: string, engine: unknown) {
+async function home(side: string, engine: unknown, config: object = CONFIG) {
   const options = at(side);
   await mkdir(options.environment.CONDUCTOR_HOME, { recursive: true, mode: 0o700 });
   await writeFile(path.join(options.environment.CONDUCTOR_HOME, 'workers.json'), JSON.stringify({
     version: 1, conductor: 'mini', workers: [{ id: 'mini', provider: 'local', model, promptProfile: 'mini', enabled: false }, ...simulation.workers], local: { device: 'cpu', precision: 'full' },
   }));
   await writeFile(path.join(options.cwd, 'conductor.tasks.jsonl'), (await tasksOfALength(simulation.workers)).join('\n'));
-  await writeFile(path.join(options.cwd, 'train.json'), JSON.stringify({ ...CONFIG, engine }));
+  await writeFile(path.join(options.cwd, 'train.json'), JSON.stringify({ ...config, engine }));
   return options;
 }
 
