@@ -7,6 +7,10 @@ export interface GroupLimits extends Pick<TeamTerms['settings'], 'groupSize' | '
   readonly contextLength: number;
 }
 
+/** Numbers of a group that are kept: token ids and log-probabilities. */
+export const numbersIn = ({ prompts, completions }: GivenGroup): number =>
+  prompts.reduce((sum, prompt) => sum + prompt.length, 0) + completions.reduce((sum, { tokens, logprobs }) => sum + tokens.length + logprobs.length, 0);
+
 /**
  * Why a group cannot be one of this training; one sentence without an end. What a member says of its own tests is believed: whether an answer was right,
  * nobody else can know.

@@ -3,7 +3,7 @@ import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { TeamMember } from '../../protocol/training.ts';
 import type { Givers } from '../grpo/givers.ts';
 import type { JudgedCompletion, StepMetrics } from '../grpo/grpo-step.ts';
-import { type GroupLimits, groupProblem } from './check-group.ts';
+import { type GroupLimits, groupProblem, numbersIn } from './check-group.ts';
 import { judgedGroup } from './given-group.ts';
 import type { GivenGroup, Taken, TeamAsk, TeamState, TeamTerms } from './team-messages.ts';
 import { TeamError } from './team-error.ts';
@@ -32,6 +32,8 @@ export interface CoordinatorOptions {
   readonly onWaiting: (message: string | undefined) => void;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
+  /** The most numbers (token ids, log-probabilities) that are held of a member. */
+  readonly mostNumbers?: number | undefined;
   /** How long a question of a member is held where there is nothing new. */
   readonly holdMs?: number | undefined;
   /** How long a member is there after it was last heard from. */
@@ -41,6 +43,8 @@ export interface CoordinatorOptions {
 /** Longer than the pause between two questions of a member, however the connection is. */
 const PRESENCE_MS = 60_000;
 const HOLD_MS = 20_000;
+/** The most numbers that are held of a member; 64 groups of 64 plans with prompts of 2,000 tokens of their own are some 10 million. */
+const MOST_NUMBERS = 64_000_000;
 /** How often it is looked whether a member is still there. */
 const LOOK_MS = 1_000;
 
@@ -154,6 +158,10 @@ export class Coordinator implements Givers {
     // What a closed step has not got goes into the next one, if it is not too old by then.
     const next = this.#isOpen ? this.#step : this.#step + 1;
     if (this.#over || next - step > this.#options.terms.oldest) return 'late';
+    const held = [...this.#held.values()].reduce((sum, other) => sum + (other.group && other.member === holder.id ? numbersIn(other.group) : 0), 0);
+    if (held + numbersIn(group) > (this.#options.mostNumbers ?? MOST_NUMBERS)) {
+      throw new TeamError('The group was not taken: so much of this member waits for the next step already. Make "tasksPerStep" or "groupSize" smaller.');
+    }
     this.#held.set(name, { ...one, group, holder });
     this.#wake();
     return 'held';

@@ -20,11 +20,11 @@ let server: CoordinatorServer;
 let coordinator: Coordinator;
 let key: string;
 
-const open = (more: { readonly oldest?: number; readonly counted?: readonly string[]; readonly presenceMs?: number; readonly wait?: number } = {}): Coordinator => new Coordinator({
+const open = (more: { readonly oldest?: number; readonly counted?: readonly string[]; readonly presenceMs?: number; readonly wait?: number; readonly mostNumbers?: number } = {}): Coordinator => new Coordinator({
   terms: { protocol: 1, trainingId: 'training', model: 'small', oldest: more.oldest ?? 0, settings: sharedOf(CONFIG) },
   limits: { groupSize: 2, maxTokens: 4, vocabulary: 100, contextLength: 10 },
   members: 0, wait: more.wait ?? 0.01, counted: more.counted ?? [], given: [], isResumed: false, latest: () => undefined, saved: () => undefined, renew: async () => {},
-  onChange: () => {}, onWaiting: () => {}, delay, now: Date.now, holdMs: 50, presenceMs: more.presenceMs ?? 60_000,
+  onChange: () => {}, onWaiting: () => {}, delay, now: Date.now, mostNumbers: more.mostNumbers, holdMs: 50, presenceMs: more.presenceMs ?? 60_000,
 });
 
 beforeEach(async () => {
@@ -77,6 +77,18 @@ describe('a coordinator', () => {
     await coordinator.begin(4, signal);
     expect(await send({ body: group() })).toEqual({ status: 200, body: { taken: 'late' } });
     expect(await coordinator.groups(4, signal)).toEqual([]);
+  });
+
+  it('holds so much of a member and no more, until a step has taken it', async () => {
+    // A prompt of three tokens, and two plans of two with their log-probabilities.
+    coordinator = open({ mostNumbers: 2 * 11 });
+    await coordinator.begin(3, signal);
+    const two = [group({ of: 3 }), group({ of: 3, place: 1 })];
+    for (const body of two) expect(await send({ body })).toEqual({ status: 200, body: { taken: 'held' } });
+    expect(await send({ body: group({ of: 3, place: 2 }) })).toEqual({ status: 400, body: { error: expect.stringContaining('so much of this member waits for the next step already') as string } });
+    expect(await coordinator.groups(3, signal)).toHaveLength(2);
+    await coordinator.begin(4, signal);
+    expect(await send({ body: group({ step: 4 }) })).toEqual({ status: 200, body: { taken: 'held' } });
   });
 
   it.each([
