@@ -13,7 +13,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { unequalAnswer, unequalWorkers } from '../../support/unequal-workers.ts';
 import { trySandbox } from '../../verify/setup.ts';
 import type { SimulatedTinker } from '../remote/simulated-tinker.ts';
-import { freePort, startTinker } from './team-setup.ts';
+import { freePort } from '../../support/free-port.ts';
+import { startTinker } from './team-setup.ts';
 
 /* A team as people start it: the real command line, three backends with homes, projects and workers of their own, and one simulated training server. */
 

@@ -1,5 +1,4 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { Journal } from '../../../backend/journal/journal.ts';
 import { readGeometry } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
@@ -32,15 +31,6 @@ export async function startTinker(model: string): Promise<SimulatedTinker> {
   const tokenizer = await openTokenizer(model);
   const plans = [0, 1].map((worker) => [...tokenizer.encode(planFor(worker), { specialTokens: 'plain' }), tokenizer.stopTokenIds[0]!]);
   return await SimulatedTinker.start({ speaks: 'protobuf', places: 8, tokens: ({ seed }) => plans[seed % 2]!, archive: await adapterArchive(await readGeometry(model), path.join(path.dirname(model), 'adapter')) });
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export interface MachineOptions {

@@ -6,7 +6,8 @@ import { TrainingRefusedError } from '../../../backend/train/trainings/training-
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { unequalAnswer } from '../../support/unequal-workers.ts';
 import type { SimulatedTinker } from '../remote/simulated-tinker.ts';
-import { freePort, Machine, settings, startTinker } from './team-setup.ts';
+import { freePort } from '../../support/free-port.ts';
+import { Machine, settings, startTinker } from './team-setup.ts';
 
 /* Machines that train one Conductor on a simulated training server. Their backends end in the middle of what they do; test/train/team/killed.test.ts kills processes. */
 

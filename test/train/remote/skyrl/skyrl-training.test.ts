@@ -14,7 +14,7 @@ import { openRemoteEngine } from '../../../../backend/train/engines/open-remote-
 import { stepName } from '../../../../backend/train/grpo/checkpoint-store.ts';
 import { startSimulation } from '../../../../backend/wiring/simulation.ts';
 import { conductorCommand } from '../../../cli/run-conductor.ts';
-import { freePort } from '../../team/team-setup.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { SHORT_MODEL } from '../../../lab/gym/short-training.ts';
 import { trySandbox } from '../../../verify/setup.ts';
 import { writeMiniAsLlama } from '../mini-as-llama.ts';
