@@ -9,7 +9,7 @@ import { judgePush } from './gate/pre-push.ts';
 import { decideStop, stopAnswer, type StopDecision } from './gate/stop-decision.ts';
 import { readStopInput, type StopInput } from './gate/stop-input.ts';
 import { judgeChange } from './judge-change.ts';
-import { readAtMost } from './read-at-most.ts';
+import { readAtMost } from '../common/read-at-most.ts';
 import { printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 

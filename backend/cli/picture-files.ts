@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { checkPictures, MAX_PICTURE_BYTES, pictureOf, PictureError, type Picture } from '../protocol/pictures.ts';
-import { readAtMost } from './read-at-most.ts';
+import { readAtMost } from '../common/read-at-most.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The pictures of files. @param files absolute paths @throws UsageError that names the file */

@@ -15,7 +15,7 @@ import { likelyText } from './likely-text.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { junitReport } from './reports/junit-report.ts';
 import { sarifReport } from './reports/sarif-report.ts';
-import { readAtMost } from './read-at-most.ts';
+import { readAtMost } from '../common/read-at-most.ts';
 import { allPrintable, jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { verdictLines } from './verdict-lines.ts';

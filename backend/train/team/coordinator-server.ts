@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import type { KeyHolder } from '../../common/hashed-keys.ts';
+import { readAtMost } from '../../common/read-at-most.ts';
 import { type Coordinator, OtherMemberError } from './coordinator.ts';
 import { TeamError } from './team-error.ts';
 import { givenGroupSchema, MAX_GROUP_BYTES, MAX_MESSAGE_BYTES, TEAM_PATH, teamAskSchema } from './team-messages.ts';
@@ -123,16 +124,11 @@ async function holderOf({ headers }: IncomingMessage, keys: TeamKeys): Promise<K
 }
 
 async function bodyOf<T extends z.ZodType>(request: IncomingMessage, schema: T, most: number): Promise<z.output<T>> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > most) throw new Refusal(413, `A message may have ${most / 2 ** 20} MiB.`);
-    parts.push(part);
-  }
+  const { bytes, isWhole } = await readAtMost(request as AsyncIterable<Buffer>, most);
+  if (!isWhole) throw new Refusal(413, `A message may have ${most / 2 ** 20} MiB.`);
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts)));
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw new Refusal(400, 'The message is no JSON.');
   }

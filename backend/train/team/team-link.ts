@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { readAtMost } from '../../common/read-at-most.ts';
 import type { KeySource } from '../../workers/key-source.ts';
 import { TeamError } from './team-error.ts';
 import {
@@ -21,7 +22,8 @@ export interface TeamLinkOptions {
 interface Call<T extends z.ZodType> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly body?: object;
+  /** JSON. */
+  readonly body?: string;
   readonly schema: T;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
@@ -58,20 +60,21 @@ export class TeamLink {
 
   /** How things stand: at once if that is not what is known, or when it changes, or after a while. Waits for a coordinator that is not there. */
   state(ask: Omit<TeamAsk, 'instance'>, signal: AbortSignal): Promise<TeamState> {
-    return this.#patiently({ method: 'POST', path: '/state', body: { instance: this.#options.instance, ...ask }, schema: teamStateSchema, signal });
+    return this.#patiently({ method: 'POST', path: '/state', body: JSON.stringify({ instance: this.#options.instance, ...ask }), schema: teamStateSchema, signal });
   }
 
   /** Hands in a group. To do so again does no harm: it counts once. Waits for a coordinator that is not there. */
   async give(group: GivenGroup, signal: AbortSignal): Promise<Taken> {
-    const bytes = Buffer.byteLength(JSON.stringify(group));
+    const body = JSON.stringify(group);
+    const bytes = Buffer.byteLength(body);
     if (bytes > MAX_GROUP_BYTES) throw new TeamError(`A group of plans has ${Math.round(bytes / 2 ** 20)} MiB, and a coordinator takes ${MAX_GROUP_BYTES / 2 ** 20}: ask for a smaller "groupSize" or "maxTokens" of the team.`);
-    return (await this.#patiently({ method: 'POST', path: '/groups', body: group, schema: takenSchema, signal, timeoutMs: GROUP_TIMEOUT_MS })).taken;
+    return (await this.#patiently({ method: 'POST', path: '/groups', body, schema: takenSchema, signal, timeoutMs: GROUP_TIMEOUT_MS })).taken;
   }
 
   /** Says that nothing more comes for now. Never rejects. */
   async leave(): Promise<void> {
     const signal = AbortSignal.timeout(LEAVE_TIMEOUT_MS);
-    await this.#once({ method: 'POST', path: '/leave', body: { instance: this.#options.instance }, schema: refusalSchema.partial(), signal }).catch(() => {});
+    await this.#once({ method: 'POST', path: '/leave', body: JSON.stringify({ instance: this.#options.instance }), schema: refusalSchema.partial(), signal }).catch(() => {});
   }
 
   async #patiently<T extends z.ZodType>(call: Call<T>): Promise<z.output<T>> {
@@ -101,7 +104,7 @@ export class TeamLink {
       const response = await fetch(`${this.#base}${TEAM_PATH}${path}`, {
         method, redirect: 'manual', signal: either,
         headers: { authorization: `Bearer ${secret}`, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
+        ...(body && { body }),
       });
       [status, text] = [response.status, await textOf(response)];
     } catch (error) {
@@ -131,15 +134,11 @@ export class TeamLink {
   }
 }
 
-async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += part.length;
-    if (length > MAX_MESSAGE_BYTES) throw new Error('too long');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
+async function textOf({ body }: Response): Promise<string> {
+  if (!body) return '';
+  const { bytes, isWhole } = await readAtMost(body, MAX_MESSAGE_BYTES);
+  if (!isWhole) throw new Error('too long');
+  return bytes.toString();
 }
 
 function parsed(text: string): unknown {

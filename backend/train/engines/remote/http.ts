@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { readAtMost } from '../../../common/read-at-most.ts';
 import { refusal } from './refusal.ts';
 import { RemoteError } from './remote-error.ts';
 
@@ -122,16 +123,10 @@ export class Http {
   }
 
   async #read(response: Response, maxBytes: number): Promise<Uint8Array> {
-    const parts: Uint8Array[] = [];
-    let length = 0;
-    for await (const part of response.body ?? []) {
-      length += part.length;
-      if (length > maxBytes) {
-        throw new RemoteError('malformed', `An answer of the training server ${this.server} is larger than ${maxBytes / MEBIBYTE} MiB and was not read: use a smaller adapter or smaller steps.`);
-      }
-      parts.push(part);
-    }
-    return Buffer.concat(parts);
+    if (!response.body) return new Uint8Array();
+    const { bytes, isWhole } = await readAtMost(response.body, maxBytes);
+    if (isWhole) return bytes;
+    throw new RemoteError('malformed', `An answer of the training server ${this.server} is larger than ${maxBytes / MEBIBYTE} MiB and was not read: use a smaller adapter or smaller steps.`);
   }
 
   #broken(error: unknown): RemoteError {

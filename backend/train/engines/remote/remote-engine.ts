@@ -9,7 +9,7 @@ import type {
 import type { SharedModel } from '../engine-start.ts';
 import { bringHome } from './bring-home.ts';
 import type { NewModel, SampleOrder, TinkerClient } from './client.ts';
-import { isLost, RemoteError } from './remote-error.ts';
+import { RemoteError } from './remote-error.ts';
 import { RemoteModel, type ServerAccount } from './remote-model.ts';
 import { type RemoteState, STATE_FILE } from './remote-state.ts';
 import { priceOf } from './server-price.ts';
@@ -319,3 +319,5 @@ export class RemoteEngine implements TrainEngine, SharedModel {
     }
   }
 }
+
+const isLost = (error: unknown): boolean => error instanceof RemoteError && (error.kind === 'gone' || error.kind === 'unclear');

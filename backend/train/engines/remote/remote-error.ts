@@ -10,9 +10,6 @@
  */
 export type RemoteErrorKind = 'unreachable' | 'unclear' | 'gone' | 'conflict' | 'full' | 'key' | 'refused' | 'malformed';
 
-/** Whether the server does not have the model any more, or nobody knows whether it did what it was asked. */
-export const isLost = (error: unknown): boolean => error instanceof RemoteError && (error.kind === 'gone' || error.kind === 'unclear');
-
 /** The training server failed, or does not do what it is asked. The message is one sentence that says why and what to do. */
 export class RemoteError extends Error {
   override readonly name = 'RemoteError';

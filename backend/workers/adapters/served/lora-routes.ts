@@ -1,3 +1,4 @@
+import { readAtMost } from '../../../common/read-at-most.ts';
 import { unlessAborted } from '../../../common/unless-aborted.ts';
 import { NO_USAGE } from '../../../protocol/token-counts.ts';
 import type { WorkerConfig } from '../../../protocol/worker-config.ts';
@@ -54,20 +55,15 @@ async function load(worker: WorkerConfig, adapter: ServedAdapter, { key, inPlace
     headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ lora_name: adapter.name, lora_path: adapter.serverPath, ...(inPlace && { load_inplace: true }) }),
   });
-  const refused: Refused = { status: response.status, body: await textOf(response) };
+  const refused: Refused = { status: response.status, body: await beginningOf(response) };
   if (response.ok) return;
   const error = loadRefusal(worker, adapter, refused, key);
   if (error) throw error;
 }
 
 /** The beginning of an answer; the rest is not read. */
-async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    parts.push(part);
-    length += part.length;
-    if (length > MAX_ANSWER_BYTES) break;
-  }
-  return Buffer.concat(parts).subarray(0, MAX_ANSWER_BYTES).toString();
+async function beginningOf({ body }: Response): Promise<string> {
+  if (!body) return '';
+  const { bytes } = await readAtMost(body, MAX_ANSWER_BYTES);
+  return bytes.subarray(0, MAX_ANSWER_BYTES).toString();
 }
