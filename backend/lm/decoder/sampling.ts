@@ -49,7 +49,7 @@ export function sampleToken(
   const logprobs = logSoftmax(g, scaled);
   const hidden = g.scalar('float32', HIDDEN);
   // Not exp(logprobs), which can be 0 for every token if all allowed tokens are very unlikely.
-  const shares = softmax(g, where(g, allowed, scaled, hidden));
+  const shares = withoutTraces(g, softmax(g, where(g, allowed, scaled, hidden)));
 
   const [drawn] = branch(
     g,
@@ -62,8 +62,19 @@ export function sampleToken(
   return { token, logprob: gatherElements(g, logprobs, token, 1) };
 }
 
-/** Replaces the logit of a token that is not allowed: its probability becomes exactly 0. */
+/** Replaces the logit of a token that is not allowed. */
 const HIDDEN = -1e30;
+
+/** The smallest share that is drawn: the smallest normal number of float32. */
+const SMALLEST_SHARE = 2 ** -126;
+
+/**
+ * Makes shares of almost nothing exactly 0. onnxruntime's softmax computes no exponential below exp(-88) on ARM, so that a hidden token keeps a
+ * share near 1e-41, and a draw of 0 would take it.
+ */
+function withoutTraces(g: Graph, shares: Tensor): Tensor {
+  return where(g, less(g, shares, g.scalar('float32', SMALLEST_SHARE)), g.scalar('float32', 0), shares);
+}
 
 /** Keeps a draw just below the total, so that rounding never passes the last token with a non-zero probability. */
 const BELOW_ONE = 1 - 2e-7;

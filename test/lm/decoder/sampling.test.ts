@@ -91,7 +91,8 @@ describe('a token is drawn', () => {
     // Of 50 equals with nearly 1 together the first five have 0.09975.
     expect(await drawn({ topP: 0.0997 })).toEqual([1, 3, 5, 7, 9]);
     expect(await drawn({ topP: 0.0998 })).toEqual([1, 3, 5, 7, 9, 11]);
-    expect(await drawn({ topK: 4, topP: 0.5 })).toEqual([1, 3]);
+    // Not 0.5: whether two of four equal shares have half of their sum hangs on how it is rounded.
+    expect(await drawn({ topK: 4, topP: 0.49 })).toEqual([1, 3]);
     expect(await drawn({ topK: 4, topP: 0.51 })).toEqual([1, 3, 5]);
   });
 
