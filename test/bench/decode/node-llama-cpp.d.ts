@@ -13,10 +13,14 @@ declare module 'node-llama-cpp' {
     readonly threads: { readonly ideal: number; readonly min: number };
   }
   interface NextOptions {
-    readonly generateNext: { readonly token: boolean; readonly options: { readonly temperature: number } };
+    readonly generateNext: {
+      readonly token?: boolean;
+      readonly probabilities?: boolean;
+      readonly options: { readonly temperature: number; readonly topK?: number; readonly topP?: number; readonly minP?: number };
+    };
   }
   interface NextOutput {
-    readonly next: { readonly token?: number | null };
+    readonly next: { readonly token?: number | null; readonly probabilities?: ReadonlyMap<number, number> };
   }
   export interface LlamaContextSequence {
     /** An output stands at the index of the token that it follows. */

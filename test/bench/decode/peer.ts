@@ -14,6 +14,17 @@ export interface GenerateRequest {
   readonly newTokens: number;
 }
 
+/** The probability of each token of each text after the first one. */
+export interface ScoreRequest {
+  readonly kind: 'score';
+  readonly texts: readonly (readonly number[])[];
+}
+
+/** Natural logarithms; a row has one number less than its text has tokens. */
+export interface Scored {
+  readonly logprobs: readonly (readonly number[])[];
+}
+
 /** Seconds since the request came. */
 export interface Generated {
   readonly tokens: readonly (readonly number[])[];
@@ -75,13 +86,17 @@ export class Peer {
     return this.#ask<{ seconds: number }>({ kind: 'read', bytes });
   }
 
+  async score(texts: ScoreRequest['texts']): Promise<Scored['logprobs']> {
+    return (await this.#ask<Scored>({ kind: 'score', texts })).logprobs;
+  }
+
   async stop(): Promise<void> {
     const ended = once(this.#child, 'exit');
     this.#child.stdin?.end();
     await ended;
   }
 
-  #ask<Answer>(request: GenerateRequest | ReadRequest): Promise<Answer> {
+  #ask<Answer>(request: GenerateRequest | ReadRequest | ScoreRequest): Promise<Answer> {
     this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
     return nextAnswer<Answer>(this.name, this.#lines);
   }

@@ -9,6 +9,8 @@ export type Value = number | bigint | boolean | string | readonly Value[];
 
 export interface Gguf {
   readonly metadata: ReadonlyMap<string, Value>;
+  /** In the order of the file. */
+  readonly names: readonly string[];
   /** float32, with the shape as PyTorch has it. */
   tensor(name: string): { readonly shape: readonly number[]; readonly data: Float32Array };
 }
@@ -38,6 +40,7 @@ export async function readGguf(file: string): Promise<Gguf> {
   const start = Math.ceil(cursor.at / ALIGNMENT) * ALIGNMENT;
   return {
     metadata,
+    names: [...stored.keys()],
     tensor: (name) => {
       const { shape, type, offset } = stored.get(name)!;
       const count = shape.reduce((a, b) => a * b, 1);

@@ -26,12 +26,12 @@ export async function downloadSmolLm2(folder: string): Promise<string> {
   return target;
 }
 
-/** Writes the model's folder, with its weights as bfloat16 of what the 4 bits say. */
-export async function writeModelFolder(file: string, folder: string): Promise<void> {
+/** Writes the model's folder, with its weights in `type` of what the 4 bits say. */
+export async function writeModelFolder(file: string, folder: string, type: 'bfloat16' | 'float32' = 'bfloat16'): Promise<void> {
   await mkdir(folder, { recursive: true });
   const gguf = await readGguf(file);
   const write = (name: string, content: unknown): Promise<void> => writeFile(path.join(folder, name), JSON.stringify(content));
-  await write('config.json', configOf(gguf));
+  await write('config.json', configOf(gguf, type));
   await write('tokenizer.json', tokenizerOf(gguf));
   const { metadata } = gguf;
   const tokens = metadata.get('tokenizer.ggml.tokens') as readonly string[];
@@ -39,13 +39,13 @@ export async function writeModelFolder(file: string, folder: string): Promise<vo
   await write('tokenizer_config.json', {
     tokenizer_class: 'GPT2Tokenizer', bos_token: named('bos'), eos_token: named('eos'), chat_template: metadata.get('tokenizer.chat_template'),
   });
-  await writeSafetensors(path.join(folder, 'model.safetensors'), weightsOf(gguf), { format: 'pt' }, 'bfloat16');
+  await writeSafetensors(path.join(folder, 'model.safetensors'), weightsOf(gguf), { format: 'pt' }, type);
 }
 
-function configOf({ metadata, tensor }: Gguf) {
+function configOf({ metadata, tensor }: Gguf, type: string) {
   const number = (field: string): number => Number(metadata.get(`llama.${field}`));
   return {
-    architectures: ['LlamaForCausalLM'], model_type: 'llama', hidden_act: 'silu', torch_dtype: 'bfloat16',
+    architectures: ['LlamaForCausalLM'], model_type: 'llama', hidden_act: 'silu', torch_dtype: type,
     vocab_size: tensor('token_embd.weight').shape[0],
     hidden_size: number('embedding_length'),
     intermediate_size: number('feed_forward_length'),

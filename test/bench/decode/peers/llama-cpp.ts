@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { getLlama, getModuleVersion, type LlamaContextSequence } from 'node-llama-cpp';
-import type { GenerateRequest } from '../peer.ts';
+import type { GenerateRequest, Scored, ScoreRequest } from '../peer.ts';
 import { servePeer, type Timed } from '../serve-peer.ts';
 
 /*
@@ -23,7 +23,7 @@ const context = await model.createContext({
 const sequences = Array.from({ length: Number(values.sequences) }, () => context.getSequence());
 
 const version = `node-llama-cpp ${await getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}`;
-await servePeer({ version, loadSeconds: (performance.now() - began) / 1000 }, generate);
+await servePeer({ version, loadSeconds: (performance.now() - began) / 1000 }, generate, score);
 await llama.dispose();
 
 interface Row {
@@ -58,4 +58,18 @@ async function nextToken(sequence: LlamaContextSequence, fed: readonly number[])
   const wanted = { generateNext: { token: true, options: { temperature: 0 } } } as const;
   const outputs = await sequence.controlledEvaluate(fed.map((token, index) => (index === last ? [token, wanted] : token)));
   return outputs[last]?.next.token as number;
+}
+
+async function score({ texts }: ScoreRequest): Promise<Scored> {
+  const [sequence] = sequences;
+  if (!sequence) throw new Error('There is no sequence.');
+  // Nothing of the sampler may change the model's own probabilities.
+  const unchanged = { generateNext: { probabilities: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } } as const;
+  const logprobs: number[][] = [];
+  for (const text of texts) {
+    const outputs = await sequence.controlledEvaluate(text.slice(0, -1).map((token) => [token, unchanged]));
+    logprobs.push(outputs.map((output, index) => Math.log(output?.next.probabilities?.get(text[index + 1] as number) ?? Number.NaN)));
+    await sequence.clearHistory();
+  }
+  return { logprobs };
 }
