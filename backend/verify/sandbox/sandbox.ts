@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Containers } from './container/containers.ts';
-import { DockerError } from './container/docker.ts';
+import { ContainerEngineError } from './container/container-engine.ts';
 import { ControlGroups } from './limits/control-group.ts';
 import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
 import { ResourceWatch } from './limits/resource-watch.ts';
@@ -179,8 +179,8 @@ export class Sandbox {
       if (!outcome) throw new SandboxUnavailableError(NO_CONTAINERS);
       return { ...outcome, sandboxed: true };
     } catch (error) {
-      if (!(error instanceof DockerError)) throw error;
-      throw new SandboxUnavailableError(`Docker did not run the tests: ${error.message}`, { cause: error });
+      if (!(error instanceof ContainerEngineError)) throw error;
+      throw new SandboxUnavailableError(`The tests did not run in a container: ${error.message}`, { cause: error });
     }
   }
 

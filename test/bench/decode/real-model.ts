@@ -77,12 +77,12 @@ function row(name: string, logprobs: readonly (readonly number[])[]): void {
 async function tokens(model: LocalModel): Promise<{ texts: number[][]; prompts: number[][] }> {
   const texts: number[][] = [];
   for (const file of TEXTS) {
-    const { tokenIds } = await model.encode({ messages: [], maxTokens: 1, temperature: 0, samples: 1, seeds: [1] }, { text: await readFile(file, 'utf8'), ends: false });
+    const { tokenIds } = await model.encode({ messages: [] }, { text: await readFile(file, 'utf8'), ends: false });
     const most = Math.floor(Number(values.tokens) / TEXTS.length / WINDOW);
     for (let at = 0; at + WINDOW <= tokenIds.length && at < most * WINDOW; at += WINDOW) texts.push([...tokenIds.slice(at, at + WINDOW)]);
   }
   const prompts = await inTurn(QUESTIONS, async (content) => {
-    const { promptTokenIds } = await model.encode({ messages: [{ role: 'user', content }], maxTokens: 1, temperature: 0, samples: 1, seeds: [1] }, { text: '', ends: false });
+    const { promptTokenIds } = await model.encode({ messages: [{ role: 'user', content }] }, { text: '', ends: false });
     return [...promptTokenIds];
   });
   return { texts, prompts };

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -11,20 +12,21 @@ import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../../backend/verify/verify.ts';
 import { makeScratch, PATIENTLY, type Scratch } from '../setup.ts';
-import { docker, makeImage, tryDocker } from './image.ts';
+import { ask, makeImage, tryEngine } from './image.ts';
 
 const IMAGE = `conductor-test:${process.pid}`;
-const { available, note } = await tryDocker();
+const ENGINES = await Promise.all((['docker', 'podman'] as const).map(tryEngine));
+const NAMES = { docker: 'Docker', podman: 'Podman' };
 const containersOf = (environment: NodeJS.ProcessEnv): Containers =>
   new Containers({ searchPath: environment['PATH'] ?? '', environment, isProcessAlive });
 
-describe('where Docker cannot be used', () => {
+describe('where there is no engine', () => {
   it('says so, and what to do', async () => {
     await using scratch = await makeScratch();
     expect(await containersOf({ PATH: scratch.folder }).availability('node:24')).toEqual({
       available: false,
-      reason: 'The tests should run in a container of the image "node:24", and Docker cannot be used: There is no docker on this machine. ' +
-        'Start or install it, or choose no image.',
+      reason: 'The tests should run in a container of the image "node:24", and there is no Docker and no Podman on this machine. ' +
+        'Start or install Docker or Podman, or choose no image.',
     });
   });
 
@@ -32,17 +34,45 @@ describe('where Docker cannot be used', () => {
     await using scratch = await makeScratch();
     const verdict = await verify(scratch, { containers: containersOf({ PATH: scratch.folder }), image: 'node:24' });
     expect(verdict).toMatchObject({ outcome: 'infrastructure', verified: false, score: 0 });
-    expect(verdict.reason).toContain('There is no docker on this machine.');
+    expect(verdict.reason).toContain('there is no Docker and no Podman on this machine.');
   });
 });
 
-describe.skipIf(!available)(`tests in a container (${note})`, { timeout: 120_000 }, () => {
-  beforeAll(() => makeImage(IMAGE), 120_000);
-  afterAll(() => docker('rmi', '--force', IMAGE));
+it('says what an engine that does not answer says', async () => {
+  await using scratch = await makeScratch();
+  await writeFile(path.join(scratch.folder, 'docker'), '#!/bin/sh\necho "Cannot connect to the Docker daemon. Is it running?" >&2; exit 1', { mode: 0o755 });
+  expect((await containersOf({ PATH: scratch.folder }).availability('node:24')).reason)
+    .toContain('and Docker cannot be used: Cannot connect to the Docker daemon. Is it running? Start or install');
+});
+
+describe.each(ENGINES)('tests in a container ($note)', { timeout: 120_000 }, ({ engine, available }) => {
+  if (!available) return it.skip('are judged', () => undefined);
+  /** Before Podman, a Docker that does not answer is found. */
+  let searchPath = process.env['PATH'] ?? '';
+  const containers = (): Containers => containersOf({ ...process.env, PATH: searchPath });
+  beforeAll(async () => {
+    if (engine === 'podman') {
+      const folder = await mkdtemp(path.join(tmpdir(), 'container-engine-'));
+      await writeFile(path.join(folder, 'docker'), '#!/bin/sh\nexit 1', { mode: 0o755 });
+      searchPath = `${folder}${path.delimiter}${searchPath}`;
+    }
+    await makeImage(engine, IMAGE);
+  }, 120_000);
+  afterAll(() => ask(engine, 'rmi', '--force', IMAGE));
+  const nothingLeft = async (): Promise<void> =>
+    expect(await ask(engine, 'ps', '--all', '--quiet', '--filter', `label=conductor.owner=${process.pid}`)).toBe('');
+  /** Runs a script in the scratch's home folder. */
+  const run = (scratch: Scratch, script: string, options: RunOptions = {}) => {
+    const { readable = [], limits = {}, timeoutMs = 60_000, signal = new AbortController().signal } = options;
+    return containers().run({
+      script, image: IMAGE, cwd: scratch.home, writable: [scratch.home], readable, timeoutMs, signal, emptied: [],
+      limits: { ...defaultLimits(timeoutMs), ...limits },
+    });
+  };
 
   it('judge a patch, with the programs of the image', async () => {
     await using scratch = await makeScratch();
-    const verdict = await verify(scratch, { containers: containersOf(process.env), image: IMAGE });
+    const verdict = await verify(scratch, { containers: containers(), image: IMAGE });
     expect(verdict).toMatchObject({ outcome: 'verified', sandboxed: true });
     expect(verdict.notes).toContain(`The tests ran in a container of the image ${IMAGE}.`);
     await nothingLeft();
@@ -90,7 +120,7 @@ describe.skipIf(!available)(`tests in a container (${note})`, { timeout: 120_000
     }
   });
 
-  it('tell their exit code, which is not Docker’s', async () => {
+  it('tell their exit code, which is not the engine’s', async () => {
     await using scratch = await makeScratch();
     expect(await run(scratch, 'exit 125')).toMatchObject({ exitCode: 125 });
   });
@@ -123,51 +153,40 @@ describe.skipIf(!available)(`tests in a container (${note})`, { timeout: 120_000
 
   it('end with the process that wanted them, and leave nothing once there is another', async () => {
     await using scratch = await makeScratch();
-    const owner = spawn(process.execPath, [fileURLToPath(new URL('owner-child.ts', import.meta.url)), IMAGE, scratch.home], { stdio: 'ignore' });
+    const owner = spawn(process.execPath, [fileURLToPath(new URL('owner-child.ts', import.meta.url)), IMAGE, scratch.home], {
+      stdio: 'ignore', env: { ...process.env, PATH: searchPath },
+    });
     await vi.waitFor(() => expect(existsSync(path.join(scratch.home, 'begun'))).toBe(true), PATIENTLY);
     owner.kill('SIGKILL');
-    const running = () => docker('ps', '--quiet', '--filter', `label=conductor.owner=${owner.pid}`);
+    const running = () => ask(engine, 'ps', '--quiet', '--filter', `label=conductor.owner=${owner.pid}`);
     await vi.waitFor(async () => expect(await running()).toBe(''), PATIENTLY);
     await run(scratch, 'echo');
-    expect(await docker('ps', '--all', '--quiet', '--filter', `label=conductor.owner=${owner.pid}`)).toBe('');
+    expect(await ask(engine, 'ps', '--all', '--quiet', '--filter', `label=conductor.owner=${owner.pid}`)).toBe('');
   });
 
-  it('are not run where Docker does not have their image, and the verdict says what brings it', async () => {
+  it('are not run where the engine does not have their image, and the verdict says what brings it', async () => {
     await using scratch = await makeScratch();
-    const verdict = await verify(scratch, { containers: containersOf(process.env), image: 'conductor-test:none' });
+    const verdict = await verify(scratch, { containers: containers(), image: 'conductor-test:none' });
     expect(verdict).toMatchObject({
       outcome: 'infrastructure', notes: [],
-      reason: 'The tests should run in a container of the image "conductor-test:none", and Docker has no such image. This brings it: docker pull conductor-test:none',
+      reason: `The tests should run in a container of the image "conductor-test:none", and ${NAMES[engine]} has no such image. This brings it: ${engine} pull conductor-test:none`,
     });
   });
 
   it('have their image looked for, and not fetched', async () => {
-    expect(await containersOf(process.env).availability('conductor-test:none')).toEqual({
+    expect(await containers().availability('conductor-test:none')).toEqual({
       available: false,
-      reason: 'The tests should run in a container of the image "conductor-test:none", and Docker has no such image.',
-      remedy: 'docker pull conductor-test:none',
+      reason: `The tests should run in a container of the image "conductor-test:none", and ${NAMES[engine]} has no such image.`,
+      remedy: `${engine} pull conductor-test:none`,
     });
   });
 });
-
-async function nothingLeft(): Promise<void> {
-  expect(await docker('ps', '--all', '--quiet', '--filter', `label=conductor.owner=${process.pid}`)).toBe('');
-}
 
 interface RunOptions {
   readonly readable?: readonly string[];
   readonly limits?: Partial<Limits>;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-}
-
-/** Runs a script in the scratch's home folder. */
-function run(scratch: Scratch, script: string, options: RunOptions = {}) {
-  const { readable = [], limits = {}, timeoutMs = 60_000, signal = new AbortController().signal } = options;
-  return containersOf(process.env).run({
-    script, image: IMAGE, cwd: scratch.home, writable: [scratch.home], readable, timeoutMs, signal, emptied: [],
-    limits: { ...defaultLimits(timeoutMs), ...limits },
-  });
 }
 
 const PROJECT = {

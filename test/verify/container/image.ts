@@ -6,26 +6,28 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Whether Docker answers here, and the sentence to put into a skipped test's name where it does not. */
-export async function tryDocker(): Promise<{ available: boolean; note: string }> {
-  if (process.platform !== 'linux') return { available: false, note: 'not tried, the image is made of the programs of a Linux machine' };
+export type Engine = 'docker' | 'podman';
+
+/** Whether the engine answers here, and the sentence to put into a skipped test's name where it does not. */
+export async function tryEngine(engine: Engine): Promise<{ engine: Engine; available: boolean; note: string }> {
+  if (process.platform !== 'linux') return { engine, available: false, note: 'not tried, the image is made of the programs of a Linux machine' };
   try {
-    await run('docker', ['version', '--format', '{{.Server.Version}}'], { timeout: 10_000 });
-    return { available: true, note: 'in containers' };
+    await run(engine, ['version', '--format', '{{.Server.Version}}'], { timeout: 10_000 });
+    return { engine, available: true, note: `with ${engine}` };
   } catch {
-    return { available: false, note: 'not tried, no Docker answers here' };
+    return { engine, available: false, note: `not tried, no ${engine} answers here` };
   }
 }
 
-/** What `docker` prints. */
-export async function docker(...words: string[]): Promise<string> {
-  return (await run('docker', words)).stdout.trim();
+/** What the engine's client prints. */
+export async function ask(engine: Engine, ...words: string[]): Promise<string> {
+  return (await run(engine, words)).stdout.trim();
 }
 
 const PROGRAMS = ['sh', 'cat', 'ls', 'sleep', 'grep', 'touch'];
 
-/** Makes an image of this machine's own Node and a few programs, since none can be counted on to be there. Removed with `docker rmi`. */
-export async function makeImage(name: string): Promise<void> {
+/** Makes an image of this machine's own Node and a few programs, since none can be counted on to be there. Removed with `rmi`. */
+export async function makeImage(engine: Engine, name: string): Promise<void> {
   const root = await mkdtemp(path.join(tmpdir(), 'container-image-'));
   try {
     const programs = await Promise.all(PROGRAMS.map(async (program) => (await run('/bin/sh', ['-c', `command -v ${program}`])).stdout.trim()));
@@ -37,9 +39,9 @@ export async function makeImage(name: string): Promise<void> {
     }
     await mkdir(path.join(root, 'tmp'));
     const packed = spawn('tar', ['-C', root, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const imported = spawn('docker', ['import', '-', name], { stdio: [packed.stdout, 'ignore', 'inherit'] });
+    const imported = spawn(engine, ['import', '-', name], { stdio: [packed.stdout, 'ignore', 'inherit'] });
     const code = await new Promise<number | null>((resolve, reject) => imported.once('error', reject).once('close', resolve));
-    if (code !== 0) throw new Error(`docker import ended with ${code}.`);
+    if (code !== 0) throw new Error(`${engine} import ended with ${code}.`);
   } finally {
     await rm(root, { recursive: true, force: true });
   }
