@@ -1,56 +1,10 @@
+import { callNumbers, type Call } from './call-numbers.ts';
+
 /**
- * The filter of system calls for a command in the Linux sandbox (seccomp(2), classic BPF). Bubblewrap installs it. It refuses what
- * bubblewrap cannot block: sockets that lead out of the sandbox's own network, the kernel's keyrings, which all processes of a user share,
+ * The filter of system calls for a command in the Linux sandbox (seccomp(2), classic BPF). It refuses what
+ * namespaces cannot block: sockets that lead out of the sandbox's own network, the kernel's keyrings, which all processes of a user share,
  * and the calls behind most escapes from namespaces.
  */
-
-/** The ABI (linux/audit.h) and the call numbers (asm/unistd.h) per architecture. */
-const ARCHITECTURES: Partial<Record<NodeJS.Architecture, { audit: number; calls: Readonly<Record<Call, number>> }>> = {
-  x64: {
-    audit: 0xc000003e,
-    calls: {
-      ...sameEverywhere(),
-      ...{ socket: 41, clone: 56, pivot_root: 155, mount: 165, umount2: 166, add_key: 248, request_key: 249, keyctl: 250 },
-      ...{ unshare: 272, perf_event_open: 298, setns: 308, bpf: 321, userfaultfd: 323, setxattr: 188, lsetxattr: 189, fsetxattr: 190 },
-    },
-  },
-  arm64: {
-    audit: 0xc00000b7,
-    calls: {
-      ...sameEverywhere(),
-      ...{ umount2: 39, mount: 40, pivot_root: 41, unshare: 97, socket: 198, add_key: 217, request_key: 218, keyctl: 219 },
-      ...{ clone: 220, perf_event_open: 241, setns: 268, bpf: 280, userfaultfd: 282, setxattr: 5, lsetxattr: 6, fsetxattr: 7 },
-    },
-  },
-};
-
-type NewCall = keyof ReturnType<typeof sameEverywhere>;
-type Call =
-  | NewCall
-  | 'socket'
-  | 'clone'
-  | 'unshare'
-  | 'setns'
-  | 'mount'
-  | 'umount2'
-  | 'pivot_root'
-  | 'add_key'
-  | 'request_key'
-  | 'keyctl'
-  | 'bpf'
-  | 'perf_event_open'
-  | 'userfaultfd'
-  | 'setxattr'
-  | 'lsetxattr'
-  | 'fsetxattr';
-
-/** New calls have the same number on all architectures. */
-function sameEverywhere() {
-  return {
-    ...{ io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, open_tree: 428, move_mount: 429, fsopen: 430 },
-    ...{ fsconfig: 431, fsmount: 432, fspick: 433, clone3: 435, mount_setattr: 442, setxattrat: 463 },
-  };
-}
 
 /** errno(3) */
 const EPERM = 1;
@@ -102,7 +56,7 @@ type Instruction = readonly [code: number, skipIfTrue: number, skipIfFalse: numb
 
 /** The filter for this architecture. Undefined if its call numbers are not known. */
 export function systemCallFilter(architecture: NodeJS.Architecture): Uint8Array | undefined {
-  const found = ARCHITECTURES[architecture];
+  const found = callNumbers(architecture);
   if (!found) return undefined;
   const { audit, calls } = found;
   const answer = (call: Call, errno: number): Instruction[] => [

@@ -1,3 +1,7 @@
+/** How the walls of Linux are made, the one that is tried first in front: by bubblewrap, or by the same calls of the kernel without it. */
+export const WALLS_KINDS = ['bubblewrap', 'namespaces'] as const;
+export type WallsKind = (typeof WALLS_KINDS)[number];
+
 /** All paths are absolute. Missing ones are ignored. */
 export interface WallsAround {
   readonly hidden: readonly string[];
@@ -12,6 +16,11 @@ export interface WallsAround {
 export interface ShownFolder {
   readonly folder: string;
   readonly at: string;
+}
+
+/** The walls cannot be written: something is unknown, or too large. */
+export class SandboxLineError extends Error {
+  override readonly name = 'SandboxLineError';
 }
 
 /** A shell line that runs the script in the environment variable `SCRIPT` in the sandbox. */

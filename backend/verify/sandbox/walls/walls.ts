@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { linuxLine } from './linux-line.ts';
-import type { WalledLine, WallsAround } from './walled-line.ts';
+import { bubblewrapLine } from './bubblewrap-line.ts';
+import { namespacesLine } from './namespaces/namespaces-line.ts';
+import type { WalledLine, WallsAround, WallsKind } from './walled-line.ts';
 
 /** The line depends on the file system, so it is not kept for long. */
 const KEPT_MS = 30_000;
 const KEPT_LINES = 64;
 
 /**
- * Writes the command lines of the sandbox. The library takes about 15 ms for one, so runs that differ only in the names of their folders
- * share a line.
+ * Writes the command lines of the sandbox. The library takes about 15 ms for one with bubblewrap, so runs that differ only in the names of
+ * their folders share a line.
  */
 export class Walls {
   readonly #runsFolder: string;
@@ -20,8 +21,8 @@ export class Walls {
     this.#runsFolder = runsFolder;
   }
 
-  /** Throws the signal's reason, or an error of the library. */
-  async around(walls: WallsAround, signal: AbortSignal): Promise<WalledLine> {
+  /** Throws the signal's reason, a SandboxLineError, or an error of the library or the file system. `kind` is for Linux. */
+  async around(walls: WallsAround, kind: WallsKind, signal: AbortSignal): Promise<WalledLine> {
     const present: WallsAround = {
       // In some containers the home folder is /. Hiding it would hide everything.
       hidden: walls.hidden.filter((entry) => entry !== '/' && existsSync(entry)),
@@ -31,11 +32,12 @@ export class Walls {
     };
     // Loaded only there: the library's main module brings all that it has.
     if (process.platform === 'darwin') return await (await import('./mac-line.ts')).macLine(present, signal);
+    if (kind === 'namespaces') return namespacesLine(present, this.#runsFolder);
     const names = this.#runNames(present);
     const key = blank(JSON.stringify(present), names);
     const kept = this.#kept.get(key);
     if (kept && kept.until > performance.now()) return { ...kept.walled, line: fill(kept.walled.line, names) };
-    const { isReusable, ...walled } = await linuxLine(present, signal);
+    const { isReusable, ...walled } = await bubblewrapLine(present, signal);
     const line = blank(walled.line, names);
     if (isReusable && fill(line, names) === walled.line) this.#keep(key, { ...walled, line });
     return walled;

@@ -5,15 +5,10 @@ import {
 import { RUN_SCRIPT } from './script.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 import { shellQuote } from '../shell-quote.ts';
-import type { ShownFolder, WalledLine, WallsAround } from './walled-line.ts';
-
-/** The library writes its command line in an unknown form, or this processor type is not supported. */
-export class SandboxLineError extends Error {
-  override readonly name = 'SandboxLineError';
-}
+import { SandboxLineError, type ShownFolder, type WalledLine, type WallsAround } from './walled-line.ts';
 
 /**
- * The command line for Linux. The library's line makes bubblewrap hide and lock folders and gives the command an empty network. We add
+ * The command line for Linux with bubblewrap. The library's line makes bubblewrap hide and lock folders and gives the command an empty network. We add
  * what the library leaves open.
  *
  * It is built one level below the library's `SandboxManager`, for three reasons. The manager searches the backend's working directory for
@@ -21,7 +16,7 @@ export class SandboxLineError extends Error {
  * helper that gives the command a second /proc, where root could write settings of the whole machine, such as the kernel's core dump
  * handler. And this way takes a third of the time.
  */
-export async function linuxLine(
+export async function bubblewrapLine(
   { hidden, readable, writable, shown }: WallsAround,
   signal: AbortSignal,
 ): Promise<WalledLine & { readonly isReusable: boolean }> {
