@@ -2,9 +2,12 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 import { pathsOfPythonItself } from './test/support/python-itself.ts';
-import { NO_TEST_FILES, SLOW_TEST_FILES, TEST_FILES } from './test/suites.ts';
+import { NO_TEST_FILES, SANDBOX_TEST_FILES, SLOW_TEST_FILES, TEST_FILES } from './test/suites.ts';
 
 const cores = availableParallelism();
+
+// These wait for processes and disks half of the time, so there is room for more of them than there are cores.
+const SLOW = { exclude: NO_TEST_FILES, maxWorkers: 2 * cores, sequence: { groupOrder: 1 }, testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -26,19 +29,9 @@ export default defineConfig({
           isolate: false,
         },
       },
-      {
-        extends: true,
-        // These wait for processes and disks half of the time, so there is room for more of them than there are cores.
-        test: {
-          name: 'slow',
-          include: SLOW_TEST_FILES,
-          exclude: NO_TEST_FILES,
-          maxWorkers: 2 * cores,
-          sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
+      { extends: true, test: { ...SLOW, name: 'slow', include: SLOW_TEST_FILES } },
+      // The same tests on the same machine, as if it had no bubblewrap.
+      { extends: true, test: { ...SLOW, name: 'namespaces', include: SANDBOX_TEST_FILES, env: { CONDUCTOR_WALLS: 'namespaces' } } },
     ],
   },
 });

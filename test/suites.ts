@@ -88,3 +88,11 @@ export const LONGEST_TEST_FILES = [
 ];
 
 export const SLOW_TEST_FILES = SLOW_TESTS.flatMap(({ files }) => files);
+
+/** Those of the sandbox run with both kinds of walls: of these files, those that are slow anyway. */
+export const SANDBOX_TEST_FILES = [
+  'test/verify/escape/{files,killed-backend,limits,network,processes,still-works}.test.ts',
+  'test/verify/{sandbox,walls/walls}.test.ts',
+  'test/hands/hostile-worker.test.ts',
+  'test/wiring/agents.test.ts',
+];

@@ -175,6 +175,8 @@ describe.each([...(available ? [true] : []), false])('the limits of a command (s
 describe('without a sandbox', () => {
   it('a command is refused with the sentence that says what to install', async () => {
     await using scratch = await makeScratch();
+    vi.stubEnv('CONDUCTOR_WALLS', 'bubblewrap');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const sandbox = new Sandbox({ searchPath: scratch.home, homeFolder: scratch.home, folders: scratch.folders });
     const { available: here, reason } = await sandbox.availability();
     expect(here).toBe(false);

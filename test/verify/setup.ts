@@ -6,6 +6,7 @@ import { MemoryBaseRunCache } from '../../backend/verify/judge/base-run-cache.ts
 import { CopyPool } from '../../backend/verify/copies/copy-pool.ts';
 import { RunFolders } from '../../backend/verify/files/run-folder.ts';
 import { Sandbox } from '../../backend/verify/sandbox/sandbox.ts';
+import type { WallsKind } from '../../backend/verify/sandbox/walls/walled-line.ts';
 import { Verifier } from '../../backend/verify/verify.ts';
 
 /** A scratch folder with everything that verification needs inside it: gone after the test, whatever happened. */
@@ -55,10 +56,10 @@ export async function makeScratch(): Promise<Scratch> {
 }
 
 /** Whether the real sandbox runs on this machine, and the sentence to put into a skipped test's name where it does not. */
-export async function trySandbox(): Promise<{ available: boolean; note: string }> {
+export async function trySandbox(): Promise<{ available: boolean; note: string; walls: WallsKind | undefined }> {
   await using scratch = await makeScratch();
-  const { available, reason } = await scratch.sandbox.availability();
-  return { available, note: available ? 'in the sandbox' : `not tried, no sandbox here: ${reason}` };
+  const { available, reason, walls } = await scratch.sandbox.availability();
+  return { available, walls, note: available ? 'in the sandbox' : `not tried, no sandbox here: ${reason}` };
 }
 
 /** For waiting until something has happened; only a failing test ever waits that long. */

@@ -17,9 +17,10 @@ import type { SandboxAvailability } from './sandbox-availability.ts';
 import { shellQuote } from './shell-quote.ts';
 import { GO_BUILD_CACHE, MEMORY, readableToolchains, type ReadableToolchains } from './toolchains.ts';
 import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
-import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
+import { hasBubblewrap, thisMachine, whyThereIsNone, type Attempt } from './walls/missing.ts';
 import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
-import type { WalledLine, WallsAround } from './walls/walled-line.ts';
+import { withReason } from './walls/namespaces/step-list.ts';
+import { wallsFrom, WALLS_KINDS, type WalledLine, type WallsAround, type WallsKind } from './walls/walled-line.ts';
 import { Walls } from './walls/walls.ts';
 
 export { shellQuote };
@@ -119,6 +120,8 @@ export class Sandbox {
   /** Read together with the toolchains: a disk may be mounted meanwhile. */
   #hiddenAlways = hiddenAlways();
   #availability: Promise<SandboxAvailability> | undefined;
+  /** The walls that work here. */
+  #kind: WallsKind = WALLS_KINDS[0];
   #toolchains: { readonly found: Promise<ReadableToolchains>; readonly until: number } | undefined;
 
   constructor(options: SandboxOptions) {
@@ -135,7 +138,7 @@ export class Sandbox {
    */
   async availability(image?: string): Promise<SandboxAvailability> {
     if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: NO_CONTAINERS };
-    const attempt = (this.#availability ??= this.#tryOut());
+    const attempt = (this.#availability ??= this.#findWalls());
     // A person may install what is missing, or free a full disk, so only success is kept.
     const forget = (): void => {
       if (this.#availability === attempt) this.#availability = undefined;
@@ -184,7 +187,7 @@ export class Sandbox {
     }
   }
 
-  async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
+  async #runUnchecked(command: SandboxedCommand, kind = this.#kind): Promise<SandboxOutcome> {
     const { cwd, shown, temporary, timeoutMs, signal, sandboxed, talk } = command;
     const limits = { ...defaultLimits(timeoutMs), ...command.limits };
     const reach = command.reach && (await reachOf(command.reach));
@@ -195,7 +198,7 @@ export class Sandbox {
     const around = shown === undefined ? { hidden, readable, writable } : {
       hidden, readable, writable: writable.filter((folder) => folder !== cwd), shown: { folder: cwd, at: shown },
     };
-    const walled = sandboxed ? await this.#walledBy(around, signal) : WITHOUT_WALLS;
+    const walled = sandboxed ? await this.#walledBy(around, kind, signal) : WITHOUT_WALLS;
     const group = this.#groups?.create(limits);
     try {
       const watched = { limits, writable, inMemory: sandboxed ? ['/dev', ...hidden] : [], group };
@@ -224,9 +227,9 @@ export class Sandbox {
   }
 
   /** @throws SandboxUnavailableError, the signal's reason */
-  async #walledBy(walls: WallsAround, signal: AbortSignal): Promise<WalledLine> {
+  async #walledBy(walls: WallsAround, kind: WallsKind, signal: AbortSignal): Promise<WalledLine> {
     try {
-      return await this.#walls.around(walls, signal);
+      return await this.#walls.around(walls, kind, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw new SandboxUnavailableError(`The sandbox could not be set up: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
@@ -247,38 +250,48 @@ export class Sandbox {
     return await this.#toolchains.found;
   }
 
-  async #tryOut(): Promise<SandboxAvailability> {
+  async #findWalls(): Promise<SandboxAvailability> {
     if (process.platform !== 'linux' && process.platform !== 'darwin')
       return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
     const machine = thisMachine(this.#searchPath);
-    const missing = process.platform === 'linux' ? whatIsMissing(machine) : undefined;
-    const remedy = process.platform === 'linux' ? remedyOn(machine) : undefined;
-    if (missing !== undefined) return { available: false, reason: missing, remedy };
+    const attempts: Attempt[] = [];
+    for (const kind of process.platform === 'linux' ? wallsFrom(process.env) : [undefined]) {
+      const attempt = kind === 'bubblewrap' && !hasBubblewrap(machine) ? { kind } : await this.#tryOut(kind);
+      if (attempt === undefined) {
+        this.#kind = kind ?? this.#kind;
+        return { available: true, ...(kind && { walls: kind }) };
+      }
+      attempts.push(attempt);
+    }
+    return { available: false, ...whyThereIsNone(machine, attempts) };
+  }
+
+  /** What went wrong with these walls. Undefined if nothing did. @throws an error of the file system */
+  async #tryOut(kind: WallsKind | undefined): Promise<Attempt | undefined> {
     const { folders } = this.#options;
     const folder = await folders.create();
     try {
       const outside = path.join(folder.report, 'written-from-inside');
-      const outcome = await this.#runUnchecked({
+      const { stdout, stderr, exitCode } = await this.#runUnchecked({
+        // By the shell alone: what else is on PATH is not known.
         command: [
-          'echo inside > "$TMPDIR/probe" && cat "$TMPDIR/probe"',
+          'echo inside > "$TMPDIR/probe" && read -r line < "$TMPDIR/probe" && echo "$line"',
           `(echo outside > ${shellQuote(outside)}) 2>/dev/null`,
-          'cat /proc/net/dev 2>/dev/null | grep -c :',
+          'interfaces=0; while read -r line; do case "$line" in *:*) interfaces=$((interfaces + 1));; esac; done 2>/dev/null < /proc/net/dev; echo "$interfaces"',
         ].join('; '),
         cwd: await realpath(folder.temporary),
         temporary: folder.temporary,
         timeoutMs: 20_000,
         signal: new AbortController().signal,
         sandboxed: true,
-      });
-      const [inside, interfaces] = outcome.stdout.trim().split('\n');
-      if (inside !== 'inside') return { available: false, reason: whyItDoesNotStart(machine, outcome.stderr), remedy };
-      if (existsSync(outside))
-        return { available: false, reason: 'The sandbox does not work: a command could write outside its folder.' };
-      if (process.platform === 'linux' && interfaces !== '1')
-        return { available: false, reason: 'The sandbox does not work: a command could see the network.' };
-      return { available: true };
+      }, kind);
+      const [inside, interfaces] = stdout.trim().split('\n');
+      if (inside !== 'inside') return { kind, said: kind === 'namespaces' ? withReason(stderr, exitCode) : stderr };
+      if (existsSync(outside)) return { kind, leak: 'a command could write outside its folder' };
+      if (process.platform === 'linux' && interfaces !== '1') return { kind, leak: 'a command could see the network' };
+      return undefined;
     } catch (error) {
-      return { available: false, reason: whyItDoesNotStart(machine, error instanceof Error ? error.message : String(error)), remedy };
+      return { kind, said: error instanceof Error ? error.message : String(error) };
     } finally {
       await folder.remove();
     }

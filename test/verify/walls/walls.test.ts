@@ -20,7 +20,7 @@ describe.skipIf(!available)(`the line that puts walls around a command (${note})
     await using scratch = await makeScratch();
     const walls = new Walls(scratch.folders.root);
     const linesOf = async ({ workspace, temporary, tools }: Awaited<ReturnType<typeof runFolder>>): Promise<string> =>
-      (await walls.around({ hidden: [scratch.home], readable: [tools], writable: [workspace, temporary] }, signal)).line;
+      (await walls.around({ hidden: [scratch.home], readable: [tools], writable: [workspace, temporary] }, 'bubblewrap', signal)).line;
     const [first, second] = [await runFolder(scratch), await runFolder(scratch)];
     const name = (run: typeof first): string => path.basename(path.dirname(run.workspace));
     const lines = [await linesOf(first), await linesOf(second)];
@@ -36,7 +36,7 @@ describe.skipIf(!available)(`the line that puts walls around a command (${note})
     const { workspace, temporary } = await runFolder(scratch);
     const secret = path.join(scratch.home, 'secret');
     const around = async (hidden: string, writable: string[]): Promise<string> =>
-      (await walls.around({ hidden: [hidden], readable: [], writable }, signal)).line;
+      (await walls.around({ hidden: [hidden], readable: [], writable }, 'bubblewrap', signal)).line;
     expect(await around(secret, [workspace, temporary])).not.toContain(secret);
     expect(await around(secret, [workspace])).not.toContain(temporary);
     await mkdir(secret);
@@ -56,7 +56,7 @@ describe.skipIf(!available)(`the line that puts walls around a command (${note})
     process.env['PATH'] = `${programs}${path.delimiter}${realPath}`;
     try {
       const { workspace } = await runFolder(scratch);
-      const around = () => new Walls(scratch.folders.root).around({ hidden: [], readable: [], writable: [workspace] }, signal);
+      const around = () => new Walls(scratch.folders.root).around({ hidden: [], readable: [], writable: [workspace] }, 'bubblewrap', signal);
       await which(3);
       expect((await around()).line).toContain('/bin/sh');
       await which(1_000);

@@ -2,6 +2,17 @@
 export const WALLS_KINDS = ['bubblewrap', 'namespaces'] as const;
 export type WallsKind = (typeof WALLS_KINDS)[number];
 
+/** The environment variable that allows one kind only. */
+const ONLY = 'CONDUCTOR_WALLS';
+
+/** The kinds that this environment allows. @throws SandboxLineError if it names another one */
+export function wallsFrom({ [ONLY]: only = '' }: NodeJS.ProcessEnv): readonly WallsKind[] {
+  if (only === '') return WALLS_KINDS;
+  const kind = WALLS_KINDS.find((known) => known === only);
+  if (!kind) throw new SandboxLineError(`${ONLY} is "${only}": set it to ${WALLS_KINDS.join(' or ')}, or leave it out.`);
+  return [kind];
+}
+
 /** All paths are absolute. Missing ones are ignored. */
 export interface WallsAround {
   readonly hidden: readonly string[];

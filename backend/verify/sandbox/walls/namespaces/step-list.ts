@@ -1,3 +1,4 @@
+import { getSystemErrorMap } from 'node:util';
 import { callNumbers, type Call } from '../call-numbers.ts';
 import { SandboxLineError } from '../walled-line.ts';
 import { PROGRAM, SCRATCH, STEP } from './step-machine.ts';
@@ -136,14 +137,19 @@ export class StepList {
       say(what, outcome);
     }
     this.put(outcome);
-    say(COULD_NOT, this.#exit);
+    say(FAILED, this.#exit);
     this.put(this.#exit);
     this.add('exit_group', [this.#error]);
   }
 }
 
-/** Follows what could not be done. */
-export const COULD_NOT = ': could not be done for the sandbox.\n';
+const FAILED = ' failed\n';
+
+/** What a program has said that ended with this code, with the reason if a step of it has failed. */
+export function withReason(said: string, exitCode: number | null): string {
+  const reason = getSystemErrorMap().get((exitCode ?? 0) - 256)?.[1];
+  return reason !== undefined && said.endsWith(FAILED) ? `${said.trimEnd()}: ${reason}` : said;
+}
 
 function writeWord(buffer: Buffer, at: number, value: number): void {
   buffer.writeBigInt64LE(BigInt(value), at);

@@ -2,13 +2,23 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { WallsAround } from '../walled-line.ts';
 
-/** What a command sees at a place: an empty file system in memory, an empty file, or what is at another or the same place outside. */
-export type Mount =
-  | { readonly at: string; readonly as: 'empty' | 'no file' }
-  | { readonly at: string; readonly as: 'read-only' | 'writable'; readonly from: string; readonly isFolder: boolean };
+/** What a command sees at a place: an empty file system in memory, a file without content, or what is at that or another place outside. */
+export type Mount = Empty | Shown;
 
-/** The folders that must be made in an empty file system before something can be mounted there, the outer ones first. */
+interface Empty {
+  readonly at: string;
+  readonly as: 'empty' | 'no content';
+}
+
+interface Shown {
+  readonly at: string;
+  readonly as: 'read-only' | 'writable';
+  readonly from: string;
+  readonly isFolder: boolean;
+}
+
 export interface MountPoint {
+  /** What must be made in an empty file system first, the outer folders in front. */
   readonly folders: readonly string[];
   readonly mount: Mount;
 }
@@ -21,12 +31,14 @@ export function mountPoints({ hidden, readable, writable, shown }: WallsAround):
   const wanted = new Map<string, Mount>();
   for (const entry of hidden) {
     const at = realpathSync(entry);
-    wanted.set(at, { at, as: statSync(at).isDirectory() ? 'empty' : 'no file' });
+    wanted.set(at, { at, as: statSync(at).isDirectory() ? 'empty' : 'no content' });
   }
   for (const [as, entries] of [['read-only', readable], ['writable', writable]] as const) {
     for (const entry of entries) {
-      const at = realpathSync(entry);
-      wanted.set(at, { at, as, from: at, isFolder: statSync(at).isDirectory() });
+      const from = realpathSync(entry);
+      const isFolder = statSync(from).isDirectory();
+      // A link in a hidden folder is not there. What it leads to takes its place.
+      for (const at of [from, path.join(realpathSync(path.dirname(entry)), path.basename(entry))]) wanted.set(at, { at, as, from, isFolder });
     }
   }
   if (shown) wanted.set(shown.at, { at: shown.at, as: 'writable', from: shown.folder, isFolder: true });
@@ -44,9 +56,10 @@ export function mountPoints({ hidden, readable, writable, shown }: WallsAround):
 
 /** Whether a mount shows anything else than what is mounted around it. Around all is the read-only view. */
 function changes(mount: Mount, around: Mount | undefined): boolean {
-  if (mount.as === 'writable') return around?.as !== 'writable' || mount.from !== mount.at;
-  if (mount.as === 'read-only') return around?.as === 'empty';
-  return around?.as !== 'empty';
+  if (!('from' in mount)) return around?.as !== 'empty';
+  // A link that can be seen is left as it is.
+  if (mount.as === 'read-only' || mount.from !== mount.at) return around?.as === 'empty';
+  return around?.as !== 'writable';
 }
 
 function nearest(placed: ReadonlyMap<string, Mount>, place: string): Mount | undefined {
