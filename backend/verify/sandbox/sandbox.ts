@@ -20,7 +20,7 @@ import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
 import { hasBubblewrap, thisMachine, whyThereIsNone, type Attempt } from './walls/missing.ts';
 import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
 import { withReason } from './walls/namespaces/step-list.ts';
-import { wallsFrom, WALLS_KINDS, type WalledLine, type WallsAround, type WallsKind } from './walls/walled-line.ts';
+import { UNKNOWN_WALLS, wallsFrom, WALLS_KINDS, type WalledLine, type WallsAround, type WallsKind } from './walls/walled-line.ts';
 import { Walls } from './walls/walls.ts';
 
 export { shellQuote };
@@ -255,7 +255,9 @@ export class Sandbox {
       return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
     const machine = thisMachine(this.#searchPath);
     const attempts: Attempt[] = [];
-    for (const kind of process.platform === 'linux' ? wallsFrom(process.env) : [undefined]) {
+    const kinds = process.platform === 'linux' ? wallsFrom(process.env) : [undefined];
+    if (kinds === undefined) return { available: false, reason: UNKNOWN_WALLS };
+    for (const kind of kinds) {
       const attempt = kind === 'bubblewrap' && !hasBubblewrap(machine) ? { kind } : await this.#tryOut(kind);
       if (attempt === undefined) {
         this.#kind = kind ?? this.#kind;

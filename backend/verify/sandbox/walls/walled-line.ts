@@ -5,12 +5,11 @@ export type WallsKind = (typeof WALLS_KINDS)[number];
 /** The environment variable that allows one kind only. */
 const ONLY = 'CONDUCTOR_WALLS';
 
-/** The kinds that this environment allows. @throws SandboxLineError if it names another one */
-export function wallsFrom({ [ONLY]: only = '' }: NodeJS.ProcessEnv): readonly WallsKind[] {
-  if (only === '') return WALLS_KINDS;
-  const kind = WALLS_KINDS.find((known) => known === only);
-  if (!kind) throw new SandboxLineError(`${ONLY} is "${only}": set it to ${WALLS_KINDS.join(' or ')}, or leave it out.`);
-  return [kind];
+export const UNKNOWN_WALLS = `${ONLY} names no walls: set it to ${WALLS_KINDS.join(' or ')}, or leave it out.`;
+
+/** The kinds that this environment allows. Undefined if it names none. */
+export function wallsFrom({ [ONLY]: only = '' }: NodeJS.ProcessEnv): readonly WallsKind[] | undefined {
+  return only === '' ? WALLS_KINDS : WALLS_KINDS.some((kind) => kind === only) ? [only as WallsKind] : undefined;
 }
 
 /** All paths are absolute. Missing ones are ignored. */

@@ -7,12 +7,14 @@ export interface Identity {
   readonly gid: number;
 }
 
+const MAKING = 'Making namespaces';
+
 /** New namespaces for users, mounts, process ids, IPC and the network. Root may make the others also where those for users are forbidden. */
 export function enterNamespaces(list: StepList, identity: Identity): void {
   const asRoot: Place = {};
   const done: Place = {};
   const others = linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWIPC | linux.CLONE_NEWNET;
-  list.doing('Making namespaces');
+  list.doing(MAKING);
   list.add('unshare', [linux.CLONE_NEWUSER | others], identity.uid === 0 ? { failed: asRoot } : {});
   mapUser(list, identity, (file, then) => openToWrite(list, linux.AT_FDCWD, `/proc/${file}`, then));
   // Of this namespace: one more, see `enterLastNamespace`. In a container, settings may be read-only.
@@ -20,6 +22,7 @@ export function enterNamespaces(list: StepList, identity: Identity): void {
   list.add('write', [setting, '1', 1], { failed: done, zero: done, positive: done });
   if (identity.uid === 0) {
     list.put(asRoot);
+    list.doing(MAKING);
     list.add('unshare', [others]);
   }
   list.put(done);

@@ -36,7 +36,7 @@ interface Step {
 }
 
 const WORD = 8;
-const HEADER_BYTES = 2 * WORD;
+const HEADER_BYTES = 3 * WORD;
 const STANDARD_ERROR = 2;
 
 /** The steps of a program for the step machine, and the data that they point to. */
@@ -125,6 +125,7 @@ export class StepList {
     writeWord(header, 0, first);
     writeWord(header, WORD, this.environment.address ?? SCRATCH);
     const program = Buffer.concat([header, ...this.#data, steps]);
+    writeWord(program, 2 * WORD, PROGRAM + program.length);
     if (PROGRAM + program.length > SCRATCH) throw new SandboxLineError('The sandbox cannot show so many folders.');
     return program;
   }

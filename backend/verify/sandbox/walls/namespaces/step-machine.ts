@@ -5,7 +5,7 @@
  *
  * Each step names a call, its arguments, where its result is written, and the step that comes next if the result is negative, zero or
  * positive. Where no step comes next, the program ends with the status that wait4(2) has left at `STATUS`, as a shell would tell it.
- * Without one, as when the steps do not arrive, that is 127.
+ * Without one, as when not all of the steps arrive, that is 127.
  */
 
 /** Memory at a fixed place, so that steps can name addresses. It is full of zeros at the start. */
@@ -19,7 +19,7 @@ export const STEPS_DESCRIPTOR = 3;
 export const SCRATCH = MEMORY + MEMORY_BYTES - 8_192;
 /** Where wait4 writes how a process ended. */
 export const STATUS = MEMORY + 8;
-/** What is read comes here: the address of the first step, and the address to which that of the environment is written. */
+/** What is read comes here: the addresses of the first step, of where that of the environment is written, and of the end of all. */
 export const PROGRAM = MEMORY + 16;
 
 /** A step: the number of the call, five arguments, the address of the result, and the steps that follow a negative, zero and positive one. */
@@ -56,11 +56,11 @@ const X64: Code = [
   [0x48, 0x01, 0xc6], //                             add rsi, rax
   [0xeb, 'read'], //                                 jmp read
   'have read',
+  [0x48, 0x3b, 0x73, 0x20], //                       cmp rsi, [rbx+32]
+  [0x75, 'end'], //                                  jne end                   not all of it
   [0x48, 0x8b, 0x4b, 0x18], //                       mov rcx, [rbx+24]
-  [0x48, 0x8b, 0x5b, 0x10], //                       mov rbx, [rbx+16]         the first step
-  [0x48, 0x85, 0xdb], //                             test rbx, rbx
-  [0x74, 'end'], //                                  jz end
   [0x4c, 0x89, 0x21], //                             mov [rcx], r12            the environment
+  [0x48, 0x8b, 0x5b, 0x10], //                       mov rbx, [rbx+16]         the first step
   'step',
   [0x48, 0x85, 0xdb], //                             test rbx, rbx
   [0x74, 'end'], //                                  jz end
@@ -119,10 +119,12 @@ const ARM64: Code = [
   low(0x8b000021), //      add x1, x1, x0
   [0x14000000, 'read'], // b read
   'have read',
+  low(0xf9401269), //      ldr x9, [x19, 32]
+  low(0xeb09003f), //      cmp x1, x9
+  [0x54000001, 'end'], //  b.ne end                  not all of it
   low(0xf9400e69), //      ldr x9, [x19, 24]
-  low(0xf9400a73), //      ldr x19, [x19, 16]        the first step
-  [0xb4000013, 'end'], //  cbz x19, end
   low(0xf9000134), //      str x20, [x9]             the environment
+  low(0xf9400a73), //      ldr x19, [x19, 16]        the first step
   'step',
   [0xb4000013, 'end'], //  cbz x19, end
   low(0xf9400268), //      ldr x8, [x19]
