@@ -59,6 +59,8 @@ export const healthSchema = z.object({
   problems: z.array(z.string()),
   sandbox: z.object({
     available: z.boolean(),
+    /** What makes its walls, on Linux. */
+    walls: z.enum(['bubblewrap', 'namespaces']).optional(),
     reason: z.string().optional(),
     /** A command for the user that installs what is missing, if one is known. */
     remedy: z.string().optional(),

@@ -198,7 +198,11 @@ function testRows({ folders, trusted }: HealthFacts, l10n: Words): HealthRow[] {
 
 function sandboxRow({ sandbox }: HealthDetails, l10n: Words): HealthRow {
   const row = { id: 'sandbox', title: l10n.t('Sandbox') };
-  if (sandbox.available) return { ...row, state: 'works', text: l10n.t('Tests run without network, and write only to their own copy of the project.'), mends: [] };
+  if (sandbox.available) {
+    const holds = l10n.t('Tests run without network, and write only to their own copy of the project.');
+    const by = sandbox.walls === 'bubblewrap' ? l10n.t('The sandbox is made by bubblewrap.') : l10n.t('The sandbox is made of namespaces, without bubblewrap.');
+    return { ...row, state: 'works', text: sandbox.walls === undefined ? holds : `${holds} ${by}`, mends: [] };
+  }
   const text = l10n.t('There is no sandbox, so Conductor asks before tests run. {0}', sandbox.reason ?? '');
   const mends: Mend[] = sandbox.remedy === undefined ? [] : [{ id: 'copyRemedy', label: l10n.t('Copy Install Command') }];
   return { ...row, state: 'missing', text: text.trim(), mends };

@@ -552,7 +552,7 @@ describe('conductor verify on a machine without a sandbox', { timeout: PATIENT_M
       await symlink(execFileSync('which', [program], { encoding: 'utf8' }).trim(), path.join(programs, program)).catch(() => {});
     await writeFile(path.join(programs, 'node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
     await chmod(path.join(programs, 'node'), 0o755);
-    return { environment: { PATH: programs } };
+    return { environment: { PATH: programs, CONDUCTOR_WALLS: 'bubblewrap' } };
   }
 
   it('learns nothing, says what to install, and ends with 4', async () => {

@@ -130,6 +130,8 @@ describe('what the health page says', () => {
     ['tests that nobody wants', { folders: [{ name: 'p', chosen: null, found: [vitestFound] }] }, 'tests-0', { state: 'note' }, ['chooseTestCommand']],
     ['a folder that could not be looked into', { folders: [{ name: 'p', chosen: undefined, found: undefined }] }, 'tests-0', { state: 'broken', text: 'The search for its tests failed.' }, ['chooseTestCommand']],
     ['a command of their own', { folders: [{ name: 'p', chosen: 'make test', found: [] }] }, 'tests-0', { state: 'works', text: 'Answers are checked with the command you chose: make test' }, ['chooseTestCommand']],
+    ['a sandbox by bubblewrap', { details: { ...details, sandbox: { available: true, walls: 'bubblewrap' } } }, 'sandbox', { state: 'works', text: 'Tests run without network, and write only to their own copy of the project. The sandbox is made by bubblewrap.' }, []],
+    ['a sandbox without it', { details: { ...details, sandbox: { available: true, walls: 'namespaces' } } }, 'sandbox', { state: 'works', text: 'Tests run without network, and write only to their own copy of the project. The sandbox is made of namespaces, without bubblewrap.' }, []],
     ['no sandbox', { details: { ...details, sandbox: { available: false, reason: 'bubblewrap is missing.', remedy: 'sudo apt-get install bubblewrap' } } }, 'sandbox', { state: 'missing' }, ['copyRemedy']],
     ['no sandbox to be had', { details: { ...details, sandbox: { available: false } } }, 'sandbox', { state: 'missing' }, []],
     ['a full disk', { details: { ...details, storage: { ...details.storage, freeBytes: 1e6 } } }, 'storage', { state: 'broken' }, []],

@@ -24,7 +24,7 @@ describe('where no sandbox can be had', () => {
 
   beforeAll(async () => {
     programs = await programsWithout('bwrap');
-    workbench = await Workbench.start({ latency: 0, width: 1_440, height: 1_000, environment: { CONDUCTOR_USER_PATH: programs } });
+    workbench = await Workbench.start({ latency: 0, width: 1_440, height: 1_000, environment: { CONDUCTOR_USER_PATH: programs, CONDUCTOR_WALLS: 'bubblewrap' } });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(async () => {
