@@ -136,6 +136,11 @@ function removeFolder(folder: string): boolean {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
   }
   try {
+    // All at once: version 2 since Linux 5.14.
+    if (existsSync(path.join(folder, 'cgroup.kill'))) {
+      writeFileSync(path.join(folder, 'cgroup.kill'), '1');
+      return false;
+    }
     // From now on, no process of the group can start another one.
     if (existsSync(path.join(folder, PIDS.counter.file))) writeFileSync(path.join(folder, 'pids.max'), '0');
     for (const pid of read(path.join(folder, 'cgroup.procs')).split('\n')) if (pid !== '') process.kill(Number(pid), 'SIGKILL');
