@@ -30,8 +30,8 @@ export class Walls {
       writable: walls.writable.filter((entry) => existsSync(entry)),
       ...(walls.shown && { shown: walls.shown }),
     };
-    // Loaded only there: the library's main module brings all that it has.
-    if (process.platform === 'darwin') return await (await import('./mac-line.ts')).macLine(present, signal);
+    // Loaded only there.
+    if (process.platform === 'darwin') return (await import('./mac-line.ts')).macLine(present);
     if (kind === 'namespaces') return namespacesLine(present, this.#runsFolder);
     const names = this.#runNames(present);
     const key = blank(JSON.stringify(present), names);
