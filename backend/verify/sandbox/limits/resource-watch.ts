@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ExceededLimit } from '../process-group.ts';
 import type { ControlGroup } from './control-group.ts';
 import { freeSpace, growth, lessFree, type FreeSpace } from './disk-growth.ts';
+import { FollowedProcesses } from './followed-processes.ts';
 import type { Limits } from './limits.ts';
 import { dividedMemory, filesInMemory, namelessFiles, processTree, type RunningProcess } from './process-tree.ts';
 
@@ -27,7 +28,8 @@ const LAST_PART_OF_MEMORY = 0.04;
 
 /**
  * Measures a few times per second what the command's processes use together. Calls `exceed` at a limit, and then stops. Unlike the kernel's
- * own limits, it applies to root, too. It works only on Linux. Outside a sandbox, a process can leave the observed tree.
+ * own limits, it applies to root, too. It works on Linux and, with less, on macOS: without threads, and with shared memory counted for each
+ * process. Outside a sandbox of Linux, a process can leave the observed tree.
  */
 export class ResourceWatch {
   readonly #command: WatchedCommand;
@@ -35,6 +37,8 @@ export class ResourceWatch {
   readonly #root: number;
   readonly #since = new Date();
   readonly #freeAtStart: FreeSpace;
+  /** On macOS. */
+  readonly #followed: FollowedProcesses | undefined;
   #timer: NodeJS.Timeout | undefined;
   #freeAtLastCount: FreeSpace;
   #isCounting = false;
@@ -46,20 +50,38 @@ export class ResourceWatch {
     this.#exceed = exceed;
     this.#freeAtStart = freeSpace(command.writable);
     this.#freeAtLastCount = this.#freeAtStart;
-    if (process.platform === 'linux') this.#lookIn(LOOK_EVERY_MS);
+    if (process.platform === 'darwin') this.#followed = new FollowedProcesses(pid);
+    if (process.platform === 'linux' || this.#followed) this.#lookIn(LOOK_EVERY_MS);
   }
 
+  /** On macOS, ends the processes that have left the group of the command. */
   stop(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    this.#followed?.end();
   }
 
   #lookIn(waitMs: number): void {
     this.#timer = setTimeout(() => {
       const started = performance.now();
+      const goOn = (): void => {
+        if (!this.#isOver) this.#lookIn(Math.max(LOOK_EVERY_MS, (performance.now() - started) / LARGEST_PART_OF_TIME));
+      };
+      // If ps fails, the next look may not.
+      if (this.#followed) return void this.#lookAtFollowed(this.#followed).then(goOn, goOn);
       this.#look();
-      if (!this.#isOver) this.#lookIn(Math.max(LOOK_EVERY_MS, (performance.now() - started) / LARGEST_PART_OF_TIME));
+      goOn();
     }, waitMs);
+  }
+
+  async #lookAtFollowed(followed: FollowedProcesses): Promise<void> {
+    const { limits } = this.#command;
+    const processes = await followed.look();
+    const sum = (of: 'memoryBytes' | 'cpuTimeMs'): number => processes.reduce((total, found) => total + found[of], 0);
+    if (processes.length >= limits.processes) return this.#end('processes');
+    if (sum('cpuTimeMs') > limits.cpuTimeMs) return this.#end('time');
+    if (sum('memoryBytes') > limits.memoryBytes) return this.#end('memory');
+    await this.#lookAtDisk([]);
   }
 
   #end(limit: ExceededLimit): void {
