@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FollowedProcesses, processRows, type ProcessRow } from '../../../backend/verify/sandbox/limits/followed-processes.ts';
 import { PATIENTLY, processesWith } from '../setup.ts';
@@ -44,7 +45,7 @@ describe('the processes of a command', () => {
     expect(pids(followed.follow([row(1, 0, 1), row(10, 5, 99, 'tomorrow'), row(16, 1, 16)]))).toEqual([16]);
   });
 
-  it.skipIf(process.platform === 'win32')('end with it, also in sessions of their own', async () => {
+  it.skipIf(!existsSync('/bin/ps') || process.platform === 'win32')('end with it, also in sessions of their own', async () => {
     const seconds = `${90_000 + (process.pid % 10_000)}.${Math.random().toString().slice(2, 10)}`;
     const own = process.platform === 'linux' ? 'setsid ' : '';
     const child = spawn('/bin/sh', ['-c', `${own}sleep ${seconds} & (trap "" TERM HUP; sleep ${seconds}) & read line`], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
