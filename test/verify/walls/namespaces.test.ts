@@ -136,14 +136,24 @@ const FORBID = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
 const STATUS = 'grep -E "^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp:)" /proc/self/status | tr "\\t" " "; touch "$HOME_OUTSIDE/new" 2>/dev/null || echo refused; mount -t tmpfs none . 2>/dev/null || echo refused; ls -d /proc/[0-9]* | wc -l';
 
 describe.skipIf(!namespaces.available)(`walls by namespaces (${namespaces.note})`, { timeout: 60_000 }, () => {
-  async function ofChild(prefix: readonly string[], around: Surroundings): Promise<{ availability: SandboxAvailability; outcome?: SandboxOutcome }> {
+  async function ofChild(prefix: readonly string[], around: Surroundings, environment: NodeJS.ProcessEnv = { CONDUCTOR_WALLS: 'namespaces' }): Promise<{ availability: SandboxAvailability; outcome?: SandboxOutcome }> {
     const [program = '', ...argv] = [...prefix, process.execPath, CHILD, around.folder, STATUS];
-    const { stdout } = await promisify(execFile)(program, argv, { env: { PATH: '/usr/local/bin:/usr/bin:/bin', CONDUCTOR_WALLS: 'namespaces' } });
+    const { stdout } = await promisify(execFile)(program, argv, { env: { PATH: '/usr/local/bin:/usr/bin:/bin', ...environment } });
     return JSON.parse(stdout) as Awaited<ReturnType<typeof ofChild>>;
   }
   const told = (user: number): string => [
     `Uid: ${Array.from({ length: 4 }, () => user).join(' ')}`, 'CapEff: 0000000000000000', 'CapBnd: 0000000000000000', 'NoNewPrivs: 1', 'Seccomp: 2', 'refused', 'refused', '',
   ].join('\n');
+
+  it('are made where bubblewrap is not installed, or does not work', async () => {
+    for (const broken of [false, true]) {
+      await using around = await makeSurroundings();
+      const programs = path.join(around.folder, 'programs');
+      await mkdir(programs);
+      if (broken) await writeFile(path.join(programs, 'bwrap'), '#!/bin/sh\necho broken >&2; exit 1\n', { mode: 0o755 });
+      expect((await ofChild([], around, { PATH: broken ? `${programs}:/usr/bin:/bin` : programs })).availability).toEqual({ available: true, walls: 'namespaces' });
+    }
+  });
 
   it.runIf(isRoot && has('setpriv'))('stand for another user than root', async () => {
     await using around = await makeSurroundings();

@@ -40,9 +40,9 @@ function openMachine(folder: string): number {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, `${process.pid}-${randomBytes(4).toString('hex')}-step-machine`);
   try {
-    writeFileSync(file, machine, { mode: 0o700, flag: 'wx' });
+    writeFileSync(file, machine, { mode: 0o500, flag: 'wx' });
     // Whatever mask of rights we have.
-    chmodSync(file, 0o700);
+    chmodSync(file, 0o500);
     return openSync(file, 'r');
   } finally {
     rmSync(file, { force: true });
