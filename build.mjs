@@ -1,8 +1,8 @@
 // Bundles the programs into dist/ and copies the files that they need at run time.
 //   node build.mjs [--minify] [--watch]
 // package-vsix.mjs does the same for each platform, into a separate folder.
-// The programs: the extension (in VS Code's extension host), the backend, the processes of the model and of mathematics, the command
-// line, the pages: the panel's and that of evaluations.
+// The programs: the extension (in VS Code's extension host), the backend, the processes of the model, of mathematics and of a job on Windows,
+// the command line, the pages: the panel's and that of evaluations.
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -141,6 +141,12 @@ function bundles({ minify, out }) {
       banner: { js: REQUIRE_BANNER },
       plugins: [write],
     },
+    'process of a job on Windows': {
+      ...esm,
+      entryPoints: ['backend/verify/sandbox/windows/job-process.ts'],
+      outfile: 'dist/job-process.mjs',
+      plugins: [write],
+    },
     panel: {
       ...shared,
       platform: 'browser',
@@ -169,7 +175,7 @@ function bundles({ minify, out }) {
 export async function copyFiles(platform, out = dist) {
   const [system, arch] = platform.split('-');
   const ripgrep = system === 'win32' ? 'rg.exe' : 'rg';
-  const ripgrepFolder = await ripgrepPackage(platform);
+  const ripgrepFolder = await platformPackage(`@vscode/ripgrep-${platform}`, createRequire(require.resolve('@vscode/ripgrep')).resolve);
   await rm(path.join(out, 'bin'), { recursive: true, force: true });
   await copyWhole(path.join(ripgrepFolder, 'bin', ripgrep), path.join(out, 'bin', ripgrep), 0o755);
 
@@ -181,16 +187,17 @@ export async function copyFiles(platform, out = dist) {
     await copyWhole(packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), path.join(out, 'vendor', helper), mode);
   }
   const loaded = [...(await onnxruntimeFiles(system, arch)), ...syntaxFiles()];
-  await copyPackages(loaded, out);
+  const koffi = system === 'win32' ? await platformPackage(`@koromix/koffi-${platform}`) : undefined;
+  const koffiFiles = ['package.json', 'index.js', `win32_${arch}/koffi.node`].map((file) => [`@koromix/koffi-${platform}`, file, koffi]);
+  await copyPackages([...loaded, ...(koffi ? koffiFiles : [])], out);
   const names = [...new Set(loaded.map(([name]) => name)), ...(helpers.length > 0 ? ['@anthropic-ai/sandbox-runtime'] : [])];
-  return [ripgrepFolder, ...names.map((name) => path.join(root, 'node_modules', name))];
+  return [ripgrepFolder, ...(koffi ? [koffi] : []), ...names.map((name) => path.join(root, 'node_modules', name))];
 }
 
-/** npm installs ripgrep for this machine only. Packages for other platforms come from the registry, by the lock file. */
-async function ripgrepPackage(platform) {
-  const name = `@vscode/ripgrep-${platform}`;
+/** npm installs packages with binaries for this machine only. Those for other platforms come from the registry, by the lock file. */
+async function platformPackage(name, resolve = require.resolve) {
   try {
-    return path.dirname(createRequire(require.resolve('@vscode/ripgrep')).resolve(`${name}/package.json`));
+    return path.dirname(resolve(`${name}/package.json`));
   } catch {
     return fetchPackage(name, root);
   }
@@ -226,7 +233,7 @@ function syntaxFiles() {
 /**
  * Puts files of packages where a bundle finds the packages that it loads at run time. onnxruntime's libraries are some 45 MB, and Windows
  * cannot replace one that is in use: files that are there already stay.
- * @param wanted the name of the package, and the file's path in it.
+ * @param wanted the name of the package, the file's path in it, and its folder where it is not among the installed packages.
  */
 async function copyPackages(wanted, out) {
   const target = path.join(out, 'node_modules');
@@ -235,8 +242,8 @@ async function copyPackages(wanted, out) {
     const found = path.join(entry.parentPath, entry.name);
     if (!entry.isDirectory() && !kept.has(found)) await rm(found);
   }
-  for (const [name, file] of wanted) {
-    const from = packageFile(name, file);
+  for (const [name, file, folder] of wanted) {
+    const from = folder === undefined ? packageFile(name, file) : path.join(folder, file);
     const to = path.join(target, name, file);
     if (!(await isCopyOf(to, from))) await copyWhole(from, to, 0o644);
   }

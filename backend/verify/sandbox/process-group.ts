@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessByStdio, type IOType } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Server } from 'node:net';
+import { devNull } from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
 
 /** The limits that a command can exceed. */
@@ -23,6 +24,8 @@ export interface ProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Its input on file descriptor 3. Descriptor 4 then tells whether we are alive: we answer each line with a line. */
   readonly input?: Uint8Array;
+  /** Called with each line that it writes to descriptor 4, which is then not answered. */
+  readonly onWord?: ((word: string) => void) | undefined;
   /** For a program that is spoken with: called with its standard input and output. The output is then not kept, and its reader bounds it. */
   readonly talk?: ((input: Writable, output: Readable) => void) | undefined;
   /** Called with each listening socket that a Node process of the program sends us on `CHANNEL`, and with its port. */
@@ -42,6 +45,9 @@ type GroupLeader = ChildProcessByStdio<Writable | null, Readable, Readable>;
 /** The descriptor of Node's channel between processes, for `onListening`. */
 export const CHANNEL = 5;
 
+/** Windows has none. There the program must end what it started when it is ended itself, as the process of a job object does. */
+const HAS_GROUPS = process.platform !== 'win32';
+
 /** How much of each output stream is kept. */
 const OUTPUT_TAIL_BYTES = 64 * 1024;
 
@@ -53,7 +59,7 @@ const AFTER_KILL_MS = 2_000;
  * limit and on abort. Rejects with an AbortError, or if the program cannot be started.
  */
 export async function runProcessGroup(options: ProcessOptions): Promise<ProcessOutcome> {
-  const { argv, cwd, environment, input, talk, onListening, emptied, timeoutMs, outputBytes, watch, signal } = options;
+  const { argv, cwd, environment, input, onWord, talk, onListening, emptied, timeoutMs, outputBytes, watch, signal } = options;
   signal.throwIfAborted();
   const started = performance.now();
   const [program, ...programArguments] = argv;
@@ -62,7 +68,7 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
     while (stdio.length < CHANNEL) stdio.push('ignore');
     stdio.push('ipc');
   }
-  const nothing = openSync('/dev/null', 'r');
+  const nothing = openSync(devNull, 'r');
   for (const descriptor of emptied) {
     while (stdio.length <= descriptor) stdio.push('ignore');
     // Behind the first three that word leaves a descriptor as it is.
@@ -70,7 +76,7 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
   }
   let child: GroupLeader;
   try {
-    child = spawn(program, programArguments, { cwd, env: { ...environment }, stdio, detached: true }) as GroupLeader;
+    child = spawn(program, programArguments, { cwd, env: { ...environment }, stdio, detached: HAS_GROUPS, windowsHide: true }) as GroupLeader;
   } finally {
     closeSync(nothing);
   }
@@ -116,7 +122,8 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
   // A program that ends early reads none of it.
   for (const pipe of [inputPipe, askingPipe]) pipe?.on('error', () => undefined);
   inputPipe?.end(input);
-  askingPipe?.once('data', () => askingPipe.end('\n'));
+  if (onWord) hearWords(askingPipe, onWord);
+  else askingPipe?.once('data', () => askingPipe.end('\n'));
   try {
     const exitCode = await ended.promise;
     signal.throwIfAborted();
@@ -140,10 +147,19 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
   }
 }
 
+function hearWords(pipe: Duplex | undefined, onWord: (word: string) => void): void {
+  let rest = '';
+  pipe?.on('data', (chunk: Buffer) => {
+    const lines = `${rest}${chunk.toString('utf8')}`.split('\n');
+    rest = lines.pop() ?? '';
+    lines.forEach(onWord);
+  });
+}
+
 function killGroup(groupId: number | undefined): void {
   if (groupId === undefined) return;
   try {
-    process.kill(process.platform === 'win32' ? groupId : -groupId, 'SIGKILL');
+    process.kill(HAS_GROUPS ? -groupId : groupId, 'SIGKILL');
   } catch {
     // The group has ended, or we may not kill it. Nothing more can be done.
   }

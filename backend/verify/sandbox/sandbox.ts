@@ -22,6 +22,9 @@ import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
 import { withReason } from './walls/namespaces/step-list.ts';
 import { UNKNOWN_WALLS, wallsFrom, WALLS_KINDS, type WalledLine, type WallsAround, type WallsKind } from './walls/walled-line.ts';
 import { Walls } from './walls/walls.ts';
+import { NotForWindowsError } from './windows/cmd-line.ts';
+import { NO_IMAGES, windowsIsolation } from './windows/isolation.ts';
+import { JobNotStartedError, runInJob } from './windows/run-in-job.ts';
 
 export { shellQuote };
 
@@ -137,6 +140,7 @@ export class Sandbox {
    * `image`, whether a container of it can run.
    */
   async availability(image?: string): Promise<SandboxAvailability> {
+    if (image !== undefined && process.platform === 'win32') return NO_IMAGES;
     if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: NO_CONTAINERS };
     const attempt = (this.#availability ??= this.#findWalls());
     // A person may install what is missing, or free a full disk, so only success is kept.
@@ -161,11 +165,11 @@ export class Sandbox {
       const { available, reason } = await unlessAborted(this.availability(command.image), command.signal);
       if (!available) throw new SandboxUnavailableError(reason);
     }
-    if (process.platform === 'win32') throw new SandboxUnavailableError('Conductor cannot run tests on Windows yet.');
     if (command.reach && (process.platform !== 'linux' || !command.sandboxed || command.image !== undefined)) {
       throw new SandboxUnavailableError('Programs that need a network run in the sandbox of Linux only.');
     }
     command.signal.throwIfAborted();
+    if (process.platform === 'win32') return await this.#runOnWindows(command);
     return command.sandboxed && command.image !== undefined ? await this.#runContained(command, command.image) : await this.#runUnchecked(command);
   }
 
@@ -184,6 +188,24 @@ export class Sandbox {
     } catch (error) {
       if (!(error instanceof ContainerEngineError)) throw error;
       throw new SandboxUnavailableError(`The tests did not run in a container: ${error.message}`, { cause: error });
+    }
+  }
+
+  async #runOnWindows(command: SandboxedCommand): Promise<SandboxOutcome> {
+    const { cwd, temporary, timeoutMs, signal, talk, programFolders = [] } = command;
+    const { searchPath, environment } = await this.#readableToolchains();
+    const { [GO_BUILD_CACHE]: _, ...toolchainVariables } = environment;
+    const variables = { ...toolchainVariables, LANG: 'C.UTF-8', ...command.environment };
+    try {
+      const outcome = await runInJob({
+        command: command.command, cwd, temporary, variables, timeoutMs, signal, talk, own: process.env,
+        searchPath: [...programFolders, ...searchPath.split(path.delimiter)],
+        limits: { ...defaultLimits(timeoutMs), ...command.limits },
+      });
+      return { ...outcome, sandboxed: false };
+    } catch (error) {
+      if (!(error instanceof NotForWindowsError || error instanceof JobNotStartedError)) throw error;
+      throw new SandboxUnavailableError(error.message, { cause: error });
     }
   }
 
@@ -251,6 +273,7 @@ export class Sandbox {
   }
 
   async #findWalls(): Promise<SandboxAvailability> {
+    if (process.platform === 'win32') return await windowsIsolation(process.env);
     if (process.platform !== 'linux' && process.platform !== 'darwin')
       return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
     const machine = thisMachine(this.#searchPath);
