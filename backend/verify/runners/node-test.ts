@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { ReportError, type TestReport } from './test-report.ts';
 import { guardOfTests, nodeOption, withNodeOptions } from './javascript-guard.ts';
@@ -52,7 +53,8 @@ export const nodeTest: TestRunner<'node-test'> = {
     await writeFile(watch, javascriptWatch({ copy: run.shown, signed }));
     const guard = await guardOfTests(run, watch);
     const isBorp = programUses(run.command, BORP).length > 0;
-    const options = isBorp ? guard.option : `${guard.option} --test-reporter=${nodeOption(reporter)} --test-reporter-destination=stdout`;
+    // Node imports it: on Windows, the letter of a drive would be taken for a protocol.
+    const options = isBorp ? guard.option : `${guard.option} --test-reporter=${nodeOption(pathToFileURL(reporter).href)} --test-reporter-destination=stdout`;
     await writeFile(reporter, nodeTestReporter({ watch, options, guardOption: guard.option, startsFiles: isBorp ? 'true' : "process.execArgv.includes('--test')" }));
     const checkTestFiles = await watchTestFiles(run.copy);
     return {
