@@ -15,6 +15,7 @@ import { conductorHome } from './protocol/client/conductor-home.ts';
 import type { ConnectOptions } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { RunFolder } from './verify/files/run-folder.ts';
+import { searchNoCurrentFolder } from './common/program-search.ts';
 import { replaceFile } from './common/replace-file.ts';
 
 /* Composition root of the command line. Like VS Code, it is a client of the backend; its user interface is the terminal. */
@@ -44,6 +45,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   logprobs: async () => (await import('./cli/logprobs-command.ts')).logprobsCommand,
   grad: async () => (await import('./cli/grad-command.ts')).gradCommand,
 };
+
+searchNoCurrentFolder();
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;
 

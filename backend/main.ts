@@ -7,6 +7,7 @@ import { ContextGatherer } from './context/gather-context.ts';
 import { StepCopies } from './hands/step-copies.ts';
 import { IndexFolder } from './context/symbols/index-folder.ts';
 import { SymbolIndexes } from './context/symbols/symbol-indexes.ts';
+import { searchNoCurrentFolder } from './common/program-search.ts';
 import { redactText } from './common/secrets/secrets.ts';
 import { ClientTools } from './converse/client-tools.ts';
 import { Converser } from './converse/converser.ts';
@@ -61,6 +62,7 @@ import { workersFileLoader } from './workers/workers-file.ts';
  * it is first asked for: the sooner is the answer to who waits for it.
  */
 
+searchNoCurrentFolder();
 const home = conductorHome();
 // Unlike `process.stderr`, the console ignores write errors: the backend survives a full disk.
 const log = (line: string): void => console.error(`${new Date().toISOString()} ${redactText(line)}`);

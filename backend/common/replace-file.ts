@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { whileLocked } from './locked-file.ts';
 import { syncFolder } from './sync-folder.ts';
 
 /** Leaves room for the rest of the name: names have at most 255 bytes, and a UTF-16 unit takes up to three bytes in UTF-8. */
@@ -31,7 +32,7 @@ export async function replaceFile(
     } finally {
       await handle.close();
     }
-    await rename(temporary, file);
+    await whileLocked(() => rename(temporary, file));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;

@@ -94,7 +94,7 @@ function sharePackages(tree: CopyTree, root: string, relativeFolder: string): st
 function linkedPackage(root: string, link: string): readonly string[] {
   const target = realPathOf(link);
   if (target === undefined || isInside(root, target)) return [];
-  const at = target.lastIndexOf(`/${PACKAGES}/`);
+  const at = target.replaceAll('\\', '/').lastIndexOf(`/${PACKAGES}/`);
   if (at >= 0) return [target.slice(0, at + PACKAGES.length + 1)];
   return lookAt(`${target}/package.json`)?.isFile() === true ? [target] : [];
 }

@@ -1,12 +1,13 @@
 import {
   chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, lutimesSync, mkdirSync, opendirSync, openSync, renameSync, rmdirSync,
-  symlinkSync, unlinkSync, utimesSync, type BigIntStats, type Dirent,
+  unlinkSync, utimesSync, type BigIntStats, type Dirent,
 } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { ContentStore } from './content-store.ts';
 import { isSameEntry, type CopyEntry, type CopyTree } from '../files/copy-tree.ts';
+import { makeLink } from '../files/make-link.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import type { RunFolder } from '../files/run-folder.ts';
 import type { Slices } from '../../common/slices.ts';
@@ -190,7 +191,7 @@ export class WorkspaceCopy {
   #write(relative: string, entry: CopyEntry, contents: ContentStore): void | Promise<void> {
     const absolute = this.#at(relative);
     if (entry.kind === 'link') {
-      symlinkSync(entry.target, absolute);
+      makeLink(entry.target, absolute);
       return this.#hold(relative, entry, lstatSync(absolute, { bigint: true }));
     }
     const large = contents.largeFile(entry.content);

@@ -8,6 +8,9 @@ import { promisify } from 'node:util';
 const FEW = 100;
 const ATTEMPTS = 5;
 const BETWEEN_ATTEMPTS_MS = 20;
+/** Windows keeps what a program has open, and scanners open what is new. Each wait is longer by this than the one before. */
+const WINDOWS_ATTEMPTS = 10;
+const LONGER_EACH_MS = 50;
 
 /**
  * Removes a folder (absolute), whatever tests have left in it: millions of files, folders nested deeper than a path can say, names
@@ -46,7 +49,7 @@ function removeFew(folder: string): boolean {
 /** In another process, which holds nothing of ours meanwhile and does not go by whole paths. */
 async function removeMany(folder: string): Promise<void> {
   if (process.platform === 'win32') {
-    return await rm(folder, { recursive: true, force: true, maxRetries: ATTEMPTS, retryDelay: BETWEEN_ATTEMPTS_MS });
+    return await rm(folder, { recursive: true, force: true, maxRetries: WINDOWS_ATTEMPTS, retryDelay: LONGER_EACH_MS });
   }
   const run = promisify(execFile);
   for (let attempt = 1; ; attempt += 1) {

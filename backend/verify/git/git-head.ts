@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createReadStream, mkdirSync, writeFileSync } from 'node:fs';
 import { copyFile, lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { gitArguments, gitEnvironment, GitError, runGit } from './git-safety.ts';
 import { counted } from '../../common/counted.ts';
+import { makeLink } from '../files/make-link.ts';
 import { PlainFolders } from '../files/plain-folders.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
 
@@ -204,7 +205,7 @@ async function writeFiles(head: GitHead, folder: string, signal: AbortSignal): P
   }
   // Links come last, so that nothing is written through them.
   for (const { file, target } of links)
-    if (staysInside(file, target)) symlinkSync(target, path.join(folder, file));
+    if (staysInside(file, target)) makeLink(target, path.join(folder, file));
     else notes.push(`The symbolic link ${file} leads out of the workspace and is left out.`);
   if (pointers > 0)
     notes.push(`The tests see a pointer in place of ${counted(pointers, 'file')}: what Git LFS held at HEAD is not here.`);

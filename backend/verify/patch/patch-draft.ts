@@ -1,7 +1,7 @@
 import { languageOf } from '../syntax/language.ts';
 import { likeOriginal, MAX_FILE_BYTES, readTextFile, toPlainText } from '../files/text-file.ts';
 import { isPathOfSuite, isPathOfTest, protectedReason } from '../files/protected-paths.ts';
-import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
+import { checkWorkspacePath, isSameFile, refusalOnDisk } from '../files/workspace-path.ts';
 import { whyItChangesTests } from './added-tests.ts';
 import { leaveOutTests, type FileEdit, type Patch, type RefusedEdit } from './patch.ts';
 import { damageOf } from './damage.ts';
@@ -76,6 +76,8 @@ export class PatchDraft {
     if (this.#refused.has(path)) return undefined;
     const opened = this.#files.get(path);
     if (opened) return way === undefined || this.claim(opened, way) ? opened : undefined;
+    const twin = [...this.#files.keys()].find((other) => isSameFile(other, path));
+    if (twin !== undefined) return void this.refuse(path, `The answer writes ${twin}, which is the same file on this system.`);
     const diskReason = await refusalOnDisk(this.base, path);
     const found = diskReason === undefined ? await readTextFile(this.base, path) : undefined;
     if (onlyIfPresent && found?.kind === 'absent') return undefined;

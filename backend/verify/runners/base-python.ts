@@ -6,6 +6,12 @@ import { ReportError } from './test-report.ts';
 
 const MAX_CONFIGURATION_CHARACTERS = 10_000;
 
+const IS_WINDOWS = process.platform === 'win32';
+/** Of an environment: the folder of its programs (https://docs.python.org/3/library/venv.html). */
+export const PROGRAMS_OF_ENVIRONMENT = IS_WINDOWS ? 'Scripts' : 'bin';
+/** Its Python, from there. */
+export const PYTHON_OF_ENVIRONMENT = IS_WINDOWS ? 'python.exe' : 'python';
+
 /**
  * The folders of the Python that a virtual environment was made with. The environment has links to it, so it must be readable, wherever it
  * is: uv, pyenv and conda keep it in the home folder. The configuration is untrusted: a folder counts only if it is an installation of
@@ -13,7 +19,7 @@ const MAX_CONFIGURATION_CHARACTERS = 10_000;
  */
 export async function basePythonOf(environment: string): Promise<readonly string[]> {
   const stated = await statedHome(environment);
-  const program = path.join(environment, 'bin', 'python');
+  const program = path.join(environment, PROGRAMS_OF_ENVIRONMENT, PYTHON_OF_ENVIRONMENT);
   const linked = await realpath(program).catch(() => undefined);
   if (linked === undefined) {
     throw new ReportError(

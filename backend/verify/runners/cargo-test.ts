@@ -31,6 +31,8 @@ export const cargoTest: TestRunner<'cargo'> = {
     const uses = testUses(run.command);
     if (uses.length === 0)
       throw new ReportError(`"${run.command}" cannot be made to write a report: name the "cargo test" command that it runs.`);
+    // What writes the report is a script of a POSIX shell.
+    if (process.platform === 'win32') throw new ReportError('The results of "cargo test" cannot be read on Windows: use cargo-nextest, or open the folder in WSL.');
     const [runner, rustdoc] = [path.join(run.tools, 'run-test-binary'), path.join(run.tools, 'rustdoc')];
     const binaries = path.join(run.report, 'binaries');
     await mkdir(binaries);

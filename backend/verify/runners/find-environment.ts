@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { basePythonOf } from './base-python.ts';
+import { basePythonOf, PROGRAMS_OF_ENVIRONMENT, PYTHON_OF_ENVIRONMENT } from './base-python.ts';
 import { exists } from './project-folder.ts';
 
 /** Where the usual tools make a project's environment, in the project itself. They come before folders with other names. */
@@ -61,7 +61,7 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
 }
 
 async function isEnvironment(folder: string): Promise<boolean> {
-  return path.isAbsolute(folder) && (await exists(path.join(folder, 'bin', 'python'))) && (await isMarked(folder));
+  return path.isAbsolute(folder) && (await exists(path.join(folder, PROGRAMS_OF_ENVIRONMENT, PYTHON_OF_ENVIRONMENT))) && (await isMarked(folder));
 }
 
 /** Whether the tools' mark is there. The Python may be gone. */

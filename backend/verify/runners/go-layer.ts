@@ -30,6 +30,8 @@ export const layerOfPackage = (name: string): string => `${PACKAGES}/${createHas
  * else by the user. Both are read-only here. New packages go to a cache of this run, because a shared cache could be poisoned.
  */
 export function linkedCache(layer: string | undefined): string {
+  // Without a sandbox there is no layer, and cmd.exe makes no links: go uses its place in the home folder of the run.
+  if (process.platform === 'win32') return '';
   const to = `"$${MEMORY}"/${CACHE}`;
   // What two packages share stands in the folders of both, and is linked once.
   const links = layer === undefined

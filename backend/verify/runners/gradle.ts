@@ -27,7 +27,8 @@ export const gradle: TestRunner<'gradle'> = {
     const wrapper = path.join(tools, 'gradlew');
     await writeFile(wrapper, GRADLE_WRAPPER, { mode: 0o755 });
     const edits = programUses(command, PROGRAMS).map(({ program: { text, start, end } }): Edit =>
-      text === './gradlew' ? { start, end, text: shellQuote(wrapper) + OPTIONS } : { start: end, end, text: OPTIONS },
+      // On Windows, this is gradlew.bat.
+      text === './gradlew' && process.platform !== 'win32' ? { start, end, text: shellQuote(wrapper) + OPTIONS } : { start: end, end, text: OPTIONS },
     );
     return { command: withEdits(command, edits), readReport: await expectJunitFiles(run, ['**/build/test-results/**/*.xml'], BUILD) };
   },

@@ -41,7 +41,7 @@ export const maven: TestRunner<'maven'> = {
     const programs = programUses(command, PROGRAMS).map(({ program }) => program);
     const tested = withEdits(command, programs.map(({ end }) => ({ start: end, end, text: OPTIONS })));
     return {
-      command: programs.some(({ text }) => text === './mvnw') ? MAVEN_OF_WRAPPER + tested : tested,
+      command: process.platform !== 'win32' && programs.some(({ text }) => text === './mvnw') ? MAVEN_OF_WRAPPER + tested : tested,
       readReport: await expectJunitFiles(run, ['**/target/surefire-reports/*.xml', '**/target/failsafe-reports/*.xml'], BUILD),
     };
   },

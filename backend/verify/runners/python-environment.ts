@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { PROGRAMS_OF_ENVIRONMENT } from './base-python.ts';
 import { findEnvironment, NO_ENVIRONMENT, type PythonEnvironment } from './find-environment.ts';
 import { isOwnFolder } from './project-folder.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
@@ -36,7 +37,7 @@ export async function pythonEnvironment(
       // Our options first, then the command's.
       const [name = ''] = text.split('=', 1);
       const at = start + name.length + 1;
-      if (name === 'PYTHONPATH') edits.push({ start: at, end: at, text: `${shellQuote(folder)}:` });
+      if (name === 'PYTHONPATH') edits.push({ start: at, end: at, text: `${shellQuote(folder)}${path.delimiter}` });
       if (name === 'PYTEST_ADDOPTS' && pytestOptions) edits.push({ start: at, end: at, text: shellQuote(`${pytestOptions} `) });
     }
     const [manager, verb, program] = words;
@@ -58,7 +59,7 @@ export async function pythonEnvironment(
       ...(pytestOptions !== undefined && { PYTEST_ADDOPTS: pytestOptions }),
       ...(environmentFolder !== undefined && { VIRTUAL_ENV: environmentFolder }),
     },
-    ...(environment && { programFolders: [path.join(environment.folder, 'bin')], readable: environment.readable }),
+    ...(environment && { programFolders: [path.join(environment.folder, PROGRAMS_OF_ENVIRONMENT)], readable: environment.readable }),
     withPython: async (reading) => {
       try {
         return await reading();

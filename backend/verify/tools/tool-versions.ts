@@ -3,6 +3,7 @@ import path from 'node:path';
 import semver from 'semver';
 import type { ToolVersion } from '../../protocol/tool-version.ts';
 import type { RunFolders } from '../files/run-folder.ts';
+import { PROGRAMS_OF_ENVIRONMENT } from '../runners/base-python.ts';
 import { findEnvironment, type PythonEnvironment } from '../runners/find-environment.ts';
 import { ProjectFolder } from '../runners/project-folder.ts';
 import { simpleCommands } from '../runners/shell-words.ts';
@@ -73,7 +74,7 @@ export class ToolVersions {
     if (environment === 'lost') return NO_TOOLS;
     if (environment) {
       const { folder, readable } = environment;
-      const version = await this.#versionOf(tool, { programFolders: [path.join(folder, 'bin')], readable, environment: {} }, wanted);
+      const version = await this.#versionOf(tool, { programFolders: [path.join(folder, PROGRAMS_OF_ENVIRONMENT)], readable, environment: {} }, wanted);
       const of = path.relative(wanted.installed, folder).startsWith('..') ? folder : path.relative(wanted.installed, folder);
       return { ...NO_TOOLS, versions: told(version, isMet(version, asked)).map((one) => ({ ...one, of })) };
     }

@@ -8,6 +8,8 @@ export class NotForWindowsError extends Error {
 export interface CmdLineOptions {
   /** What `$NAME` stands for. Names are compared without case, as Windows does. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What a program is called here. */
+  readonly named?: (program: string) => string;
   /** Whether a program is a batch file, which cmd.exe reads a second time. */
   readonly isBatch: (program: string) => boolean;
 }
@@ -23,12 +25,12 @@ const MAX_CHARACTERS = 8_191;
  * a Windows path. A variable that a line sets for one program stays set for the rest of the line.
  * @throws NotForWindowsError
  */
-export function cmdLine(line: string, { environment, isBatch }: CmdLineOptions): string {
-  const variables = new Map(Object.entries(environment).map(([name, value]) => [name.toUpperCase(), value]));
+export function cmdLine(line: string, options: CmdLineOptions): string {
+  const variables = new Map(Object.entries(options.environment).map(([name, value]) => [name.toUpperCase(), value]));
   const written: string[] = [];
   let command: LinePart[] = [];
   const endCommand = (): void => {
-    if (command.length > 0) written.push(simpleCommand(command, variables, isBatch));
+    if (command.length > 0) written.push(simpleCommand(command, variables, options));
     command = [];
   };
   for (const part of new LineScanner(line).parts()) {
@@ -66,7 +68,7 @@ const BUILTINS: Readonly<Record<string, (words: readonly string[]) => string | u
 /** Set variables for what follows, as `NAME=value` before a program does. */
 const SETTERS = new Set(['export', 'env']);
 
-function simpleCommand(parts: readonly LinePart[], variables: Map<string, string>, isBatch: CmdLineOptions['isBatch']): string {
+function simpleCommand(parts: readonly LinePart[], variables: Map<string, string>, options: CmdLineOptions): string {
   const words = parts.flatMap((part) => (part.kind === 'word' ? expanded(part.pieces, variables) : []));
   const redirections = parts.flatMap((part) => (part.kind === 'redirection' ? [redirection(part, variables)] : []));
   const sets: string[] = [];
@@ -94,14 +96,14 @@ function simpleCommand(parts: readonly LinePart[], variables: Map<string, string
   }
   const [program, ...given] = words.slice(at);
   const builtin = program === undefined ? undefined : Object.hasOwn(BUILTINS, program) ? BUILTINS[program]?.(given) : undefined;
-  const run = program === undefined ? [] : [builtin ?? programLine(program, given, isBatch)];
+  const run = program === undefined ? [] : [builtin ?? programLine(program, given, options)];
   const all = [...sets, ...run].join('&& ');
   const text = sets.length > 0 && run.length > 0 ? `(${all})` : all;
   return [text, ...redirections].filter((part) => part !== '').join(' ');
 }
 
-function programLine(program: string, given: readonly string[], isBatch: CmdLineOptions['isBatch']): string {
-  const name = program.includes('/') ? backslashes(program) : program;
+function programLine(program: string, given: readonly string[], { named = (name) => name, isBatch }: CmdLineOptions): string {
+  const name = named(program.includes('/') ? backslashes(program) : program);
   const readings = isBatch(name) ? 2 : 1;
   return [argument(name, 1), ...given.map((word) => argument(word, readings))].join(' ');
 }

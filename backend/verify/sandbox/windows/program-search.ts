@@ -27,6 +27,13 @@ export function findProgram(name: string, { folders, cwd, isFile = isFileOnDisk 
   return undefined;
 }
 
+/** Windows calls Python 3 `python`, also in virtual environments. `python3` is, where it is there, often a link to a shop. The first folder with either counts. */
+export function nameOnWindows(program: string, search: ProgramSearch): string {
+  if (program !== 'python3') return program;
+  const folder = search.folders.find((one) => ['python', 'python3'].some((name) => findProgram(name, { ...search, folders: [one] }) !== undefined));
+  return folder !== undefined && findProgram('python', { ...search, folders: [folder] }) !== undefined ? 'python' : program;
+}
+
 /** Whether cmd.exe would read the arguments of this program a second time. */
 export function isBatchFile(name: string, search: ProgramSearch): boolean {
   return /\.(?:bat|cmd)$/i.test(findProgram(name, search) ?? name);

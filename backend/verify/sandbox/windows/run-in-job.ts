@@ -5,7 +5,7 @@ import type { Limits } from '../limits/limits.ts';
 import { runProcessGroup, type ExceededLimit, type ProcessOptions, type ProcessOutcome } from '../process-group.ts';
 import { cmdLine } from './cmd-line.ts';
 import type { JobRequest } from './job-process.ts';
-import { isBatchFile } from './program-search.ts';
+import { isBatchFile, nameOnWindows } from './program-search.ts';
 import { valueOf, windowsEnvironment, type Variables } from './windows-environment.ts';
 
 export interface JobCommand extends Pick<ProcessOptions, 'cwd' | 'talk' | 'timeoutMs' | 'signal'> {
@@ -73,7 +73,7 @@ export function lineOf({ command, cwd, temporary, searchPath, variables, own }: 
   const environment = windowsEnvironment({ own, temporary, searchPath, variables });
   const search = { folders: searchPath, cwd };
   return {
-    line: cmdLine(command, { environment, isBatch: (program) => isBatchFile(program, search) }),
+    line: cmdLine(command, { environment, named: (program) => nameOnWindows(program, search), isBatch: (program) => isBatchFile(program, search) }),
     comSpec: valueOf(own, 'ComSpec') ?? path.win32.join(valueOf(own, 'SystemRoot') ?? 'C:\\Windows', 'System32', 'cmd.exe'),
     environment,
   };
