@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-interface LockedPackage {
+export interface LockedPackage {
   readonly version: string;
   /** Such as "sha512-…", in base64. */
   readonly integrity: string;
@@ -32,7 +32,11 @@ export class FetchPackageError extends Error {
  * @throws FetchPackageError
  */
 export async function fetchPackage(name: string, root: string): Promise<string> {
-  const { version, integrity } = await lockedPackage(name, root);
+  return await fetchVersion(name, await lockedPackage(name, root), root);
+}
+
+/** The same for a version that the lock file does not name. @throws FetchPackageError */
+export async function fetchVersion(name: string, { version, integrity }: LockedPackage, root: string): Promise<string> {
   const cache = path.join(root, 'node_modules', '.cache', 'conductor-platforms');
   const folder = path.join(cache, `${name.replaceAll('/', '+')}@${version}`);
   if (existsSync(folder)) return folder;
@@ -69,6 +73,6 @@ export function checkIntegrity(name: string, archive: Uint8Array, integrity: str
   const found = `${algorithm}-${createHash(algorithm).update(archive).digest('base64')}`;
   if (found === integrity) return;
   throw new FetchPackageError(
-    name, `What the registry has as ${name} is not what package-lock.json names (${integrity}): nothing of it was used.`,
+    name, `What the registry has as ${name} is not what is named here (${integrity}): nothing of it was used.`,
   );
 }

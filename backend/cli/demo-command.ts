@@ -1,10 +1,11 @@
-import { mkdtemp, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runRequestSchema } from '../protocol/run-request.ts';
 import { workersFileSchema } from '../protocol/worker-config.ts';
 import { writeSampleProject } from '../simulator/sample-project.ts';
 import { SimulatorServer } from '../simulator/server.ts';
+import { removeTree } from '../verify/files/remove-tree.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
@@ -61,6 +62,6 @@ export const demoCommand: Command = async (args, { terminal, connect, stopBacken
     await stopBackend(home).catch(() => false);
     await simulator.close();
     if (values.keep) terminal.say(`Kept      ${folder}`);
-    else await rm(folder, { recursive: true, force: true });
+    else await removeTree(folder);
   }
 };
