@@ -94,6 +94,7 @@ export class RunFolders {
     if (this.#isSpreadOut && made === undefined) return;
     this.#isSpreadOut = true;
     await spreadOut(this.root);
+    await openToLowIntegrity(this.root);
   }
 }
 
@@ -105,4 +106,12 @@ export class RunFolders {
 async function spreadOut(root: string): Promise<void> {
   if (process.platform !== 'linux') return;
   await promisify(execFile)('chattr', ['+T', '--', root]).catch(() => undefined);
+}
+
+/**
+ * On Windows, lets processes of low integrity write what is made in `root` from now on, as far as the user may. See `sandbox/windows/integrity.ts`, which tries out whether it has worked.
+ */
+async function openToLowIntegrity(root: string): Promise<void> {
+  if (process.platform !== 'win32') return;
+  await promisify(execFile)('icacls', [root, '/setintegritylevel', '(OI)(CI)L'], { windowsHide: true }).catch(() => undefined);
 }

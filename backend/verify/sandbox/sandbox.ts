@@ -23,8 +23,9 @@ import { withReason } from './walls/namespaces/step-list.ts';
 import { UNKNOWN_WALLS, wallsFrom, WALLS_KINDS, type WalledLine, type WallsAround, type WallsKind } from './walls/walled-line.ts';
 import { Walls } from './walls/walls.ts';
 import { NotForWindowsError } from './windows/cmd-line.ts';
-import { NO_IMAGES, windowsIsolation } from './windows/isolation.ts';
-import { JobNotStartedError, runInJob } from './windows/run-in-job.ts';
+import { NO_IMAGES } from './windows/isolation.ts';
+import { JobNotStartedError } from './windows/run-in-job.ts';
+import { WindowsCommands } from './windows/windows-commands.ts';
 
 export { shellQuote };
 
@@ -117,6 +118,7 @@ const TOOLCHAINS_KEPT_MS = 30_000;
 export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #walls: Walls;
+  readonly #windows: WindowsCommands;
   readonly #groups: ControlGroups | undefined;
   readonly #searchPath: string;
   readonly #inherited = inheritedDescriptors();
@@ -132,6 +134,7 @@ export class Sandbox {
     // A relative entry would refer to the copy, where a patch could have put a program.
     this.#searchPath = options.searchPath.split(path.delimiter).filter(path.isAbsolute).join(path.delimiter);
     this.#walls = new Walls(options.folders.root);
+    this.#windows = new WindowsCommands(options.folders, process.env);
     this.#groups = options.useControlGroups === false ? undefined : new ControlGroups();
   }
 
@@ -197,8 +200,8 @@ export class Sandbox {
     const { [GO_BUILD_CACHE]: _, ...toolchainVariables } = environment;
     const variables = { ...toolchainVariables, LANG: 'C.UTF-8', ...command.environment };
     try {
-      const outcome = await runInJob({
-        command: command.command, cwd, temporary, variables, timeoutMs, signal, talk, own: process.env,
+      const outcome = await this.#windows.run({
+        command: command.command, cwd, temporary, variables, timeoutMs, signal, talk,
         searchPath: [...programFolders, ...searchPath.split(path.delimiter)],
         limits: { ...defaultLimits(timeoutMs), ...command.limits },
       });
@@ -273,7 +276,7 @@ export class Sandbox {
   }
 
   async #findWalls(): Promise<SandboxAvailability> {
-    if (process.platform === 'win32') return await windowsIsolation(process.env);
+    if (process.platform === 'win32') return await this.#windows.availability();
     if (process.platform !== 'linux' && process.platform !== 'darwin')
       return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
     const machine = thisMachine(this.#searchPath);

@@ -10,5 +10,6 @@ it('finds the Linux systems of WSL 2, the default first', () => {
 });
 
 it('says what to do where there is none', async () => {
-  expect(await windowsIsolation({ SystemRoot: '/nowhere' })).toMatchObject({ available: false, reason: expect.stringContaining('WSL 2'), remedy: 'wsl --install' });
+  expect((await windowsIsolation({ SystemRoot: '/nowhere' }, { isLow: true })).reason).toContain('write only to their own folders');
+  expect(await windowsIsolation({ SystemRoot: '/nowhere' }, { isLow: false })).toMatchObject({ available: false, reason: expect.stringContaining('WSL 2'), remedy: 'wsl --install' });
 });

@@ -11,17 +11,19 @@ import { valueOf, type Variables } from './windows-environment.ts';
 
 const PATIENCE_MS = 10_000;
 
-const NO_SANDBOX = 'Windows has no sandbox that Conductor could use.';
+const NO_SANDBOX = 'Windows has no sandbox that Conductor could use';
+const WRITES_LITTLE = ': tests could read your files and use the network, but write only to their own folders';
 
-/** Why no test runs in a sandbox on Windows, and what to do. Starts nothing but `wsl.exe`. */
-export async function windowsIsolation(own: Variables): Promise<SandboxAvailability> {
+/** Why no test runs in a sandbox on Windows, and what to do. Starts nothing but `wsl.exe`. @param isLow whether commands write only to their folders */
+export async function windowsIsolation(own: Variables, { isLow }: { readonly isLow: boolean }): Promise<SandboxAvailability> {
   const listed = await promisify(execFile)(`${valueOf(own, 'SystemRoot') ?? 'C:\\Windows'}\\System32\\wsl.exe`, ['--list', '--verbose'], {
     env: { ...own, WSL_UTF8: '1' }, timeout: PATIENCE_MS, windowsHide: true, encoding: 'utf8',
   }).then(({ stdout }) => stdout, () => '');
   const [distribution] = distributionsIn(listed);
+  const none = `${NO_SANDBOX}${isLow ? WRITES_LITTLE : ''}.`;
   return distribution === undefined
-    ? { available: false, reason: `${NO_SANDBOX} Linux has one: install WSL 2 and open the folder there.`, remedy: 'wsl --install' }
-    : { available: false, reason: `${NO_SANDBOX} Linux has one: open the folder in WSL ("${distribution}" is installed), in VS Code by "WSL: Reopen Folder in WSL".` };
+    ? { available: false, reason: `${none} Linux has one: install WSL 2 and open the folder there.`, remedy: 'wsl --install' }
+    : { available: false, reason: `${none} Linux has one: open the folder in WSL ("${distribution}" is installed), in VS Code by "WSL: Reopen Folder in WSL".` };
 }
 
 /** Of an image, too: a container of Linux runs nothing that was installed for Windows. */

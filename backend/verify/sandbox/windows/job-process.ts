@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { lowerIntegrity } from './integrity.ts';
 import { Job, type JobLimits } from './job.ts';
 
 /*
@@ -16,6 +17,8 @@ export interface JobRequest {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: JobLimits;
+  /** Whether the command may write only where all processes may. */
+  readonly isLow: boolean;
 }
 
 /** The descriptors on which the request is read, and on which a limit is told that was exceeded, or why the command was not started. */
@@ -28,10 +31,11 @@ const answer = new Socket({ fd: ANSWER, readable: false, writable: true });
 // Nobody listens any more.
 answer.on('error', () => undefined);
 
-async function run({ line, comSpec, cwd, environment, limits }: JobRequest): Promise<number> {
+async function run({ line, comSpec, cwd, environment, limits, isLow }: JobRequest): Promise<number> {
   const job = new Job(limits);
   // What is used before the command runs is ours.
   const own = job.use();
+  if (isLow) lowerIntegrity();
   const child = spawn(comSpec, ['/d', '/s', '/c', `"${line}"`], {
     cwd, env: environment, stdio: 'inherit', windowsHide: true, windowsVerbatimArguments: true,
   });

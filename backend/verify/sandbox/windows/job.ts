@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { check, loadKoffi, WindowsError, type Native } from './koffi.ts';
 
 /*
  * A job object of Windows (https://learn.microsoft.com/windows/win32/procthread/job-objects): all processes that a process of it starts are in it, too,
@@ -21,11 +21,6 @@ export interface JobUse {
   readonly cpuTimeMs: number;
 }
 
-/** A function of Windows failed. The message says which. */
-export class JobError extends Error {
-  override readonly name = 'JobError';
-}
-
 /** Information classes and flags of `SetInformationJobObject`, from winnt.h. */
 const BASIC_ACCOUNTING = 1;
 const EXTENDED_LIMITS = 9;
@@ -42,20 +37,13 @@ const ACCOUNTING = { size: 48, userTime: 0, kernelTime: 8, active: 40 } as const
 /** Windows counts time in steps of 100 ns. */
 const TICKS_PER_MS = 10_000;
 
-type Native = (...values: readonly unknown[]) => unknown;
-
-/** What we use of koffi (https://koffi.dev). */
-interface Koffi {
-  load(library: string): { func(prototype: string): Native };
-}
-
 export class Job {
   readonly #handle: unknown;
   readonly #query: Native;
 
   /**
    * Puts this process into a new job. Its processes end as soon as this process has ended, for whatever reason: the handle is closed then, and
-   * there is no other. @throws JobError
+   * there is no other. @throws WindowsError
    */
   constructor({ processes, memoryBytes, cpuTimeMs }: JobLimits) {
     const kernel = loadKoffi().load('kernel32.dll');
@@ -63,38 +51,29 @@ export class Job {
     const set = kernel.func('int __stdcall SetInformationJobObject(void *job, int kind, void *information, uint32_t size)');
     const assign = kernel.func('int __stdcall AssignProcessToJobObject(void *job, void *process)');
     const current = kernel.func('void *__stdcall GetCurrentProcess()');
-    const lastError = kernel.func('uint32_t __stdcall GetLastError()');
     this.#query = kernel.func('int __stdcall QueryInformationJobObject(void *job, int kind, _Out_ uint8_t *information, uint32_t size, void *written)');
-    const check = (name: string, isDone: unknown): void => {
-      if (!isDone) throw new JobError(`${name} failed with error ${String(lastError())}.`);
-    };
     this.#handle = create(null, null);
-    check('CreateJobObject', this.#handle);
+    check('CreateJobObject', this.#handle, kernel);
     const limits = Buffer.alloc(LIMITS.size);
     limits.writeUInt32LE(KILL_ON_JOB_CLOSE | ACTIVE_PROCESS | JOB_MEMORY | JOB_TIME | DIE_ON_UNHANDLED_EXCEPTION, LIMITS.flags);
     // Twice as much, so that whoever watches sees that a limit is exceeded, and a burst between two looks stays bounded.
     limits.writeBigInt64LE(BigInt(Math.ceil(2 * cpuTimeMs)) * BigInt(TICKS_PER_MS), LIMITS.jobTime);
     limits.writeUInt32LE(Math.min(2 * processes, 0xffff_ffff), LIMITS.processes);
     limits.writeBigUInt64LE(BigInt(Math.ceil(2 * memoryBytes)), LIMITS.jobMemory);
-    check('SetInformationJobObject', set(this.#handle, EXTENDED_LIMITS, limits, LIMITS.size));
-    check('AssignProcessToJobObject', assign(this.#handle, current()));
+    check('SetInformationJobObject', set(this.#handle, EXTENDED_LIMITS, limits, LIMITS.size), kernel);
+    check('AssignProcessToJobObject', assign(this.#handle, current()), kernel);
   }
 
-  /** What the job has used until now, this process included. @throws JobError */
+  /** What the job has used until now, this process included. @throws WindowsError */
   use(): JobUse {
     const limits = Buffer.alloc(LIMITS.size);
     const accounting = Buffer.alloc(ACCOUNTING.size);
     const isKnown = this.#query(this.#handle, EXTENDED_LIMITS, limits, LIMITS.size, null) && this.#query(this.#handle, BASIC_ACCOUNTING, accounting, ACCOUNTING.size, null);
-    if (!isKnown) throw new JobError('QueryInformationJobObject failed.');
+    if (!isKnown) throw new WindowsError('QueryInformationJobObject failed.');
     return {
       processes: accounting.readUInt32LE(ACCOUNTING.active),
       peakMemoryBytes: Number(limits.readBigUInt64LE(LIMITS.peakJobMemory)),
       cpuTimeMs: Number(accounting.readBigInt64LE(ACCOUNTING.userTime) + accounting.readBigInt64LE(ACCOUNTING.kernelTime)) / TICKS_PER_MS,
     };
   }
-}
-
-/** The part of koffi that is compiled, for this machine. Loaded here alone, because no other system needs it. */
-function loadKoffi(): Koffi {
-  return createRequire(import.meta.url)(`@koromix/koffi-win32-${process.arch}`) as Koffi;
 }

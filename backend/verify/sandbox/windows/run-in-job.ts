@@ -19,6 +19,8 @@ export interface JobCommand extends Pick<ProcessOptions, 'cwd' | 'talk' | 'timeo
   readonly limits: Limits;
   /** Our own environment. */
   readonly own: Variables;
+  /** Whether it may write only where all processes may, see `lowerIntegrity`. */
+  readonly isLow: boolean;
 }
 
 /** The command was not started. The message says why. */
@@ -36,7 +38,7 @@ const LIMITS: Readonly<Record<string, ExceededLimit>> = { memory: 'memory', proc
  * `JobNotStartedError`.
  */
 export async function runInJob(command: JobCommand): Promise<ProcessOutcome> {
-  const { cwd, temporary, limits, own } = command;
+  const { cwd, temporary, limits, own, isLow } = command;
   const { processes, memoryBytes, cpuTimeMs, outputBytes } = limits;
   const request = lineOf(command);
   for (const folder of [request.environment['APPDATA'], request.environment['LOCALAPPDATA']]) await mkdir(folder ?? temporary, { recursive: true });
@@ -47,7 +49,7 @@ export async function runInJob(command: JobCommand): Promise<ProcessOutcome> {
     // The command's own folder is not to be searched for what this process loads.
     cwd: path.dirname(SCRIPT),
     environment: windowsEnvironment({ own, temporary, searchPath: [], variables: { ELECTRON_RUN_AS_NODE: '1' } }),
-    input: Buffer.from(JSON.stringify({ ...request, cwd, limits: { processes, memoryBytes, cpuTimeMs } } satisfies JobRequest)),
+    input: Buffer.from(JSON.stringify({ ...request, cwd, limits: { processes, memoryBytes, cpuTimeMs }, isLow } satisfies JobRequest)),
     onWord: (word) => {
       const limit = LIMITS[word];
       if (limit === undefined) problem = word;
