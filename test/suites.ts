@@ -45,6 +45,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/eval/evaluations/backend-killed.test.ts',
       'test/server/backend-process.test.ts',
       'test/train/team/team.test.ts',
+      'test/windows/windows.test.ts',
       'test/solve/{agent-run,crash-matrix,hands-run,local-run,steered-steps}.test.ts',
     ],
   },

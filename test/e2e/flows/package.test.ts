@@ -35,7 +35,7 @@ describe('the VSIX, once installed', () => {
       /^media\/([\w-]+\.svg|icon\.png)$/, /^media\/walkthrough\/[\w-]+\.(svg|png|md)$/,
       /^extension\/chat\/(skills\/conductor\/SKILL|agents\/conductor\.agent)\.md$/,
       /^media\/conductor-mini\/(LICENSE|[\w.]+\.(json|safetensors|md))$/,
-      /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|chunk-[A-Z0-9]+\.mjs|model-process\.mjs|math-process\.mjs|webview\.js|webview\.css|evaluation\.js|evaluation\.css|codicon\.ttf)$/,
+      /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|chunk-[A-Z0-9]+\.mjs|model-process\.mjs|math-process\.mjs|job-process\.mjs|webview\.js|webview\.css|evaluation\.js|evaluation\.css|codicon\.ttf)$/,
       /^dist\/schemas\/(conductor\.train|workers)\.schema\.json$/,
       /^dist\/bin\/rg$/, /^dist\/vendor\/seccomp\/x64\/apply-seccomp$/, /^dist\/vendor\/java-proxy-agent\/srt-proxy-agent\.jar$/,
       /^dist\/node_modules\/@vscode\/tree-sitter-wasm\/(LICENSE|package\.json|wasm\/tree-sitter(\.js|\.wasm|-\w+\.wasm))$/,
