@@ -81,6 +81,7 @@ export const LONGEST_TEST_FILES = [
   'test/verify/honest/{go,python-plugins,toolchains,built}.test.ts',
   'test/verify/runners/python.test.ts',
   'test/verify/reward-hacks/php/phpunit.test.ts',
+  'test/windows/windows.test.ts',
   'test/verify/{verify,coverage,reached-first}.test.ts',
   'test/lab/gym/learns.test.ts',
   'test/verify/published/packages.test.ts',

@@ -19,7 +19,10 @@ export async function editText(text: string, { editor, name, signal }: { readonl
   try {
     const file = path.join(folder, name);
     await writeFile(file, text, { mode: 0o600 });
-    const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, file], { stdio: 'inherit', signal });
+    const child = process.platform === 'win32'
+      // cmd.exe, which also finds editors that are batch files, as VS Code's `code` is.
+      ? spawn(`${editor} "${file}"`, { shell: true, stdio: 'inherit', signal })
+      : spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, file], { stdio: 'inherit', signal });
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`The editor "${editor}" ended with ${code === null ? 'a signal' : `code ${code}`}: the plan is as it was.`);
     return await readFile(file, 'utf8');

@@ -18,6 +18,13 @@ it('adds the folders of version managers that exist, after PATH', async () => {
   expect(added(scratch.home).toSorted()).toEqual(folders.toSorted());
 });
 
+it('adds only folders of the user on Windows, where other users could make the others', async () => {
+  await using scratch = await makeScratch();
+  for (const folder of ['scoop/shims', '.cargo/bin', '.pyenv/shims']) mkdirSync(path.join(scratch.home, folder), { recursive: true });
+  const folders = withInstalledPrograms('/bin', scratch.home, 'win32').split(':').slice(1);
+  expect(folders.map((folder) => path.relative(scratch.home, folder))).toEqual(['scoop/shims', '.cargo/bin']);
+});
+
 it('adds nothing twice', async () => {
   await using scratch = await makeScratch();
   mkdirSync(path.join(scratch.home, '.cargo/bin'), { recursive: true });

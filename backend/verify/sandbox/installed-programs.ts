@@ -8,6 +8,11 @@ import path from 'node:path';
 
 const SYSTEM_FOLDERS = ['/usr/local/bin', '/usr/local/go/bin', '/opt/homebrew/bin', '/home/linuxbrew/.linuxbrew/bin', '/snap/bin'];
 
+/** Relative to home. Windows has no folders of the system like those above: every user may make `C:\usr\local\bin`. */
+const HOME_FOLDERS_ON_WINDOWS = [
+  'AppData/Roaming/npm', 'AppData/Local/Volta/bin', 'AppData/Local/pnpm', 'scoop/shims', '.bun/bin', '.deno/bin', '.pyenv/pyenv-win/shims', '.cargo/bin', 'go/bin',
+];
+
 /** Relative to home. */
 const HOME_FOLDERS = [
   '.volta/bin', '.local/share/fnm/aliases/default/bin', '.fnm/aliases/default/bin', '.nodenv/shims', '.bun/bin', '.deno/bin', '.local/share/pnpm', '.yarn/bin',
@@ -18,9 +23,9 @@ const HOME_FOLDERS = [
 /**
  * PATH with the folders of installed programs after it, where they exist: they are searched for what is not on PATH. @param home absolute
  */
-export function withInstalledPrograms(searchPath: string, home: string): string {
+export function withInstalledPrograms(searchPath: string, home: string, platform: NodeJS.Platform = process.platform): string {
   const known = searchPath.split(path.delimiter).filter((folder) => folder !== '');
-  const folders = [
+  const folders = platform === 'win32' ? HOME_FOLDERS_ON_WINDOWS.map((folder) => path.join(home, folder)) : [
     ...nvmFolders(path.join(home, '.nvm')), ...HOME_FOLDERS.map((folder) => path.join(home, folder)), ...sdkmanFolders(path.join(home, '.sdkman')), ...SYSTEM_FOLDERS,
   ];
   return [...known, ...folders.filter((folder) => !known.includes(folder) && existsSync(folder))].join(path.delimiter);
