@@ -107,7 +107,9 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
   const ended = Promise.withResolvers<number | null>();
   let afterKill: NodeJS.Timeout | undefined;
   const kill = (): void => {
-    killGroup(child.pid);
+    // By its handle: on Windows, the number of a process that has ended may be another one's.
+    if (HAS_GROUPS) killGroup(child.pid);
+    else child.kill('SIGKILL');
     // Without a sandbox, a process can leave the group and keep the output open. We do not wait for it.
     afterKill ??= setTimeout(() => ended.resolve(child.exitCode), AFTER_KILL_MS);
   };
@@ -159,7 +161,7 @@ function hearWords(pipe: Duplex | undefined, onWord: (word: string) => void): vo
 function killGroup(groupId: number | undefined): void {
   if (groupId === undefined) return;
   try {
-    process.kill(HAS_GROUPS ? -groupId : groupId, 'SIGKILL');
+    process.kill(-groupId, 'SIGKILL');
   } catch {
     // The group has ended, or we may not kill it. Nothing more can be done.
   }
