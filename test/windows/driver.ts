@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { openVerificationParts } from '../../backend/wiring/verification.ts';
 import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import type { Patch } from '../../backend/verify/patch/patch.ts';
-import type { Limits } from '../../backend/verify/sandbox/limits/limits.ts';
+import { Job } from '../../backend/verify/sandbox/windows/job.ts';
+import { defaultLimits, type Limits } from '../../backend/verify/sandbox/limits/limits.ts';
 import type { SandboxOutcome } from '../../backend/verify/sandbox/sandbox.ts';
 import type { SandboxAvailability } from '../../backend/verify/sandbox/sandbox-availability.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
@@ -19,6 +22,8 @@ export interface Tasks {
   readonly command: string;
   readonly timeoutMs: number;
   readonly answers: readonly string[];
+  /** A script that the driver starts in a job of its own, detached, and leaves when it ends. The script says when it runs. */
+  readonly leaves?: string;
   readonly commands: readonly { readonly command: string; readonly timeoutMs: number; readonly limits?: Partial<Limits> }[];
 }
 
@@ -30,7 +35,7 @@ export interface Done {
 }
 
 const [, , tasksFile = '', doneFile = ''] = process.argv;
-const { home, workspace, command, timeoutMs, answers, commands } = JSON.parse(readFileSync(tasksFile, 'utf8')) as Tasks;
+const { home, workspace, command, timeoutMs, answers, commands, leaves } = JSON.parse(readFileSync(tasksFile, 'utf8')) as Tasks;
 const { verifier, sandbox, folders, close } = await openVerificationParts(home);
 const signal = new AbortController().signal;
 const patches: Patch[] = [];
@@ -46,6 +51,12 @@ for (const one of commands) {
   const outcome = await sandbox.run({ ...one, cwd: workspace, temporary: folder.temporary, signal, sandboxed: false }).catch((error: unknown) => ({ error: String(error) }));
   outcomes.push(outcome);
   await folder.remove();
+}
+if (leaves !== undefined) {
+  new Job(defaultLimits(timeoutMs));
+  // libuv puts no detached process into its own job.
+  const { stdout } = spawn(process.execPath, [leaves], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(stdout, 'data');
 }
 writeFileSync(doneFile, JSON.stringify({ availability: await sandbox.availability(), patches, verdicts, outcomes } satisfies Done));
 await close();

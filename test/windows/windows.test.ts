@@ -20,8 +20,8 @@ test('is zero for nothing', () => assert.equal(sum([]), 0));
   'tell.cjs': 'console.log(JSON.stringify(process.argv.slice(2)));\n',
   'tell-by-batch.cmd': '@echo off\r\nnode "%~dp0tell.cjs" %*\r\n',
   // Starts what stays: a child that has left the group and the console.
-  'leave.cjs': "require('child_process').spawn(process.execPath, [__dirname + '/stay.cjs'], { detached: true, stdio: 'ignore' }).unref();\n",
-  'stay.cjs': 'setInterval(() => {}, 1_000);\n',
+  'leave.cjs': "require('child_process').spawn(process.execPath, [__dirname + '/stay.cjs'], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] }).stdout.once('data', () => process.exit());\n",
+  'stay.cjs': "console.log('runs');\nsetInterval(() => {}, 1_000);\n",
   'many.cjs': "for (let count = 0; count < 30; count += 1) require('child_process').spawn(process.execPath, [__dirname + '/stay.cjs']);\n",
   'tell-environment.cjs': 'console.log(JSON.stringify(process.env));\n',
 };
@@ -106,6 +106,11 @@ describe.skipIf(node === undefined)(`Windows' Node (${note})`, { timeout: 300_00
     }, 'processes');
     expect(left).toMatchObject({ exitCode: 0 });
     expect(many).toMatchObject({ exitCode: null, exceeded: 'processes' });
+    await vi.waitFor(async () => expect(await running()).toEqual([]), PATIENTLY);
+  });
+
+  it('ends all that is in a job with the process that has made it', async () => {
+    await run({ leaves: wine.named(path.join(workspace, 'stay.cjs')) }, 'job');
     await vi.waitFor(async () => expect(await running()).toEqual([]), PATIENTLY);
   });
 
