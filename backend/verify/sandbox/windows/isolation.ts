@@ -6,7 +6,7 @@ import { valueOf, type Variables } from './windows-environment.ts';
 /*
  * Windows isolates a process from the files and the network of its own user only after an administrator has set up another account, and a container or
  * WSL does not run the programs that a project has installed for Windows. In WSL 2, all of Conductor runs in Linux, with the sandbox of Linux
- * (docs/decisions/0033-tests-on-windows.md). So this file says what there is and what to do.
+ * (docs/decisions/0034-tests-on-windows.md). So this file says what there is and what to do.
  */
 
 const PATIENCE_MS = 10_000;
