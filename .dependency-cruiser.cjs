@@ -66,9 +66,10 @@ const PARTS = {
     quantize: ['checkpoint', 'device'],
     download: [],
     hub: ['checkpoint', 'quantize', 'download', 'device'],
-    device: ['download'],
+    device: ['download', 'machine-memory.ts'],
     decoder: ['graph', 'checkpoint', 'adapter', 'quantize', 'automaton', 'device'],
     trainer: ['checkpoint', 'adapter', 'decoder'],
+    trial: ['checkpoint', 'adapter', 'quantize', 'decoder', 'trainer', 'device'],
   },
   'backend/train': {
     statistics: [],

@@ -183,6 +183,7 @@ const context: CommandContext = {
     const { ModelClient } = await import('./lm/process/model-client.ts');
     return new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS });
   },
+  findTrial: async (request) => (await import('./lm/process/device-trials.ts')).findTrial({ ...request, script: modelScript }),
   stopBackend: async (home) => (await startBackend()).stopBackend(home ?? conductorHome()),
   connect: async (choices) => (await startBackend()).connectBackend(asClient(choices)),
   runningSimulation: async () => {

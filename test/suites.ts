@@ -38,7 +38,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     reason: 'They start the command line, the backend or the process of the local model, again and again.',
     files: [
       'test/cli/{acp-command,command-line,generate-command,grad-command,hook-command,logprobs-command,mcp-command,mcp-keys,model-command,plan-review,run-again,run-model,serve-command,simulate-command}.test.ts',
-      'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
+      'test/lm/process/{device-trials,local-models,model-client,model-death,training}.test.ts',
       'test/lm/real-model/{sentencepiece,smollm2}.test.ts',
       'test/train/remote/skyrl/skyrl-training.test.ts',
       'test/eval/evaluation/killed.test.ts',
@@ -51,7 +51,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   },
   {
     reason: 'They compute for long: with many random batches, with each weight, a thousand times, for fifty clients at once, or with the model that is bundled.',
-    files: ['test/lm/decoder/{batch-invariance,memory,quantized,train-step,trainable}.test.ts', 'test/lm/trainer/trl.test.ts', 'test/conductor/plan-grammar-random.test.ts', 'test/webview/accessible-scenes.test.tsx', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/{learn-from-outcomes,training-manager}.test.ts', 'test/cli/serve/many-sessions.test.ts'],
+    files: ['test/lm/decoder/{batch-invariance,memory,quantized,train-step,trainable,webgpu,webgpu-placement}.test.ts', 'test/lm/trainer/trl.test.ts', 'test/conductor/plan-grammar-random.test.ts', 'test/webview/accessible-scenes.test.tsx', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/{learn-from-outcomes,training-manager}.test.ts', 'test/cli/serve/many-sessions.test.ts'],
   },
   {
     reason: 'They measure simulated workers over thousands of answers.',

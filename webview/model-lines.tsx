@@ -89,6 +89,7 @@ function phaseText(phase: NonNullable<LocalModelStatus['phase']>): string {
   switch (phase) {
     case 'choosing-device': return l10n.t('Looking for a GPU');
     case 'fetching-libraries': return l10n.t('Downloading the CUDA libraries');
+    case 'trying': return l10n.t('Trying the GPU, once');
     case 'reading': return l10n.t('Checking its weights');
     case 'quantizing': return l10n.t('Making its weights smaller, once');
     case 'loading': return l10n.t('Reading its weights into memory');

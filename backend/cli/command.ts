@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { EvaluationRequest, OpenedEvaluation, WhilePreparing } from '../eval/evaluation/request.ts';
 import type { DeviceProbe } from '../lm/device/device-probe.ts';
+import type { DeviceTrial } from '../lm/device/device-trial.ts';
+import type { TrialRequest } from '../lm/process/device-trials.ts';
 import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { Simulation } from '../protocol/simulation.ts';
@@ -47,6 +49,8 @@ export interface CommandContext {
   readonly writeWhole: (file: string, text: string) => Promise<void>;
   /** Does not start the model yet. The caller closes it. */
   readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => Promise<ModelClient>;
+  /** Tries a device, unless it was tried before. @throws DeviceError; the signal's reason */
+  readonly findTrial: (request: Omit<TrialRequest, 'script'>) => Promise<DeviceTrial>;
   /** The caller closes it. */
   readonly openVerification: () => Promise<Verification>;
   /** The caller closes it. */

@@ -68,7 +68,7 @@ export async function runModel<T>(choice: ModelChoice, context: CommandContext, 
 function chooseDevice(
   settings: ModelSettings,
   cuda: CudaChoice,
-  { terminal, interrupted, deviceProbe, localSettings }: CommandContext,
+  { terminal, interrupted, deviceProbe, localSettings, findTrial }: CommandContext,
   progress: ProgressPrinter,
 ): Promise<DeviceChoice> {
   return planDevice(settings, {
@@ -82,6 +82,10 @@ function chooseDevice(
       onWait: () => terminal.say('Another process fetches the CUDA libraries; waiting for it.'),
       onNotice: (sentence) => terminal.say(sentence),
     }).catch((error: unknown) => { throw withOption(error); }).finally(() => progress.end()),
+    trial: (device, drivers) => findTrial({
+      storage: settings.storage, device, drivers, signal: interrupted,
+      onProgress: (fraction) => progress.tell({ label: PHASES.trying(settings), fraction }),
+    }).finally(() => progress.end()),
   });
 }
 
@@ -96,6 +100,7 @@ async function memoryLines(settings: ModelSettings, device: Device): Promise<rea
 }
 
 const PHASES: Readonly<Record<LoadPhase, (settings: ModelSettings) => string>> = {
+  trying: () => 'Trying the GPU, once',
   reading: () => 'Looking at the weights',
   quantizing: ({ precision }) => `Working out the weights in ${precision}`,
   loading: () => 'Loading the model',

@@ -2,7 +2,7 @@
 const MODEL_OPTIONS = `  -m, --model DIR|OWNER/NAME
                          a folder in Hugging Face format, or a downloaded model
       --adapter DIR      a LoRA adapter in PEFT format
-      --device DEVICE    auto, cuda or cpu; default auto, the best available device
+      --device DEVICE    auto, cuda, webgpu or cpu; default auto, the best available device
       --precision PRECISION
                          full, 8-bit or 4-bit; default full, the precision of the files
       --storage DIR      the folder for models and quantised weights; default: Conductor's own

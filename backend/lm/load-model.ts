@@ -6,6 +6,7 @@ import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts
 import { notFiniteError, readTensor } from './checkpoint/read-tensor.ts';
 import { DecoderSession } from './decoder/decoder-session.ts';
 import { DeviceError } from './device/device-error.ts';
+import type { DeviceTraits } from './device/device-trial.ts';
 import { type Device, DEVICES } from './device/devices.ts';
 import { readPulledModel } from './hub/pulled-models.ts';
 import type { ModelDescription, ModelSettings } from './language-model.ts';
@@ -18,6 +19,8 @@ import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
 import { spendMemory } from './spare-memory.ts';
 
 export type LoadPhase =
+  /** Tries the device, once for each version of its driver. */
+  | 'trying'
   /** Checks every weight, once for each version of the files. */
   | 'reading'
   /** Quantises the weights to 8 or 4 bits, once. */
@@ -35,6 +38,7 @@ export interface LoadOptions {
   readonly settings: ModelSettings;
   /** The chosen device; `deviceReasons` says why not a better one. CUDA needs an environment that is set before the process starts. */
   readonly device: Device;
+  readonly traits?: DeviceTraits | undefined;
   readonly deviceReasons: readonly string[];
   /** The number of threads for one operation; onnxruntime chooses by default. */
   readonly threads?: number | undefined;
@@ -62,7 +66,7 @@ const BLOCK_BITS = { '8-bit': 8, '4-bit': 4 } as const;
  * the signal's reason, and errors of onnxruntime
  */
 export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
-  const { settings, device, deviceReasons, threads, onProgress, signal } = options;
+  const { settings, device, traits, deviceReasons, threads, onProgress, signal } = options;
   await requireRuntime();
   onProgress?.({ phase: 'reading' });
   const checkpoint = await openCheckpoint(settings.folder);
@@ -82,7 +86,8 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
   const takesAdapters = settings.adapters || settings.trainable === 'adapter';
   const session = await DecoderSession.open(checkpoint, {
     device,
-    compute: DEVICES[device].compute(settings.precision === 'full' ? storedType : settings.precision),
+    compute: DEVICES[device].compute(settings.precision === 'full' ? storedType : settings.precision, traits),
+    attention: traits?.attention,
     quantized,
     adapters: takesAdapters,
     trainable: settings.trainable === 'weights' ? [...checkpoint.tensors.keys()] : settings.trainable,

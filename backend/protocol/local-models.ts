@@ -63,7 +63,7 @@ export const loadedModelSchema = z.object({
 });
 export type LoadedModelView = z.infer<typeof loadedModelSchema>;
 
-export const loadPhaseSchema = z.enum(['choosing-device', 'fetching-libraries', 'reading', 'quantizing', 'loading']);
+export const loadPhaseSchema = z.enum(['choosing-device', 'fetching-libraries', 'trying', 'reading', 'quantizing', 'loading']);
 
 export const localModelStatusSchema = z.object({
   /** As workers.json names it. */

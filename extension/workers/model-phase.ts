@@ -10,6 +10,7 @@ export function phaseText({ phase, fraction }: Pick<LocalModelStatus, 'phase' | 
 function phaseWords(phase: LocalModelStatus['phase']): string {
   switch (phase) {
     case 'fetching-libraries': return vscode.l10n.t('downloading the CUDA libraries');
+    case 'trying': return vscode.l10n.t('trying the GPU, once');
     case 'reading': return vscode.l10n.t('checking its weights');
     case 'quantizing': return vscode.l10n.t('making its weights smaller');
     case 'loading': return vscode.l10n.t('reading its weights into memory');

@@ -99,7 +99,7 @@ describe('what is wrong is said in one sentence', () => {
     ['no input', model, 2, /--input FILE\.json/],
     ['a word too many', [...model, ...input, 'why'], 2, /left over: why/],
     ['an unknown option', [...model, ...input, '--wat'], 2, /wat/],
-    ['an unknown device', [...model, ...input, '--device', 'tpu'], 2, /--device takes auto, cuda, cpu, not "tpu"/],
+    ['an unknown device', [...model, ...input, '--device', 'tpu'], 2, /--device takes auto, cuda, webgpu, cpu, not "tpu"/],
     ['an unknown precision', [...model, ...input, '--precision', '2-bit'], 2, /--precision takes full, 8-bit, 4-bit, not "2-bit"/],
     ['a file that is not there', [...model, '--input', 'nowhere.json'], 1, /nowhere\.json could not be read \(ENOENT\)/],
     ['a folder for a file', [...model, '--input', '.'], 1, /could not be read \(EISDIR\)/],

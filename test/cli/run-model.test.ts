@@ -17,7 +17,10 @@ import { MODEL_PROCESS } from '../lm/process/model-process-script.ts';
 const GPU = {
   name: 'NVIDIA Test', uuid: 'GPU-00000000-0000', capability: { major: 8, minor: 9 }, driver: '580.65.06', memoryBytes: 24e9, freeBytes: 24e9,
 };
-const withGpu: DeviceProbe = { platform: 'linux', arch: 'x64', findDriver: async () => true, hasCard: async () => true, listGpus: async () => [GPU] };
+const withGpu: DeviceProbe = {
+  platform: 'linux', arch: 'x64', findDriver: async () => true, hasCard: async () => true, listGpus: async () => [GPU],
+  hasDisplay: async () => false, gpuDrivers: async () => undefined,
+};
 
 async function score(options: readonly string[], ask?: (question: string) => boolean, local: Partial<LocalSettings> = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-run-model-'));
@@ -40,6 +43,7 @@ async function score(options: readonly string[], ask?: (question: string) => boo
     openEvaluation: () => Promise.reject(new Error('No evaluation is needed for this.')),
     conductorFolder: path.join(folder, 'home'),
     openModel: async (chosen) => new ModelClient({ ...chosen, script: MODEL_PROCESS, idleMs: 60_000 }),
+    findTrial: () => Promise.reject(new Error('Nothing is tried for this.')),
     deviceProbe: withGpu,
     localSettings: async () => localSettingsSchema.parse(local),
     interrupted: new AbortController().signal,

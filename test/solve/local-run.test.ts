@@ -53,7 +53,10 @@ beforeEach(async () => {
   models = new LocalModels({
     storage: home,
     script: MODEL_PROCESS,
-    probe: { platform: 'linux', arch: 'x64', findDriver: async () => false, hasCard: async () => true, listGpus: async () => [] },
+    probe: {
+      platform: 'linux', arch: 'x64', findDriver: async () => false, hasCard: async () => true, listGpus: async () => [],
+      hasDisplay: async () => false, gpuDrivers: async () => undefined,
+    },
     settings: async () => ({ device: 'auto', precision: 'auto', adapters: false }),
     confirmCuda: async () => undefined,
     onState: (state) => {

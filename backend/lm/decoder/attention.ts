@@ -198,9 +198,10 @@ export function sharedPrefixAttention(g: Graph, { config }: Decoder, projected: 
   const byRow = reshape(g, swapSamples(g, prefixScores, [prompts, keyValueHeads, samples, group, length]), [rows, keyValueHeads, group, length]);
   const tailScores = matmul(g, own, swapLast(g, cache.key));
   const prompt = add(g, byRow, prefixMask);
+  const far = (from: number): Tensor => g.onHost(() => farMask(g, positions, [rows, 1, 1, 1, length], prompt, from));
   const scores = window === undefined
     ? [prompt, tailScores]
-    : [add(g, prompt, reshape(g, farMask(g, positions, [rows, 1, 1, 1, length], prompt, window), [rows, 1, 1, length])), add(g, tailScores, oldMask(g, seen, tailScores, window))];
+    : [add(g, prompt, reshape(g, far(window), [rows, 1, 1, length])), add(g, tailScores, g.onHost(() => oldMask(g, seen, tailScores, window)))];
   const weights = softmax(g, concat(g, scores, -1, `${length}+${seen}`));
 
   const prefixWeights = swapSamples(g, slice(g, weights, -1, 0, length), [prompts, samples, keyValueHeads, group, length]);

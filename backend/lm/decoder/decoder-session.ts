@@ -28,6 +28,8 @@ export interface DecoderOptions {
   readonly compute: ComputeType;
   /** Weights that replace those of the checkpoint. */
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
+  /** See `WeightOptions.attention`. */
+  readonly attention?: 'fused' | 'plain' | undefined;
   /** Whether requests may name an adapter. If not, the graph has no adapter inputs. */
   readonly adapters: boolean;
   /** The maximum number of tokens of prompt and answer; LONGEST_CONTEXT by default. The model's own limit always applies. */

@@ -111,8 +111,8 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
     (b) => flat(inputs.prefix).map((tensor) => reshape(b, cast(b, tensor, compute), [prompts, keyValueHeads, length, headSize])),
   ));
   const tail = flat(inputs.tail).map((tensor) => cast(g, tensor, compute));
-  const rowLengths = reshape(g, expand(g, reshape(g, inputs.lengths, [prompts, 1]), [prompts, samples]), [rows]);
-  const prefixMask = lengthMask(g, rowLengths, { batch: rows, length }, compute);
+  const rowLengths = g.onHost(() => reshape(g, expand(g, reshape(g, inputs.lengths, [prompts, 1]), [prompts, samples]), [rows]));
+  const prefixMask = g.onHost(() => lengthMask(g, rowLengths, { batch: rows, length }, compute));
   const start = reshape(g, g.size(before), []);
 
   const tailShapes = Object.fromEntries(tail.map((_, index) => [index + OWN_STATES, [rows, keyValueHeads, fed, headSize]]));
@@ -120,9 +120,9 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
     g,
     { limit: inputs.steps, state: [inputs.pending, inputs.done, inputs.state, ...tail], steps: 'taken', shapes: tailShapes },
     (body, iteration, [pending, done, automaton, ...tails]) => {
-      const place = add(body, start, iteration);
+      const place = body.onHost(() => add(body, start, iteration));
       const newTail: KeyValue[] = [];
-      const positions = reshape(body, add(body, rowLengths, place), [rows, 1]);
+      const positions = body.onHost(() => reshape(body, add(body, rowLengths, place), [rows, 1]));
       const hidden = decoder.layers(body, pending!, {
         tokens: rows,
         form: 'repacked',
@@ -135,21 +135,24 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
         },
       });
       const logits = decoder.logits(body, hidden, 'repacked');
-      const count = add(body, place, body.scalar('int64', 1));
-      const moves = movesFrom(body, inputs, automaton!, count);
-      const draw = reshape(body, gather(body, inputs.draws, iteration), [rows, 1]);
-      const drawn = sampleToken(body, logits, rows, config.vocabularySize, { ...inputs, draw, allowed: moves.allowed });
+      // One copy of the logits, instead of a wait for each of the small tensors of the draw.
+      return body.onHost(() => {
+        const count = add(body, place, body.scalar('int64', 1));
+        const moves = movesFrom(body, inputs, automaton!, count);
+        const draw = reshape(body, gather(body, inputs.draws, iteration), [rows, 1]);
+        const drawn = sampleToken(body, logits, rows, config.vocabularySize, { ...inputs, draw, allowed: moves.allowed });
 
-      const token = where(body, done!, body.scalar('int64', 0), reshape(body, drawn.token, [rows]));
-      const logprob = where(body, done!, body.scalar('float32', 0), reshape(body, drawn.logprob, [rows]));
-      const ended = or(body, gather(body, inputs.stops, token), lessOrEqual(body, inputs.limits, count));
-      const doneNow = or(body, done!, ended);
-      const open = sum(body, cast(body, not(body, doneNow), 'int64'), [0]);
-      return {
-        goOn: less(body, body.scalar('int64', 0), open),
-        state: [token, doneNow, moves.after(token), ...flat(newTail)],
-        kept: [token, logprob],
-      };
+        const token = where(body, done!, body.scalar('int64', 0), reshape(body, drawn.token, [rows]));
+        const logprob = where(body, done!, body.scalar('float32', 0), reshape(body, drawn.logprob, [rows]));
+        const ended = or(body, gather(body, inputs.stops, token), lessOrEqual(body, inputs.limits, count));
+        const doneNow = or(body, done!, ended);
+        const open = sum(body, cast(body, not(body, doneNow), 'int64'), [0]);
+        return {
+          goOn: less(body, body.scalar('int64', 0), open),
+          state: [token, doneNow, moves.after(token), ...flat(newTail)],
+          kept: [token, logprob],
+        };
+      });
     },
   );
   const [tokens, logprobs] = kept;

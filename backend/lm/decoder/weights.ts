@@ -25,6 +25,8 @@ export interface WeightOptions {
   /** Whether the seven projections add the adapter that is fed at each run. */
   readonly adapters: boolean;
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
+  /** `plain`: without onnxruntime's fused attention. `fused`, the default: with it where the device has it. */
+  readonly attention?: 'fused' | 'plain' | undefined;
   /** False by default. */
   readonly repackWeights?: boolean | undefined;
   /** Names of tensors that are fed as float32 at each run instead of being read from the checkpoint. */
@@ -63,7 +65,7 @@ export class DecoderWeights {
 
   /** @param window how many tokens a token sees, itself included; undefined: all */
   hasFusedAttention(window: number | undefined): boolean {
-    return this.#device.hasFusedAttention(this.compute) && (window === undefined || this.#device.fusesWindows);
+    return this.#options.attention !== 'plain' && this.#device.hasFusedAttention(this.compute) && (window === undefined || this.#device.fusesWindows);
   }
 
   /** A tensor of the checkpoint in the compute type. */
@@ -82,7 +84,10 @@ export class DecoderWeights {
   /** The embeddings of ids[tokens]: [tokens, hiddenSize]. Only these rows are converted to the compute type. */
   embed(g: Graph, ids: Tensor): Tensor {
     const name = 'model.embed_tokens.weight';
-    const rows = cast(g, gather(g, this.#trained(name) ?? this.#stored(this.#root, name), ids), this.compute);
+    const table = this.#trained(name) ?? this.#stored(this.#root, name);
+    const look = (): Tensor => cast(g, gather(g, table, ids), this.compute);
+    // The device may not have the type of the file.
+    const rows = table.element === this.compute ? look() : g.onHost(look);
     if (!this.#architecture.scalesEmbeddings) return rows;
     return multiply(g, rows, g.scalar(this.compute, Math.sqrt(this.#checkpoint.config.hiddenSize)));
   }

@@ -30,7 +30,7 @@ export const CUDA: Accelerator = {
  */
 async function usableGpu({ probe, neededBytes, precision }: AcceleratorRequest): Promise<Gpu> {
   if (probe.platform !== 'linux' || probe.arch !== 'x64') {
-    throw new DeviceError('platform', 'CUDA works on Linux x64 only; the model runs on the CPU.');
+    throw new DeviceError('platform', 'CUDA works on Linux x64 only.');
   }
   if (!(await probe.findDriver())) throw new DeviceError('no-driver', NO_DRIVER);
   const gpus = (await probe.listGpus()).toSorted((a, b) => b.freeBytes - a.freeBytes);
@@ -48,7 +48,7 @@ function objectionTo(gpu: Gpu, neededBytes: number, precision: WeightType): Devi
   }
   if (!hasCode(capability)) {
     const which = `${name} (compute capability ${capability.major}.${capability.minor})`;
-    return new DeviceError('no-code', `onnxruntime has no code for ${which}; the model runs on the CPU.`);
+    return new DeviceError('no-code', `onnxruntime has no CUDA code for ${which}.`);
   }
   if (DEVICES.cuda.compute(precision) === 'bfloat16' && capability.major < 8) {
     return new DeviceError('no-bf16', `${name} cannot compute in bf16; choose fp16 or 4-bit weights, or stay on the CPU.`);

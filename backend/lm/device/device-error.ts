@@ -17,6 +17,12 @@ export type DeviceErrorKind =
   | 'download'
   /** A CUDA library is not found when it is loaded. */
   | 'library-missing'
+  /** A trial of the device was not made yet, or did not come to an end. */
+  | 'untried'
+  /** A trial showed that the device computes wrongly. */
+  | 'wrong'
+  /** A trial showed that the device is slower than the CPU. */
+  | 'slower'
   /** onnxruntime reported something that is not recognised. */
   | 'unknown';
 

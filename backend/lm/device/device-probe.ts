@@ -1,3 +1,4 @@
+import { findGpuDrivers, type GpuDrivers, hasDisplayController } from './webgpu-drivers.ts';
 import { findDriver, type Gpu, hasNvidiaCard, listGpus } from './nvidia.ts';
 
 /** Reads the facts about the machine for the choice of a device; tests replace it. */
@@ -10,6 +11,10 @@ export interface DeviceProbe {
   readonly hasCard: () => Promise<boolean>;
   /** @throws DeviceError */
   readonly listGpus: () => Promise<readonly Gpu[]>;
+  /** Whether the machine has a display controller of any make. */
+  readonly hasDisplay: () => Promise<boolean>;
+  /** The drivers on which WebGPU computes. */
+  readonly gpuDrivers: () => Promise<GpuDrivers | undefined>;
 }
 
 /** This machine. */
@@ -19,4 +24,6 @@ export const machineProbe = (env: NodeJS.ProcessEnv): DeviceProbe => ({
   findDriver: () => findDriver({ env }),
   hasCard: () => hasNvidiaCard(),
   listGpus: () => listGpus({ env }),
+  hasDisplay: () => hasDisplayController(process.platform),
+  gpuDrivers: () => findGpuDrivers(env),
 });

@@ -1,3 +1,5 @@
+import type { DeviceTraits } from './device-trial.ts';
+
 /** The types in which a decoder can compute. */
 export type ComputeType = 'float32' | 'float16' | 'bfloat16';
 
@@ -9,10 +11,12 @@ export interface DeviceFacts {
   readonly name: 'CPU' | 'GPU';
   /** onnxruntime's name for the execution provider. */
   readonly provider: string;
+  /** Whether operations that belong on the host (`Graph.onHost`) run there, because the device has no kernel for some of them and waits for each copy. */
+  readonly usesHost: boolean;
   /** Generation is one `Loop`. Without a kernel for `Loop`, a device would copy the attention cache to the host at every token. */
   readonly hasLoop: true;
   /** The compute type for weights of a type. */
-  readonly compute: (weights: WeightType) => ComputeType;
+  readonly compute: (weights: WeightType, traits?: DeviceTraits) => ComputeType;
   /** Whether onnxruntime's fused attention has a kernel for a type. */
   readonly hasFusedAttention: (compute: ComputeType) => boolean;
   /** Whether that kernel was seen to be right where tokens see a window. */
@@ -50,6 +54,7 @@ const ROWS = {
   cpu: {
     name: 'CPU',
     provider: 'cpu',
+    usesHost: false,
     hasLoop: true,
     compute: () => 'float32',
     hasFusedAttention: () => true,
@@ -69,6 +74,7 @@ const ROWS = {
   cuda: {
     name: 'GPU',
     provider: 'cuda',
+    usesHost: false,
     hasLoop: true,
     compute: (weights) => (weights === '8-bit' || weights === '4-bit' ? 'float16' : weights),
     hasFusedAttention: (compute) => compute !== 'float32',
@@ -84,6 +90,28 @@ const ROWS = {
       contextBytes: 512 * 2 ** 20,
     },
     runs: { overheadTokens: 1_024, promptTokens: 32_768, fixed: { scoredTokens: 8_192, trainedTokens: 4_096 } },
+  },
+  webgpu: {
+    name: 'GPU',
+    provider: 'webgpu',
+    usesHost: true,
+    hasLoop: true,
+    // It has no bfloat16. Weights in it are widened, because float16 does not reach as far.
+    compute: (weights, { hasFloat16 = false }: DeviceTraits = {}) =>
+      (hasFloat16 && weights !== 'float32' && weights !== 'bfloat16' ? 'float16' : 'float32'),
+    hasFusedAttention: () => true,
+    fusesWindows: false,
+    repacksWeights: false,
+    widensQuantized: false,
+    memory: {
+      place: 'device',
+      // Most GPUs that are used this way have no memory of their own, and the size of that of the others is not known.
+      share: 0.5,
+      mostWeightBytes: Infinity,
+      // The buffers of the provider's pools. An estimate.
+      contextBytes: 256 * 2 ** 20,
+    },
+    runs: { overheadTokens: 512, promptTokens: 4_096 },
   },
 } as const satisfies Readonly<Record<string, DeviceFacts>>;
 

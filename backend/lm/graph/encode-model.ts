@@ -14,8 +14,11 @@ import { type ElementType, GraphError, type TensorType } from './tensor-type.ts'
 const OPSET = 20;
 const IR_VERSION = 10;
 
-/** Graph inputs and outputs keep their names. Operations that no output depends on are left out. */
-export function encodeModel(graph: Graph, outputs: Readonly<Record<string, Tensor>>): Uint8Array {
+/**
+ * Graph inputs and outputs keep their names. Operations that no output depends on are left out.
+ * @param onHostNode called with the name of each node that belongs on the host
+ */
+export function encodeModel(graph: Graph, outputs: Readonly<Record<string, Tensor>>, onHostNode: (name: string) => void = () => {}): Uint8Array {
   const names = new Names();
   for (const [name, tensor] of Object.entries(outputs)) names.alias(tensor, name);
   const writer = new BinaryWriter();
@@ -27,7 +30,7 @@ export function encodeModel(graph: Graph, outputs: Readonly<Record<string, Tenso
     opset.uint32(tag(2, WireType.Varint)).int64(1);
   });
   const model: Body = { graph, outputs: Object.values(outputs) };
-  message(writer, 7, (inner) => new ModelWriter(names, new Live(model)).graph(inner, 'conductor', model));
+  message(writer, 7, (inner) => new ModelWriter(names, new Live(model), onHostNode).graph(inner, 'conductor', model));
   return writer.finish();
 }
 
@@ -140,10 +143,12 @@ class Live {
 class ModelWriter {
   readonly #names: Names;
   readonly #live: Live;
+  readonly #onHostNode: (name: string) => void;
 
-  constructor(names: Names, live: Live) {
+  constructor(names: Names, live: Live, onHostNode: (name: string) => void) {
     this.#names = names;
     this.#live = live;
+    this.#onHostNode = onHostNode;
   }
 
   graph(writer: BinaryWriter, name: string, { graph, outputs }: Body): void {
@@ -182,7 +187,9 @@ class ModelWriter {
       return name;
     });
     const inputs = forwardInputs(operation).map((input) => (input ? this.#names.of(input) : ''));
-    message(writer, 1, (node) => this.#node(node, onnx, [...inputs, ...operands], operation.outputs.map((output) => this.#names.of(output))));
+    const outputs = operation.outputs.map((output) => this.#names.of(output));
+    if (operation.onHost) this.#onHostNode(outputs[0] as string);
+    message(writer, 1, (node) => this.#node(node, onnx, [...inputs, ...operands], outputs));
   }
 
   #node(writer: BinaryWriter, { type, domain, attributes = {} }: OnnxNode<Body>, inputs: readonly string[], outputs: readonly string[]): void {

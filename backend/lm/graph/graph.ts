@@ -68,6 +68,8 @@ export interface Operation {
   readonly inputs: readonly (Tensor | undefined)[];
   readonly attributes: unknown;
   readonly outputs: readonly Tensor[];
+  /** See `Graph.onHost`. */
+  readonly onHost: boolean;
 }
 
 /**
@@ -80,6 +82,7 @@ export class Graph {
   readonly operations: Operation[] = [];
   readonly #built = new Map<string, Tensor>();
   #namedSizes = 0;
+  #onHost = false;
 
   constructor(parent?: Graph) {
     this.parent = parent;
@@ -111,10 +114,28 @@ export class Graph {
       if (input && !this.sees(input)) throw new GraphError(`${op.name} was given a tensor of another graph.`);
     }
     const types = op.types(inputs.map((input) => input ?? NOTHING), attributes);
-    const operation: Operation = { op: op as Op<unknown>, inputs, attributes, outputs: [] };
+    const operation: Operation = { op: op as Op<unknown>, inputs, attributes, outputs: [], onHost: this.#isOnHost && op !== (SIZE as Op<never>) };
     (operation as { outputs: readonly Tensor[] }).outputs = types.map((type) => this.#tensor(type, { kind: 'operation', operation }));
     this.operations.push(operation);
     return operation.outputs;
+  }
+
+  /**
+   * The operations that `build` adds here, and those in the bodies that it adds, run on the host where a device wants that
+   * (`DeviceFacts.usesHost`). Sizes are read where their tensor is: on the host, all of the tensor would be copied.
+   */
+  onHost<T>(build: () => T): T {
+    const before = this.#onHost;
+    this.#onHost = true;
+    try {
+      return build();
+    } finally {
+      this.#onHost = before;
+    }
+  }
+
+  get #isOnHost(): boolean {
+    return this.#onHost || (this.parent !== undefined && this.parent.#isOnHost);
   }
 
   /** Whether a tensor can be used here because it belongs to this graph or to one around it. */

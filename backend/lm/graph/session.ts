@@ -38,12 +38,14 @@ export class Session {
   }
 
   static async open(graph: Graph, outputs: Readonly<Record<string, Tensor>>, { device, threads, repackWeights }: SessionOptions): Promise<Session> {
-    const bytes = encodeModel(graph, outputs);
+    const onHost: string[] = [];
+    const bytes = encodeModel(graph, outputs, (node) => onHost.push(node));
+    const { provider, usesHost } = DEVICES[device];
     // Turns off telemetry; it must be set before onnxruntime is loaded (docs/gpu.md).
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
     const { InferenceSession: Onnx, Tensor: OnnxTensor } = (await import('onnxruntime-node')).default;
     const session = await Onnx.create(bytes, {
-      executionProviders: [DEVICES[device].provider],
+      executionProviders: [usesHost ? ({ name: provider, forceCpuNodeNames: onHost } as InferenceSession.ExecutionProviderConfig) : provider],
       graphOptimizationLevel: 'all',
       logSeverityLevel: 3,
       // Memory patterns allocate, for each new combination of shapes, a block for a whole run in addition to the arena that served the first

@@ -6,6 +6,7 @@ import type { WantedDevice } from '../device/devices.ts';
 import { bestPrecision } from '../hub/recommend-model.ts';
 import type { LanguageModel, ModelDescription, ModelSettings, Precision, TrainableModel } from '../language-model.ts';
 import type { LoadPhase } from '../load-model.ts';
+import { findTrial } from './device-trials.ts';
 import { ModelClosedError } from './errors.ts';
 import { findModelFolder } from './find-model-folder.ts';
 import { measureMemory, type DeviceWishes } from './measure-memory.ts';
@@ -206,7 +207,15 @@ export class LocalModels {
 
   async #chooseDevice(model: string, wanted: ModelSettings, signal: AbortSignal): Promise<DeviceChoice> {
     await Promise.all(this.#ending);
-    return planDevice(wanted, { probe: this.#options.probe, cudaLibraries: () => this.#cudaLibraries(model, signal) });
+    const { probe, storage, script, threads } = this.#options;
+    return planDevice(wanted, {
+      probe,
+      cudaLibraries: () => this.#cudaLibraries(model, signal),
+      trial: (device, drivers) => findTrial({
+        storage, script, threads, device, drivers, signal,
+        onProgress: (fraction) => this.#report(model, { state: 'loading', phase: 'trying', fraction }),
+      }),
+    });
   }
 
   /** Computed once, because it lists the machine's GPUs and a loaded model keeps its precision. */

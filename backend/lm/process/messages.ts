@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { PROJECTIONS } from '../adapter/projections.ts';
 import type { Pattern } from '../automaton/pattern.ts';
-import { WANTED_DEVICES } from '../device/accelerators.ts';
+import { ACCELERATOR_NAMES, WANTED_DEVICES } from '../device/accelerators.ts';
+import { deviceTrialSchema } from '../device/device-trial.ts';
 import { DEVICE_NAMES } from '../device/devices.ts';
 import type { ModelDescription, ModelSettings } from '../language-model.ts';
 import type { LoadProgress } from '../load-model.ts';
@@ -30,6 +31,8 @@ const settings = z.object({
 }) satisfies z.ZodType<ModelSettings>;
 
 const device = z.enum(DEVICE_NAMES);
+const attention = deviceTrialSchema.shape.attention;
+const traits = z.object({ attention: attention.optional(), hasFloat16: z.boolean().optional() });
 const sentences = z.array(z.string().max(2_000)).max(20).readonly();
 
 const description = z.object({
@@ -69,7 +72,11 @@ const pattern: z.ZodType<Pattern> = z.lazy(() => z.discriminatedUnion('kind', [
 ]));
 
 export const requestSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('open'), id, settings, device, deviceReasons: sentences, threads: z.int().min(1).optional() }),
+  z.object({ type: z.literal('open'), id, settings, device, traits: traits.optional(), deviceReasons: sentences, threads: z.int().min(1).optional() }),
+  z.object({
+    type: z.literal('try'), id, device: z.enum(ACCELERATOR_NAMES), attentions: z.array(attention).min(1), folder: z.string().min(1),
+    threads: z.int().min(1).optional(),
+  }),
   z.object({
     type: z.literal('write'), id, ...sampling,
     messages: z.array(chatMessage), prefill: z.string().optional(), grammar: pattern.optional(),
@@ -117,6 +124,7 @@ const row = z.object({ tokens: numbers, logprobs: numbers, finishReason });
 /** The schemas of the results, by type of request. */
 export const RESULTS = {
   open: description,
+  try: deviceTrialSchema,
   write: z.object({ promptTokenIds: numbers, texts: z.array(row.extend({ text: z.string() })) }),
   countTokens: count,
   encode: z.object({ promptTokenIds: numbers, tokenIds: numbers }),
@@ -134,7 +142,7 @@ export const RESULTS = {
 export type ResultOf<Type extends ModelRequest['type']> = z.output<(typeof RESULTS)[Type]>;
 
 const progress = z.object({
-  phase: z.enum(['reading', 'quantizing', 'loading']),
+  phase: z.enum(['trying', 'reading', 'quantizing', 'loading']),
   fraction: z.number().min(0).max(1).optional(),
 }) satisfies z.ZodType<LoadProgress>;
 

@@ -1,6 +1,7 @@
 import { ACCELERATORS } from '../device/accelerators.ts';
 import type { DeviceChoice } from '../device/choose-device.ts';
 import { DeviceError } from '../device/device-error.ts';
+import type { DeviceTraits } from '../device/device-trial.ts';
 import type { Device } from '../device/devices.ts';
 import type {
   AnswerToEncode, EncodedAnswer, GeneratedTokens, ModelDescription, ModelSettings, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
@@ -259,7 +260,7 @@ export class ModelClient implements TrainableModel {
     const choice = await this.#options.chooseDevice(this.#options.settings, this.#closing.signal);
     if (choice.device === 'cpu') return this.#open('cpu', choice.reasons, this.#environment);
     try {
-      return await this.#open(choice.device, choice.reasons, choice.environment(this.#environment));
+      return await this.#open(choice.device, choice.reasons, choice.environment(this.#environment), choice.traits);
     } catch (error) {
       if (!(error instanceof DeviceError)) throw error;
       return this.#open('cpu', [...choice.reasons, error.message], this.#environment);
@@ -267,7 +268,7 @@ export class ModelClient implements TrainableModel {
   }
 
   /** @throws DeviceError if an accelerator is, or may be, the cause */
-  async #open(device: Device, deviceReasons: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  async #open(device: Device, deviceReasons: readonly string[], environment: NodeJS.ProcessEnv, traits?: DeviceTraits): Promise<void> {
     this.#closing.signal.throwIfAborted();
     const { settings, script, threads } = this.#options;
     const child = new ModelChild({ script, nodePath: process.execPath, environment });
@@ -280,7 +281,7 @@ export class ModelClient implements TrainableModel {
       this.#report({ state: 'unloaded' });
     }).catch(() => undefined);
     try {
-      const description = await child.ask({ type: 'open', settings, device, deviceReasons: [...deviceReasons], threads }, {
+      const description = await child.ask({ type: 'open', settings, device, traits: traits && { ...traits }, deviceReasons: [...deviceReasons], threads }, {
         graceMs: this.#graceMs,
         onEvent: (event) => { if (event.type === 'progress') this.#report({ state: 'loading', progress: event.progress }); },
       });

@@ -67,6 +67,7 @@ class ModelServer {
   async #run(request: ModelRequest, signal: AbortSignal): Promise<ResultOf<ModelRequest['type']>> {
     switch (request.type) {
       case 'open': return this.#open(request, signal);
+      case 'try': return this.#try(request, signal);
       case 'memory': return { residentBytes: process.memoryUsage.rss() };
       case 'write': return this.#write(request, signal);
       case 'countTokens': return (await this.#opened()).countTokens(request);
@@ -87,6 +88,12 @@ class ModelServer {
     const onProgress = throttled((progress) => this.#channel.send({ type: 'progress', id, progress }));
     this.#model = LocalModel.open({ ...options, onProgress, signal });
     return (await this.#model).describe();
+  }
+
+  async #try({ id, type: _type, ...options }: Extract<ModelRequest, { type: 'try' }>, signal: AbortSignal): Promise<ResultOf<'try'>> {
+    const onProgress = (fraction: number): void => this.#channel.send({ type: 'progress', id, progress: { phase: 'trying', fraction } });
+    const { tryDevice } = await import('../trial/try-device.ts');
+    return tryDevice({ ...options, onProgress, signal });
   }
 
   async #opened(): Promise<LocalModel> {

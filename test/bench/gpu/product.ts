@@ -8,8 +8,8 @@ import { MINI_PLANNER } from '../../../backend/conductor/mini-planner.ts';
 import { parsePlan } from '../../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../../backend/conductor/prompt-profile.ts';
 import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
+import { DeviceError } from '../../../backend/lm/device/device-error.ts';
 import { machineProbe } from '../../../backend/lm/device/device-probe.ts';
-import type { Device } from '../../../backend/lm/device/devices.ts';
 import type { ModelSettings } from '../../../backend/lm/language-model.ts';
 import { memoryOf } from '../../../backend/lm/model-memory.ts';
 import { ModelClient } from '../../../backend/lm/process/model-client.ts';
@@ -29,7 +29,7 @@ import { ensureModel } from './models.ts';
 const { values } = parseArgs({
   options: { device: { type: 'string', default: 'cuda' }, cache: { type: 'string', default: os.tmpdir() }, model: { type: 'string', default: '0.5b' } },
 });
-const wanted: Device = values.device === 'cpu' ? 'cpu' : 'cuda';
+const wanted = values.device === 'cpu' ? 'cpu' : 'cuda';
 const script = fileURLToPath(new URL('../../../backend/model-process.ts', import.meta.url));
 const MINI = fileURLToPath(new URL('../../../media/conductor-mini', import.meta.url));
 const WORKERS = ['a careful programmer', 'a quick one', 'one who knows SQL'].map((description, index) =>
@@ -63,6 +63,7 @@ function client(settings: Omit<ModelSettings, 'adapters' | 'storage'>): ModelCli
     chooseDevice: (asked) => planDevice(asked, {
       probe: machineProbe(process.env),
       cudaLibraries: () => Promise.resolve(path.resolve(process.env['CONDUCTOR_CUDA'] ?? '.')),
+      trial: () => Promise.reject(new DeviceError('untried', 'Only CUDA is meant here.')),
     }),
   });
 }
@@ -81,7 +82,7 @@ async function withModel<T>(settings: Omit<ModelSettings, 'adapters' | 'storage'
 async function writesPlans(): Promise<string> {
   const planner = MINI_PLANNER;
   const profile = PROMPT_PROFILES[planner.promptProfile as 'mini'];
-  const write = (device: Device, temperature: number) => withModel({ folder: MINI, device, precision: 'full' }, async (model) => {
+  const write = (device: 'cpu' | 'cuda', temperature: number) => withModel({ folder: MINI, device, precision: 'full' }, async (model) => {
     const started = performance.now();
     const texts = [];
     for (const question of QUESTIONS) {

@@ -3,6 +3,8 @@ import { chooseDevice, type DeviceChoice, type DeviceRequest } from '../../../ba
 import { DeviceError } from '../../../backend/lm/device/device-error.ts';
 import type { DeviceProbe } from '../../../backend/lm/device/device-probe.ts';
 import { explainCudaFailure } from '../../../backend/lm/device/explain-cuda-failure.ts';
+import type { DeviceTrial } from '../../../backend/lm/device/device-trial.ts';
+import { explainWebGpuFailure } from '../../../backend/lm/device/explain-webgpu-failure.ts';
 import type { Gpu } from '../../../backend/lm/device/nvidia.ts';
 
 const GB = 2 ** 30;
@@ -15,15 +17,21 @@ const capability = (text: string): Gpu['capability'] => {
   return { major, minor };
 };
 
+const TRIAL: DeviceTrial = {
+  attention: 'fused', hasFloat16: true, failures: {}, speeds: { full: { cpu: 10, device: 20 }, '4-bit': { cpu: 20, device: 30 } }, seconds: 8,
+};
+
 /** What was looked at, in order, and what was chosen on a machine where everything speaks for CUDA but what is given. */
 async function choose(machine: { probe?: Partial<DeviceProbe>; gpus?: readonly Gpu[] } & Partial<Omit<DeviceRequest, 'probe'>> = {}) {
   const looked: string[] = [];
   const note = <T>(name: string, value: T): Promise<T> => { looked.push(name); return Promise.resolve(value); };
   const { probe, gpus = [gpu()], ...request } = machine;
   const choice = await chooseDevice({
-    wanted: 'auto', neededBytes: () => 16 * GB, precision: 'bfloat16', cudaLibraries: () => note('libraries', '/store/cuda/1.30.0'), ...request,
+    wanted: 'auto', neededBytes: () => 16 * GB, precision: 'bfloat16', trains: false, cudaLibraries: () => note('libraries', '/store/cuda/1.30.0'),
+    trial: () => note('trial', TRIAL), ...request,
     probe: {
-      platform: 'linux', arch: 'x64', findDriver: () => note('driver', true), hasCard: () => Promise.resolve(true), listGpus: () => note('gpus', gpus), ...probe,
+      platform: 'linux', arch: 'x64', findDriver: () => note('driver', true), hasCard: () => Promise.resolve(true), listGpus: () => note('gpus', gpus),
+      hasDisplay: () => Promise.resolve(false), gpuDrivers: () => note('drivers', undefined), ...probe,
     },
   });
   return { looked, choice };
@@ -47,8 +55,8 @@ describe('the device', () => {
   });
 
   it.each([
-    ['another system', { probe: { platform: 'darwin' } }, [], 'CUDA works on Linux x64 only; the model runs on the CPU.'],
-    ['another processor', { probe: { arch: 'arm64' } }, [], 'CUDA works on Linux x64 only; the model runs on the CPU.'],
+    ['another system', { probe: { platform: 'darwin' } }, [], 'CUDA works on Linux x64 only.'],
+    ['another processor', { probe: { arch: 'arm64' } }, [], 'CUDA works on Linux x64 only.'],
     ['no driver', { probe: { findDriver: () => Promise.resolve(false) } }, [],
       'No NVIDIA driver was found; install driver 580 or newer, or stay on the CPU.'],
     ['no GPU', { gpus: [] }, ['driver', 'gpus'],
@@ -56,7 +64,7 @@ describe('the device', () => {
     ['an old driver', { gpus: [gpu({ driver: '575.57.08' })] }, ['driver', 'gpus'],
       'The NVIDIA driver is 575.57.08; CUDA 13 needs 580 or newer. Update the driver, or stay on the CPU.'],
     ['a GPU without code', { gpus: [gpu({ name: 'Tesla V100', capability: capability('7.0') })] }, ['driver', 'gpus'],
-      'onnxruntime has no code for Tesla V100 (compute capability 7.0); the model runs on the CPU.'],
+      'onnxruntime has no CUDA code for Tesla V100 (compute capability 7.0).'],
     ['a GPU without bf16', { gpus: [gpu({ name: 'Tesla T4', capability: capability('7.5') })] }, ['driver', 'gpus'],
       'Tesla T4 cannot compute in bf16; choose fp16 or 4-bit weights, or stay on the CPU.'],
     ['too little memory', { neededBytes: () => 22.5 * GB }, ['driver', 'gpus'],
@@ -112,6 +120,73 @@ describe('the device', () => {
   });
 });
 
+describe('WebGPU', () => {
+  /** A machine without CUDA where everything speaks for WebGPU. */
+  const onWebGpu = (machine: Parameters<typeof choose>[0] = {}) => choose({
+    ...machine,
+    probe: {
+      findDriver: () => Promise.resolve(false), hasCard: () => Promise.resolve(false), hasDisplay: () => Promise.resolve(true),
+      gpuDrivers: () => Promise.resolve({ name: 'Radeon', versions: ['1'] }), ...machine.probe,
+    },
+    neededBytes: () => 1,
+  });
+
+  it.each(['auto', 'webgpu'] as const)('is chosen where its trial speaks for it and "%s" is wanted, and its traits with it', async (wanted) => {
+    const { choice } = await onWebGpu({ wanted, trial: async () => ({ ...TRIAL, attention: 'plain' }) });
+    expect(choice).toMatchObject({ device: 'webgpu', reasons: [], traits: { attention: 'plain', hasFloat16: true } });
+    expect(environmentOf(choice)).toEqual({});
+  });
+
+  it('is not looked at where CUDA can be used', async () => {
+    const { choice, looked } = await choose({ probe: { hasDisplay: () => Promise.resolve(true) } });
+    expect(choice.device).toBe('cuda');
+    expect(looked).not.toContain('drivers');
+  });
+
+  it.each([
+    ['linux', 'arm64', 'cpu'], ['darwin', 'x64', 'cpu'], ['linux', 'x64', 'webgpu'], ['win32', 'x64', 'webgpu'], ['win32', 'arm64', 'webgpu'], ['darwin', 'arm64', 'webgpu'],
+  ])('on %s %s: the model runs on %s', async (platform, arch, device) => {
+    const { choice } = await onWebGpu({ probe: { platform, arch } });
+    expect(choice.device).toBe(device);
+    expect(choice.reasons).toEqual(device === 'cpu' ? ['WebGPU works on Linux x64, Windows and Macs with Apple silicon only.'] : []);
+  });
+
+  it('is not tried without being asked for where the machine has no display controller, and nothing is said', async () => {
+    const { choice, looked } = await onWebGpu({ probe: { hasDisplay: () => Promise.resolve(false) } });
+    expect({ choice, looked }).toEqual({ choice: cpu(), looked: [] });
+    expect((await onWebGpu({ wanted: 'webgpu', probe: { hasDisplay: () => Promise.resolve(false) } })).choice.device).toBe('webgpu');
+  });
+
+  const slow = { ...TRIAL, speeds: { full: { cpu: 40, device: 3.14 }, '4-bit': { cpu: 20, device: 90 } } };
+  it.each([
+    ['has no driver', { probe: { gpuDrivers: () => Promise.resolve(undefined) } }, 'No driver for WebGPU was found; install the Vulkan driver of your GPU, or stay on the CPU.'],
+    ['is slower', { trial: async () => slow }, 'Radeon writes more slowly by WebGPU than the CPU (3.1 tokens a second, the CPU 40), so the model runs on the CPU.'],
+    ['was not measured', { trial: async () => ({ ...TRIAL, speeds: {} }) }, 'Radeon writes more slowly by WebGPU than the CPU, so the model runs on the CPU.'],
+    ['computes wrongly', { trial: async () => ({ ...TRIAL, failures: { full: 'while it reads, log-probabilities differ by 0.3' } }) },
+      'Radeon does not compute this by WebGPU as the CPU does: while it reads, log-probabilities differ by 0.3; the model runs on the CPU.'],
+    ['computes gradients wrongly', { trains: true, trial: async () => ({ ...TRIAL, failures: { training: 'a gradient differs by 40 %' } }) },
+      'Radeon does not train by WebGPU as the CPU does: a gradient differs by 40 %; the model runs on the CPU.'],
+    ['could not be tried', { trial: () => Promise.reject(new DeviceError('untried', 'It took too long.')) }, 'It took too long.'],
+  ] as const)('is not chosen where it %s, and a sentence says why', async (_name, machine, sentence) => {
+    expect((await onWebGpu(machine)).choice).toEqual(cpu(sentence));
+  });
+
+  it('is held to what the model needs: its precision and whether it trains', async () => {
+    const trial = async () => ({ ...TRIAL, failures: { '8-bit': 'wrong', training: 'wrong' } });
+    expect((await onWebGpu({ trial, precision: '4-bit' })).choice.device).toBe('webgpu');
+    expect((await onWebGpu({ trial, precision: '8-bit' })).choice.reasons[0]).toContain('does not compute 8-bit weights');
+    expect((await onWebGpu({ trial: async () => slow, precision: '4-bit' })).choice.device).toBe('webgpu');
+  });
+
+  it('is chosen although it is slower where it was asked for by name', async () => {
+    expect((await onWebGpu({ wanted: 'webgpu', trial: async () => slow })).choice.device).toBe('webgpu');
+  });
+
+  it('ends with a reason, not the choice, where the trial was cancelled', async () => {
+    await expect(onWebGpu({ trial: () => Promise.reject(new Error('cancelled')) })).rejects.toThrow('cancelled');
+  });
+});
+
 describe('what onnxruntime says', () => {
   it.each([
     ['CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version ; GPU=-1', 'driver-too-old'],
@@ -139,5 +214,17 @@ describe('what onnxruntime says', () => {
 
   it('names the library that was not found', () => {
     expect(explainCudaFailure('libcurand.so.10: cannot open shared object file').message).toContain('(libcurand.so.10)');
+  });
+});
+
+describe('what onnxruntime says of WebGPU', () => {
+  it.each([
+    ['webgpu_context.cc:136 adapter_result.status == wgpu::RequestAdapterStatus::Success was false. Failed to get a WebGPU adapter: No supported adapters', 'no-device'],
+    ['Buffer size (4294967296) exceeds the max buffer size limit (2147483648).', 'out-of-memory'],
+    ['VK_ERROR_DEVICE_LOST', 'unknown'],
+  ])('%j is "%s"', (text, kind) => {
+    const error = explainWebGpuFailure(text);
+    expect(error.kind).toBe(kind);
+    expect(error.message).toMatch(/^[^\n]{20,}$/);
   });
 });

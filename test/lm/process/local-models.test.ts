@@ -14,7 +14,10 @@ const OTHER = modelFolder('qwen3-tiny');
 const GPU: Gpu = {
   name: 'Imaginary 4090', uuid: 'GPU-00000000', capability: { major: 8, minor: 9 }, driver: '580.65.06', memoryBytes: 24e9, freeBytes: 23e9,
 };
-const NO_GPU = { platform: 'linux', arch: 'x64', findDriver: async () => false, hasCard: async () => true, listGpus: async () => [] };
+const NO_GPU = {
+  platform: 'linux', arch: 'x64', findDriver: async () => false, hasCard: async () => true, listGpus: async () => [],
+  hasDisplay: async () => false, gpuDrivers: async () => undefined,
+};
 const ONE_GPU = { ...NO_GPU, findDriver: async () => true, listGpus: async () => [GPU] };
 const REQUEST = { messages: [{ role: 'user', content: 'Why?' }], samples: 1, seeds: [1], maxTokens: 4, temperature: 1 } as const;
 

@@ -1,0 +1,17 @@
+import { DeviceError } from './device-error.ts';
+
+/** The longest quotation of onnxruntime's text. */
+const MAX_QUOTE_CHARACTERS = 300;
+
+/** Turns onnxruntime's text about a WebGPU failure into an error. It gives no code, so only fixed sentences of its source are told apart. */
+export function explainWebGpuFailure(text: string): DeviceError {
+  if (/Failed to get a WebGPU adapter|No supported adapters/.test(text)) {
+    return new DeviceError('no-device', 'The driver offers no GPU that WebGPU can use; update the driver of your GPU, or stay on the CPU.');
+  }
+  if (/out of memory|OutOfMemory|exceeds the max buffer|maxBufferSize|maxStorageBufferBindingSize/i.test(text)) {
+    return new DeviceError('out-of-memory', 'The GPU has too little memory for the model; choose a smaller model or 4-bit weights, or stay on the CPU.');
+  }
+  const quote = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const cut = quote.length > MAX_QUOTE_CHARACTERS ? `${quote.slice(0, MAX_QUOTE_CHARACTERS)}…` : quote;
+  return new DeviceError('unknown', `WebGPU does not work, so the model runs on the CPU; onnxruntime says: ${cut || 'nothing'}`);
+}
