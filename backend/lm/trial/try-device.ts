@@ -79,7 +79,9 @@ class Trial {
 
     const measured = await this.#step(() => modelFor('measuring', this.#options.folder));
     speeds.full = await this.#step(() => this.#speeds(measured, { attention, hasFloat16 }));
-    if (failures['4-bit'] === undefined) speeds['4-bit'] = await this.#step(() => this.#speeds(measured, { attention, hasFloat16 }, 4));
+    // Neither are 4 bits of interest where the device is far behind.
+    const isClose = speeds.full !== undefined && FAR_BEHIND * speeds.full.device > speeds.full.cpu;
+    if (isClose && failures['4-bit'] === undefined) speeds['4-bit'] = await this.#step(() => this.#speeds(measured, { attention, hasFloat16 }, 4));
     return { attention, hasFloat16, failures, speeds, seconds: secondsSince(begun) };
   }
 
@@ -154,7 +156,7 @@ class Trial {
         await session.generate({ ...greedily(prompts, undefined), maxTokens, chunkTokens: maxTokens });
         return secondsSince(begun);
       };
-      await secondsFor(2);
+      await secondsFor(1);
       const beginning = await secondsFor(1);
       // Far slower than any CPU: more tokens would show nothing more.
       if (beginning > SLOW_SECONDS) return 1 / beginning;
@@ -214,6 +216,7 @@ class Trial {
 
 const MEASURED_SECONDS = 0.25;
 const SLOW_SECONDS = 1;
+const FAR_BEHIND = 20;
 /** As many as the context of the model has room for. */
 const MOST_MEASURED_TOKENS = 128;
 

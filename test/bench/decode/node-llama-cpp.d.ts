@@ -1,7 +1,7 @@
 // What llama-cpp.ts uses of node-llama-cpp, so that the house's type check needs no packages of this folder.
 declare module 'node-llama-cpp' {
   interface LlamaOptions {
-    readonly gpu: false;
+    readonly gpu: false | 'vulkan';
     readonly build: 'never';
     readonly maxThreads: number;
     readonly logLevel: 'error';
@@ -35,7 +35,8 @@ declare module 'node-llama-cpp' {
   }
   interface Llama {
     readonly llamaCppRelease: { readonly release: string };
-    loadModel(options: { readonly modelPath: string }): Promise<LlamaModel>;
+    getGpuDeviceNames(): Promise<string[]>;
+    loadModel(options: { readonly modelPath: string; readonly gpuLayers?: 'max' }): Promise<LlamaModel>;
     dispose(): Promise<void>;
   }
   export function getLlama(options: LlamaOptions): Promise<Llama>;

@@ -1,33 +1,35 @@
 import { parseArgs } from 'node:util';
-import { getLlama, getModuleVersion, type LlamaContextSequence } from 'node-llama-cpp';
+import type * as Library from 'node-llama-cpp';
 import type { GenerateRequest, Scored, ScoreRequest } from '../peer.ts';
 import { servePeer, type Timed } from '../serve-peer.ts';
 
 /*
- * llama.cpp through node-llama-cpp:  llama-cpp.ts --model FILE.gguf --threads N --context N --sequences N
+ * llama.cpp through node-llama-cpp:  llama-cpp.ts --model FILE.gguf --threads N --context N --sequences N [--vulkan LIBRARY]
+ * With the address of a node-llama-cpp that has the Vulkan build, all layers are on the GPU.
  * One context with so many sequences of `context` tokens; the rows of a batch are sequences that are decoded together.
  */
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string' }, threads: { type: 'string' }, context: { type: 'string' }, sequences: { type: 'string' },
+    model: { type: 'string' }, threads: { type: 'string' }, context: { type: 'string' }, sequences: { type: 'string' }, vulkan: { type: 'string' },
   },
 });
 const threads = Number(values.threads);
 const began = performance.now();
-const llama = await getLlama({ gpu: false, build: 'never', maxThreads: threads, logLevel: 'error' });
-const model = await llama.loadModel({ modelPath: values.model as string });
+const { getLlama, getModuleVersion } = (await import(values.vulkan ?? 'node-llama-cpp')) as typeof Library;
+const llama = await getLlama({ gpu: values.vulkan === undefined ? false : 'vulkan', build: 'never', maxThreads: threads, logLevel: 'error' });
+const model = await llama.loadModel({ modelPath: values.model as string, ...(values.vulkan !== undefined && { gpuLayers: 'max' }) });
 const context = await model.createContext({
   sequences: Number(values.sequences), contextSize: Number(values.context), threads: { ideal: threads, min: threads },
 });
 const sequences = Array.from({ length: Number(values.sequences) }, () => context.getSequence());
 
-const version = `node-llama-cpp ${await getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}`;
+const version = `node-llama-cpp ${await getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}${values.vulkan === undefined ? '' : `, Vulkan on ${(await llama.getGpuDeviceNames()).join(', ')}`}`;
 await servePeer({ version, loadSeconds: (performance.now() - began) / 1000 }, generate, score);
 await llama.dispose();
 
 interface Row {
-  readonly sequence: LlamaContextSequence;
+  readonly sequence: Library.LlamaContextSequence;
   readonly prompt: readonly number[];
   readonly tokens: number[];
 }
@@ -38,7 +40,7 @@ interface Row {
  */
 async function generate({ prompts, newTokens }: GenerateRequest): Promise<Timed> {
   const start = performance.now();
-  const rows = prompts.map((prompt, row): Row => ({ sequence: sequences[row] as LlamaContextSequence, prompt, tokens: [] }));
+  const rows = prompts.map((prompt, row): Row => ({ sequence: sequences[row] as Library.LlamaContextSequence, prompt, tokens: [] }));
   const at: number[] = [];
   while (at.length < newTokens) {
     await Promise.all(rows.map(async ({ sequence, prompt, tokens }) => {
@@ -53,7 +55,7 @@ async function generate({ prompts, newTokens }: GenerateRequest): Promise<Timed>
   return { tokens: rows.map(({ tokens }) => tokens), firstTokenSeconds: first, fromTokens: 1, fromSeconds: first, endSeconds };
 }
 
-async function nextToken(sequence: LlamaContextSequence, fed: readonly number[]): Promise<number> {
+async function nextToken(sequence: Library.LlamaContextSequence, fed: readonly number[]): Promise<number> {
   const last = fed.length - 1;
   const wanted = { generateNext: { token: true, options: { temperature: 0 } } } as const;
   const outputs = await sequence.controlledEvaluate(fed.map((token, index) => (index === last ? [token, wanted] : token)));
