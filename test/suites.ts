@@ -85,8 +85,8 @@ export const LONGEST_TEST_FILES = [
   'test/verify/{verify,coverage,reached-first}.test.ts',
   'test/lab/gym/learns.test.ts',
   'test/verify/published/packages.test.ts',
-  'test/lm/decoder/batch-invariance.test.ts',
-  'test/lm/process/{model-client,training}.test.ts',
+  'test/lm/decoder/{batch-invariance,webgpu}.test.ts',
+  'test/lm/process/{device-trials,model-client,training}.test.ts',
   'test/server/backend-process.test.ts',
 ];
 

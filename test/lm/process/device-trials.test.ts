@@ -14,7 +14,7 @@ import { MODEL_PROCESS } from './model-process-script.ts';
 const DRIVERS = { name: 'Test GPU', versions: ['1.0'] };
 const TRIAL: DeviceTrial = { attention: 'plain', hasFloat16: false, failures: {}, speeds: { full: { cpu: 1, device: 2 } }, seconds: 3 };
 /** A software device on a busy machine. */
-const TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = 900_000;
 
 describe('the trial of a device', () => {
   let storage: string;
