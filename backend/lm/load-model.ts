@@ -5,6 +5,7 @@ import { inspectCheckpoint } from './checkpoint/inspect.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
 import { notFiniteError, readTensor } from './checkpoint/read-tensor.ts';
 import { DecoderSession } from './decoder/decoder-session.ts';
+import type { GenerationRequest } from './decoder/generation-request.ts';
 import { DeviceError } from './device/device-error.ts';
 import type { DeviceTraits } from './device/device-trial.ts';
 import { type Device, DEVICES } from './device/devices.ts';
@@ -57,6 +58,10 @@ export interface LoadedModel {
   readonly description: ModelDescription;
 }
 
+const ONE_TOKEN: GenerationRequest = {
+  prompts: [[0]], samples: 1, maxTokens: 1, chunkTokens: 1, temperature: 0, topP: 1, topK: 0, seeds: [0], stopTokenIds: [],
+};
+
 const BLOCK_BITS = { '8-bit': 8, '4-bit': 4 } as const;
 
 /**
@@ -97,6 +102,8 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
     keepProjections: options.keepProjections ?? spare.keepProjections,
   });
   if (settings.trainable === 'weights') session.useWeights(await readWeights(checkpoint));
+  // A device that differs from machine to machine may have too little memory or too small buffers, which shows in a first run. Here the CPU can still take its place.
+  if (traits) await session.generate(ONE_TOKEN);
   const description: ModelDescription = {
     name: (await readPulledModel(settings.folder))?.repo ?? path.basename(checkpoint.folder),
     device,

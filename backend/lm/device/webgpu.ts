@@ -42,7 +42,12 @@ function readyAfter(
 ): ReadyAccelerator {
   const use = precision === '8-bit' || precision === '4-bit' ? precision : 'full';
   const why = failures[use];
-  if (why !== undefined) throw new DeviceError('wrong', `${name} does not compute ${use === 'full' ? 'this' : `${use} weights`} by WebGPU as the CPU does: ${why}; the model runs on the CPU.`);
+  if (why !== undefined) {
+    const said = explainWebGpuFailure(why);
+    if (said.kind === 'no-device') throw said;
+    const what = use === 'full' ? 'this' : `${use} weights`;
+    throw new DeviceError('wrong', `${name} does not compute ${what} by WebGPU as the CPU does: ${why}; the model runs on the CPU.`);
+  }
   if (trains && failures.training !== undefined) {
     throw new DeviceError('wrong', `${name} does not train by WebGPU as the CPU does: ${failures.training}; the model runs on the CPU.`);
   }

@@ -164,6 +164,8 @@ describe('WebGPU', () => {
     ['was not measured', { trial: async () => ({ ...TRIAL, speeds: {} }) }, 'Radeon writes more slowly by WebGPU than the CPU, so the model runs on the CPU.'],
     ['computes wrongly', { trial: async () => ({ ...TRIAL, failures: { full: 'while it reads, log-probabilities differ by 0.3' } }) },
       'Radeon does not compute this by WebGPU as the CPU does: while it reads, log-probabilities differ by 0.3; the model runs on the CPU.'],
+    ['has a driver without such a GPU', { trial: async () => ({ ...TRIAL, failures: { full: 'onnxruntime says: … Failed to get a WebGPU adapter: No supported adapters' } }) },
+      'The driver offers no GPU that WebGPU can use; update the driver of your GPU, or stay on the CPU.'],
     ['computes gradients wrongly', { trains: true, trial: async () => ({ ...TRIAL, failures: { training: 'a gradient differs by 40 %' } }) },
       'Radeon does not train by WebGPU as the CPU does: a gradient differs by 40 %; the model runs on the CPU.'],
     ['could not be tried', { trial: () => Promise.reject(new DeviceError('untried', 'It took too long.')) }, 'It took too long.'],

@@ -18,13 +18,16 @@ const threads = Number(values.threads);
 const began = performance.now();
 const { getLlama, getModuleVersion } = (await import(values.vulkan ?? 'node-llama-cpp')) as typeof Library;
 const llama = await getLlama({ gpu: values.vulkan === undefined ? false : 'vulkan', build: 'never', maxThreads: threads, logLevel: 'error' });
+// Without a device llama.cpp computes on the CPU and says nothing.
+const gpus = values.vulkan === undefined ? [] : await llama.getGpuDeviceNames();
+if (values.vulkan !== undefined && gpus.length === 0) throw new Error('llama.cpp finds no Vulkan device.');
 const model = await llama.loadModel({ modelPath: values.model as string, ...(values.vulkan !== undefined && { gpuLayers: 'max' }) });
 const context = await model.createContext({
   sequences: Number(values.sequences), contextSize: Number(values.context), threads: { ideal: threads, min: threads },
 });
 const sequences = Array.from({ length: Number(values.sequences) }, () => context.getSequence());
 
-const version = `node-llama-cpp ${await getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}${values.vulkan === undefined ? '' : `, Vulkan on ${(await llama.getGpuDeviceNames()).join(', ')}`}`;
+const version = `node-llama-cpp ${await getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}${values.vulkan === undefined ? '' : `, Vulkan on ${gpus.join(', ')}`}`;
 await servePeer({ version, loadSeconds: (performance.now() - began) / 1000 }, generate, score);
 await llama.dispose();
 
