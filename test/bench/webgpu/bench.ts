@@ -90,18 +90,19 @@ async function tried(): Promise<DeviceTrial> {
 
 async function speedOf(precision: Precision, choice: DeviceChoice): Promise<Speed | string> {
   const client = new ModelClient({ settings: { folder, device: choice.device, precision, adapters: false, storage: cache }, script, idleMs: 2 ** 31 - 1, chooseDevice: async () => choice });
-  const secondsFor = async (maxTokens: number): Promise<number> => {
+  const write = async (maxTokens: number) => {
     const begun = performance.now();
-    await client.generate({ prompts: [prompt], samples: 1, maxTokens, temperature: 0, seeds: [0] });
-    return (performance.now() - begun) / 1000;
+    const [row] = await client.generate({ prompts: [prompt], samples: 1, maxTokens, temperature: 1, seeds: [1] });
+    return { seconds: (performance.now() - begun) / 1000, tokens: row?.tokens.length ?? 0 };
   };
   try {
     const { device, deviceReasons } = await client.describe();
     if (device !== choice.device) return `not on it: ${deviceReasons.at(-1)}`;
-    await secondsFor(2);
+    const { tokens } = await write(newTokens);
+    if (tokens < newTokens) return `the model ends after ${tokens} tokens: take fewer, or another model`;
     return await bestOf(async () => {
-      const firstSeconds = await secondsFor(1);
-      return { firstSeconds, tokensPerSecond: (newTokens - 1) / Math.max(1e-6, (await secondsFor(newTokens)) - firstSeconds) };
+      const first = await write(1);
+      return { firstSeconds: first.seconds, tokensPerSecond: (newTokens - 1) / ((await write(newTokens)).seconds - first.seconds) };
     });
   } catch (error) {
     return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').slice(0, 200);
