@@ -13,8 +13,6 @@ export interface DeviceFacts {
   readonly provider: string;
   /** Whether operations that belong on the host (`Graph.onHost`) run there, because the device has no kernel for some of them and waits for each copy. */
   readonly usesHost: boolean;
-  /** Generation is one `Loop`. Without a kernel for `Loop`, a device would copy the attention cache to the host at every token. */
-  readonly hasLoop: true;
   /** The compute type for weights of a type. */
   readonly compute: (weights: WeightType, traits?: DeviceTraits) => ComputeType;
   /** Whether onnxruntime's fused attention has a kernel for a type. */
@@ -55,7 +53,6 @@ const ROWS = {
     name: 'CPU',
     provider: 'cpu',
     usesHost: false,
-    hasLoop: true,
     compute: () => 'float32',
     hasFusedAttention: () => true,
     fusesWindows: true,
@@ -75,7 +72,6 @@ const ROWS = {
     name: 'GPU',
     provider: 'cuda',
     usesHost: false,
-    hasLoop: true,
     compute: (weights) => (weights === '8-bit' || weights === '4-bit' ? 'float16' : weights),
     hasFusedAttention: (compute) => compute !== 'float32',
     fusesWindows: false,
@@ -95,7 +91,6 @@ const ROWS = {
     name: 'GPU',
     provider: 'webgpu',
     usesHost: true,
-    hasLoop: true,
     // It has no bfloat16. Weights in it are widened, because float16 does not reach as far.
     compute: (weights, { hasFloat16 = false }: DeviceTraits = {}) =>
       (hasFloat16 && weights !== 'float32' && weights !== 'bfloat16' ? 'float16' : 'float32'),

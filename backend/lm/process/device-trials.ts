@@ -67,7 +67,12 @@ export interface TrialRequest {
  */
 export async function findTrial(request: TrialRequest): Promise<DeviceTrial> {
   const { storage, device, drivers } = request;
-  const kept = (await keptTrial(storage, device, drivers)) ?? (await makeTrial(request));
+  const kept = (await keptTrial(storage, device, drivers)) ?? (await makeTrial(request).catch((error: unknown) => {
+    request.signal.throwIfAborted();
+    // Of this process or of the disk, not of the device: nothing is kept.
+    const said = error instanceof Error ? error.message : String(error);
+    throw new DeviceError('untried', `${drivers.name} could not be tried by WebGPU, so the model runs on the CPU: ${said}`, error);
+  }));
   if (!('problem' in kept)) return kept;
   const file = fileFor(storage, device, drivers);
   throw new DeviceError('untried', `${drivers.name} could not be tried by WebGPU: ${kept.problem}; the model runs on the CPU (to try again, remove ${file}).`);
@@ -85,7 +90,7 @@ async function makeTrial(request: TrialRequest): Promise<KeptTrial> {
   const file = fileFor(storage, device, drivers);
   await mkdir(path.dirname(file), { recursive: true });
   await replaceFile(file, `${JSON.stringify(kept, null, 2)}\n`);
-  return kept!;
+  return kept as KeptTrial;
 }
 
 const TOO_SLOW = 'it took too long';
@@ -94,9 +99,9 @@ async function runTrial(
   { script, device, threads, environment = process.env, timeoutMs = TIMEOUT_MS, onProgress, signal }: TrialRequest,
   attentions: readonly DeviceTrial['attention'][],
 ): Promise<KeptTrial> {
-  const child = new ModelChild({ script, nodePath: process.execPath, environment: processEnvironment(environment) });
-  const timeout = AbortSignal.timeout(timeoutMs);
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-trial-'));
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const child = new ModelChild({ script, nodePath: process.execPath, environment: processEnvironment(environment) });
   try {
     return await child.ask({ type: 'try', device, attentions: [...attentions], folder, threads }, {
       signal: AbortSignal.any([signal, timeout]),

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeModel } from '../../../backend/lm/graph/encode-model.ts';
 import { type FileRange, Graph } from '../../../backend/lm/graph/graph.ts';
-import { add, cast } from '../../../backend/lm/graph/ops/arithmetic.ts';
+import { add, cast, negate } from '../../../backend/lm/graph/ops/arithmetic.ts';
+import { branch } from '../../../backend/lm/graph/ops/control.ts';
 import { gather } from '../../../backend/lm/graph/ops/indexing.ts';
 import { linear } from '../../../backend/lm/graph/ops/linear.ts';
 import { float32s, int64s } from '../../../backend/lm/graph/session.ts';
@@ -118,5 +119,19 @@ describe('an output', () => {
     const y = add(g, x, x);
     expect(() => encodeModel(g, { y, z: y })).toThrow("A tensor cannot be two outputs ('z' is the second).");
     expect(() => encodeModel(g, { x: y })).toThrow("Two tensors of the model are named 'x'.");
+  });
+});
+
+describe('the nodes that belong on the host', () => {
+  it('are those that were built there, those in their bodies too, and no sizes', () => {
+    const g = new Graph();
+    const x = g.input('x', 'float32', ['n']);
+    const wanted = g.input('wanted', 'bool', []);
+    const twice = add(g, x, x);
+    const [either] = g.onHost(() => branch(g, wanted, (b) => [negate(b, twice)], () => [twice]));
+    const size = cast(g, g.onHost(() => cast(g, g.size('n'), 'int32')), 'float32');
+    const onHost: string[] = [];
+    encodeModel(g, { y: add(g, either!, size) }, (name) => onHost.push(name.replace(/_\d+$/, '')));
+    expect(onHost.sort()).toEqual(['branch', 'cast', 'negate']);
   });
 });

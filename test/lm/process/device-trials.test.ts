@@ -78,6 +78,14 @@ describe('the trial of a device', () => {
     await expect(find(say(TRIAL))).resolves.toEqual(TRIAL);
   });
 
+  it('that fails for another reason than the device leaves the model to the CPU, and is made again', async () => {
+    const broken = "process.send({ type: 'error', id: request.id, error: { name: 'Error', message: 'No space left on device.', data: {} } });";
+    await expect(find(broken)).rejects.toMatchObject({
+      name: 'DeviceError', kind: 'untried', message: 'Test GPU could not be tried by WebGPU, so the model runs on the CPU: No space left on device.',
+    });
+    await expect(find(say(TRIAL))).resolves.toEqual(TRIAL);
+  });
+
   it('whose file is damaged is made again', async () => {
     await find(say(TRIAL));
     const [name] = await readdir(path.join(storage, 'trials'));
