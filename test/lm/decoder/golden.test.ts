@@ -76,12 +76,15 @@ describe.each(sessions)('$model, adapters: $adapters, repackWeights: $repackWeig
   });
 });
 
-/** As a GPU computes quantised weights. On a CPU, onnxruntime computes it in float32 and rounds; the largest difference seen on a GPU was 0.03. */
+/** On x64, onnxruntime computes float16 in float32 and rounds. On ARM it computes in float16, as a GPU does: the largest differences seen are 0.076 and 0.03. */
+const FLOAT16_TOLERANCE = process.arch === 'arm64' ? 0.1 : 0.06;
+
+/** As a GPU computes quantised weights. */
 describe.each(GOLDEN_MODELS)('%s in float16', (model) => {
   it('scores nearly as PyTorch does in float32, and goes on from chunk to chunk as in one', async () => {
     const { sequences, promptLengths, prompts, newTokens: maxTokens, base } = await readFigures(model);
     const session = await openModel(model, { compute: 'float16' });
-    expect(worstDifference(await session.score({ sequences, promptLengths }), base.completionLogprobs)).toBeLessThan(0.06);
+    expect(worstDifference(await session.score({ sequences, promptLengths }), base.completionLogprobs)).toBeLessThan(FLOAT16_TOLERANCE);
     const [inOne, inChunks] = [maxTokens, 5].map((chunkTokens) => session.generate(request({ prompts, maxTokens, chunkTokens, ...greedy })));
     expect((await inChunks)?.map(({ tokens }) => tokens)).toEqual((await inOne)?.map(({ tokens }) => tokens));
     await session.close();
