@@ -27,7 +27,7 @@ const COMMANDS = {
       --test-command CMD the command that runs the project's tests; default: detected
       --runner NAME      the test runner whose report is read, of the given or detected command; exit-code: its exit code alone
       --reports GLOB     the JUnit files that your command writes
-      --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
+      --image IMAGE      run the tests in a container of this local image (Docker, Podman) instead of the sandbox
       --no-tests         run no tests
       --test ID          a test that must pass, instead of those that failed before; repeatable
       --failed-before leave-out|must-pass
@@ -146,7 +146,7 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --command CMD      the test command; default: detected in the last commit
       --runner NAME      the test runner whose report is read, of the given or detected command; exit-code: its exit code alone
       --reports GLOB     the JUnit files that your command writes
-      --image IMAGE      run the tests in a container of this local Docker image instead of the sandbox
+      --image IMAGE      run the tests in a container of this local image (Docker, Podman) instead of the sandbox
       --test ID          a test that must pass, instead of those that failed before; repeatable
       --failed-before leave-out|must-pass
                          what becomes of tests that failed before: left out of the verdict, or to be mended, which is the default

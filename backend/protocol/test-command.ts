@@ -8,7 +8,7 @@ export const testCommandText = z.string().min(1).max(2_000);
 export const testRunnerName = z.string().min(1).max(64);
 /** A glob, relative to the workspace, for the JUnit files that the command writes. */
 export const testReportsGlob = z.string().min(1).max(1_000);
-/** A container image that Docker has, such as `node:24`, or its id. */
+/** A container image that Docker or Podman has, such as `node:24`, or its id. */
 export const testImageName = z.string().max(255).regex(/^[\w][\w.:/@-]*$/, 'Name an image as Docker does, such as node:24.');
 
 export const testCommandSchema = z.object({

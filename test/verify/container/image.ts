@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -38,6 +38,8 @@ export async function makeImage(engine: Engine, name: string): Promise<void> {
       await copyFile(await realpath(from), path.join(root, to));
     }
     await mkdir(path.join(root, 'tmp'));
+    // For users other than the one who made it.
+    await chmod(root, 0o755);
     const packed = spawn('tar', ['-C', root, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const imported = spawn(engine, ['import', '-', name], { stdio: [packed.stdout, 'ignore', 'inherit'] });
     const code = await new Promise<number | null>((resolve, reject) => imported.once('error', reject).once('close', resolve));
