@@ -18,7 +18,7 @@ import { shellQuote } from './shell-quote.ts';
 import { GO_BUILD_CACHE, MEMORY, readableToolchains, type ReadableToolchains } from './toolchains.ts';
 import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
 import { hasBubblewrap, thisMachine, whyThereIsNone, type Attempt } from './walls/missing.ts';
-import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
+import { EMPTY_INPUT, ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
 import { withReason } from './walls/namespaces/step-list.ts';
 import { UNKNOWN_WALLS, wallsFrom, WALLS_KINDS, type WalledLine, type WallsAround, type WallsKind } from './walls/walled-line.ts';
 import { Walls } from './walls/walls.ts';
@@ -231,7 +231,7 @@ export class Sandbox {
         argv: ['/bin/sh', '-c', `${group?.joinLine ?? ':'}; exec ${walled.line}`],
         cwd,
         // This shell runs outside the sandbox, so programs and variables must not come from where tests can write.
-        environment: { PATH: this.#searchPath, [SCRIPT]: `${walled.input ? ONLY_WHILE_WE_LIVE : ''}\n${scriptOf(command, toolchains, limits, reach)}` },
+        environment: { PATH: this.#searchPath, [SCRIPT]: [walled.input ? ONLY_WHILE_WE_LIVE : '', talk ? '' : EMPTY_INPUT, scriptOf(command, toolchains, limits, reach)].join('\n') },
         ...(walled.input && { input: walled.input }),
         talk,
         onListening: reach?.accept,

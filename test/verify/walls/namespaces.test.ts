@@ -49,7 +49,7 @@ const LOOK = node(`
   const list = (folder) => fs.readdirSync(folder, { withFileTypes: true }).map((entry) => entry.name + (entry.isDirectory() ? '/' : entry.isSymbolicLink() ? ' -> ' + fs.readlinkSync(folder + entry.name) : '')).sort();
   const limits = fs.readFileSync('/proc/self/limits', 'utf8').replace(/^Max pending signals.*$/m, '');
   console.log(JSON.stringify({ seen, status, limits, root: list('/'), devices: list('/dev/'), etc: list('/etc/'), user: [process.getuid(), process.getgid()],
-    network: Object.keys(require('node:os').networkInterfaces()), descriptors: fs.readdirSync('/proc/self/fd').length, session: fs.readFileSync('/proc/1/stat', 'utf8').split(' ').slice(3, 6) }));
+    network: Object.keys(require('node:os').networkInterfaces()), descriptors: fs.readdirSync('/proc/self/fd').map((name) => { try { return name + ' ' + fs.readlinkSync('/proc/self/fd/' + name).replace(/:.*/, ''); } catch { return name; } }).filter((line) => !/^\\d{2,} .dev.null$/.test(line)).length, session: fs.readFileSync('/proc/1/stat', 'utf8').split(' ').slice(3, 6) }));
 `);
 
 describe.skipIf(!namespaces.available || !bubblewrap.available)(`walls by namespaces (${bubblewrap.available ? namespaces.note : bubblewrap.note})`, { timeout: 60_000 }, () => {

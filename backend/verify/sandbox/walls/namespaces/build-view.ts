@@ -36,15 +36,21 @@ export function buildView(list: StepList, walls: WallsAround): void {
 
 function addMount(list: StepList, mount: Mount): void {
   const at = inside(mount.at);
-  if (!('from' in mount)) return mount.as === 'empty' ? mountMemory(list, at) : bind(list, outside('/dev/null'), at, READ_ONLY);
+  if (mount.as === 'empty') return mountMemory(list, at);
+  if (mount.as === 'no content') return bind(list, outside('/dev/null'), at, READ_ONLY);
   // It is there already where nothing around it is hidden.
   if (mount.isFolder) tryTo(list, 'mkdirat', [linux.AT_FDCWD, at, 0o755]);
   else tryTo(list, 'mknodat', [linux.AT_FDCWD, at, linux.S_IFREG | 0o644, 0]);
-  bind(list, outside(mount.from), at, mount.as === 'read-only' ? READ_ONLY : WRITABLE);
+  if (mount.as === 'linked') bind(list, inside(mount.to), at, AS_THEY_ARE);
+  else bind(list, outside(mount.from), at, mount.as === 'read-only' ? READ_ONLY : WRITABLE);
 }
 
 const WRITABLE = linux.MOUNT_ATTR_NOSUID | linux.MOUNT_ATTR_NODEV;
 const READ_ONLY = linux.MOUNT_ATTR_RDONLY | WRITABLE;
+/** Attributes are only ever added. */
+const AS_THEY_ARE = 0;
+/** Where root is the owner of a device, it could change its rights and times for all of the machine. It can be written nevertheless. */
+const DEVICE = linux.MOUNT_ATTR_RDONLY | linux.MOUNT_ATTR_NOSUID;
 
 /** Shows a place at another one, with all that is mounted in it. */
 function bind(list: StepList, from: string, to: string, attributes: number): void {
@@ -66,8 +72,7 @@ function addDevices(list: StepList): void {
   for (const name of ['null', 'zero', 'full', 'random', 'urandom', 'tty']) {
     const device = `/dev/${name}`;
     list.add('mknodat', [linux.AT_FDCWD, inside(device), linux.S_IFREG | 0o644, 0]);
-    list.add('mount', [outside(device), inside(device), 0, linux.MS_BIND, 0]);
-    setAttributes(list, inside(device), linux.MOUNT_ATTR_NOSUID);
+    bind(list, outside(device), inside(device), DEVICE);
   }
   for (const name of ['pts', 'shm']) list.add('mkdirat', [linux.AT_FDCWD, inside(`/dev/${name}`), 0o755]);
   list.add('mount', ['devpts', inside('/dev/pts'), 'devpts', linux.MS_NOSUID | linux.MS_NOEXEC, 'newinstance,ptmxmode=0666,mode=620']);

@@ -2,8 +2,8 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { WallsAround } from '../walled-line.ts';
 
-/** What a command sees at a place: an empty file system in memory, a file without content, or what is at that or another place outside. */
-export type Mount = Empty | Shown;
+/** What a command sees at a place: an empty file system in memory, a file without content, or what is at that or another place. */
+export type Mount = Empty | Shown | Linked;
 
 interface Empty {
   readonly at: string;
@@ -17,6 +17,14 @@ interface Shown {
   readonly isFolder: boolean;
 }
 
+/** In place of a link: what the view itself has where the link leads to, with all that is hidden in it. */
+interface Linked {
+  readonly at: string;
+  readonly as: 'linked';
+  readonly to: string;
+  readonly isFolder: boolean;
+}
+
 export interface MountPoint {
   /** What must be made in an empty file system first, the outer folders in front. */
   readonly folders: readonly string[];
@@ -24,7 +32,7 @@ export interface MountPoint {
 }
 
 /**
- * What is mounted over a read-only view of everything, the outer places first. Of several words about one place, the one that allows more
+ * What is mounted over a read-only view of everything, the outer places first, and those in place of links last. Of several words about one place, the one that allows more
  * holds; a word about what is inside a place is stronger than one about the place.
  */
 export function mountPoints({ hidden, readable, writable, shown }: WallsAround): readonly MountPoint[] {
@@ -37,15 +45,17 @@ export function mountPoints({ hidden, readable, writable, shown }: WallsAround):
     for (const entry of entries) {
       const from = realpathSync(entry);
       const isFolder = statSync(from).isDirectory();
+      wanted.set(from, { at: from, as, from, isFolder });
       // A link in a hidden folder is not there. What it leads to takes its place.
-      for (const at of [from, path.join(realpathSync(path.dirname(entry)), path.basename(entry))]) wanted.set(at, { at, as, from, isFolder });
+      const at = path.join(realpathSync(path.dirname(entry)), path.basename(entry));
+      if (at !== from) wanted.set(at, { at, as: 'linked', to: from, isFolder });
     }
   }
   if (shown) wanted.set(shown.at, { at: shown.at, as: 'writable', from: shown.folder, isFolder: true });
   const points: MountPoint[] = [];
   const placed = new Map<string, Mount>();
   // An outer place has a shorter name.
-  for (const mount of [...wanted.values()].sort((one, other) => one.at.length - other.at.length)) {
+  for (const mount of [...wanted.values()].sort((one, other) => Number(one.as === 'linked') - Number(other.as === 'linked') || one.at.length - other.at.length)) {
     const around = nearest(placed, mount.at);
     if (!changes(mount, around)) continue;
     placed.set(mount.at, mount);
@@ -56,10 +66,17 @@ export function mountPoints({ hidden, readable, writable, shown }: WallsAround):
 
 /** Whether a mount shows anything else than what is mounted around it. Around all is the read-only view. */
 function changes(mount: Mount, around: Mount | undefined): boolean {
-  if (!('from' in mount)) return around?.as !== 'empty';
-  // A link that can be seen is left as it is.
-  if (mount.as === 'read-only' || mount.from !== mount.at) return around?.as === 'empty';
-  return around?.as !== 'writable';
+  switch (mount.as) {
+    case 'empty':
+    case 'no content':
+      return around?.as !== 'empty';
+    case 'writable':
+      return around?.as !== 'writable';
+    // A link that can be seen is left as it is.
+    case 'read-only':
+    case 'linked':
+      return around?.as === 'empty';
+  }
 }
 
 function nearest(placed: ReadonlyMap<string, Mount>, place: string): Mount | undefined {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { CHANNEL } from '../../process-group.ts';
 import { RUN_SCRIPT } from '../script.ts';
 import { systemCallFilter } from '../system-call-filter.ts';
 import { SandboxLineError, type WalledLine, type WallsAround } from '../walled-line.ts';
@@ -60,6 +61,8 @@ export function namespacesProgram(walls: WallsAround, architecture: NodeJS.Archi
 
   list.doing('Reading the steps');
   list.add('close', [STEPS_DESCRIPTOR]);
+  // What the backend was started with. It would be open inside, too.
+  closeDescriptors(list, CHANNEL + 1);
   keepWorkingDirectory(list);
   enterNamespaces(list, identity);
   endWithParent(list);
@@ -79,10 +82,10 @@ export function namespacesProgram(walls: WallsAround, architecture: NodeJS.Archi
   enterView(list, walls.shown?.at);
   enterLastNamespace(list, processes, identity);
   dropRights(list, filter);
+  // Nobody inside may look into it: the files that it has open, and its program, are of the outside. Another program is not bound by that.
+  list.add('prctl', [linux.PR_SET_DUMPABLE, 0, 0, 0, 0]);
   list.doing('Starting a process');
   list.add('clone', [linux.SIGCHLD, 0, 0, 0, 0], { zero: command, result: probed });
-  // Nobody inside may look into it.
-  list.add('prctl', [linux.PR_SET_DUMPABLE, 0, 0, 0, 0]);
   closeDescriptors(list);
   const waiting: Place = {};
   list.put(waiting);
@@ -101,9 +104,9 @@ function endWithParent(list: StepList): void {
   list.add('prctl', [linux.PR_SET_PDEATHSIG, linux.SIGKILL, 0, 0, 0]);
 }
 
-/** All but the standard ones. */
-function closeDescriptors(list: StepList): void {
-  list.add('close_range', [STEPS_DESCRIPTOR, 0xffff_ffff, 0]);
+/** All from this one on, or but the standard ones. */
+function closeDescriptors(list: StepList, first = STEPS_DESCRIPTOR): void {
+  list.add('close_range', [first, 0xffff_ffff, 0]);
 }
 
 /** The kernel gives it its addresses. */
@@ -123,7 +126,10 @@ function dropRights(list: StepList, filter: Uint8Array): void {
   // The rights of before count for this signal no longer.
   endWithParent(list);
   list.doing('Giving up rights');
-  for (let capability = 0; capability < linux.CAPABILITIES; capability += 1) list.add('prctl', [linux.PR_CAPBSET_DROP, capability, 0, 0, 0], { failed: noMore });
+  for (let capability = 0; capability < linux.CAPABILITIES; capability += 1) {
+    // Who may give up the first one may give up all that there are.
+    list.add('prctl', [linux.PR_CAPBSET_DROP, capability, 0, 0, 0], capability === 0 ? {} : { failed: noMore });
+  }
   list.put(noMore);
   list.add('capset', [list.words([linux.CAPABILITY_VERSION_3]), list.words([0, 0, 0])]);
   list.add('prctl', [linux.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
