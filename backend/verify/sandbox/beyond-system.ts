@@ -22,8 +22,13 @@ export function foldersBeyondSystem(root = '/'): readonly string[] {
 
 /** In /etc, what only some users may read, for root, whom permissions do not hold back. */
 export function closedSettings(root = '/etc'): readonly string[] {
-  return readdirSync(root).map((name) => path.join(root, name)).filter((entry) => {
+  return readdirSync(root).flatMap((name) => {
+    const entry = path.join(root, name);
     const found = lstatSync(entry, { throwIfNoEntry: false });
-    return found !== undefined && !found.isSymbolicLink() && (found.mode & 0o004) === 0;
+    if (!found || found.isSymbolicLink()) return [];
+    // Of a folder that others may list and not enter, they can read nothing.
+    const readable = found.isDirectory() ? 0o005 : 0o004;
+    if ((found.mode & readable) !== readable) return [entry];
+    return found.isDirectory() ? closedSettings(entry) : [];
   });
 }

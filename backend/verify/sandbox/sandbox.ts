@@ -281,7 +281,7 @@ export class Sandbox {
       return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
     const machine = thisMachine(this.#searchPath);
     const attempts: Attempt[] = [];
-    const kinds = process.platform === 'linux' ? wallsFrom(process.env) : [undefined];
+    const kinds = process.platform === 'linux' ? wallsFrom(process.env, process.getuid?.() === 0) : [undefined];
     if (kinds === undefined) return { available: false, reason: UNKNOWN_WALLS };
     for (const kind of kinds) {
       const attempt = kind === 'bubblewrap' && !hasBubblewrap(machine) ? { kind } : await this.#tryOut(kind);
@@ -319,7 +319,7 @@ export class Sandbox {
       if (process.platform === 'linux' && interfaces !== '1') return { kind, leak: 'a command could see the network' };
       return undefined;
     } catch (error) {
-      return { kind, said: error instanceof Error ? error.message : String(error) };
+      return { kind, unplanned: error instanceof Error ? error.message : String(error) };
     } finally {
       await folder.remove();
     }

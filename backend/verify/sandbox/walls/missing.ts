@@ -106,6 +106,8 @@ export interface Attempt {
   readonly kind: WallsKind | undefined;
   /** The output of walls that do not stand. Undefined if their programs are not there. */
   readonly said?: string | undefined;
+  /** Why these walls could not even be planned, in a sentence. */
+  readonly unplanned?: string | undefined;
   /** What a command could do inside walls that stand. */
   readonly leak?: string | undefined;
 }
@@ -121,6 +123,8 @@ export function whyThereIsNone(machine: Machine, attempts: readonly Attempt[]): 
   const leak = attempts.find((attempt) => attempt.leak !== undefined)?.leak;
   if (leak !== undefined) return { reason: `The sandbox does not work: ${leak}.` };
   const failed = attempts.flatMap(({ said }) => said ?? []);
+  const unplanned = attempts.find((attempt) => attempt.unplanned !== undefined)?.unplanned;
+  if (unplanned !== undefined && failed.length === 0) return { reason: unplanned };
   const start = failed.length === 0 ? '' : `${doesNotStart(failed)} `;
   const forbidden = SETTINGS.find(({ file, forbids }) => machine.setting(file) === forbids);
   if (forbidden && failed.length > 0) {

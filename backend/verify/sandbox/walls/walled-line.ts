@@ -1,4 +1,4 @@
-/** How the walls of Linux are made, the one that is tried first in front: by bubblewrap, or by the same calls of the kernel without it. */
+/** How the walls of Linux are made: by bubblewrap, or by the same calls of the kernel without it. */
 export const WALLS_KINDS = ['bubblewrap', 'namespaces'] as const;
 export type WallsKind = (typeof WALLS_KINDS)[number];
 
@@ -7,9 +7,13 @@ const ONLY = 'CONDUCTOR_WALLS';
 
 export const UNKNOWN_WALLS = `${ONLY} names no walls: set it to ${WALLS_KINDS.join(' or ')}, or leave it out.`;
 
-/** The kinds that this environment allows. Undefined if it names none. */
-export function wallsFrom({ [ONLY]: only = '' }: NodeJS.ProcessEnv): readonly WallsKind[] | undefined {
-  return only === '' ? WALLS_KINDS : WALLS_KINDS.some((kind) => kind === only) ? [only as WallsKind] : undefined;
+/**
+ * The kinds that this environment allows, the one that is tried first in front. Undefined if it names none. Root owns devices and the program
+ * of bubblewrap: behind its walls, a command of root can change the rights of both for the whole machine.
+ */
+export function wallsFrom({ [ONLY]: only = '' }: NodeJS.ProcessEnv, isRoot: boolean): readonly WallsKind[] | undefined {
+  if (only === '') return isRoot ? WALLS_KINDS.toReversed() : WALLS_KINDS;
+  return WALLS_KINDS.some((kind) => kind === only) ? [only as WallsKind] : undefined;
 }
 
 /** All paths are absolute. Missing ones are ignored. */

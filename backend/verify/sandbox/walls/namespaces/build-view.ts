@@ -36,8 +36,7 @@ export function buildView(list: StepList, walls: WallsAround): void {
 
 function addMount(list: StepList, mount: Mount): void {
   const at = inside(mount.at);
-  if (mount.as === 'empty') return mountMemory(list, at);
-  if (mount.as === 'no content') return bind(list, outside('/dev/null'), at, READ_ONLY);
+  if (!('isFolder' in mount)) return mount.as === 'empty' ? mountMemory(list, at) : bind(list, outside('/dev/null'), at, READ_ONLY);
   // It is there already where nothing around it is hidden.
   if (mount.isFolder) tryTo(list, 'mkdirat', [linux.AT_FDCWD, at, 0o755]);
   else tryTo(list, 'mknodat', [linux.AT_FDCWD, at, linux.S_IFREG | 0o644, 0]);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CHANNEL } from '../../process-group.ts';
 import { RUN_SCRIPT } from '../script.ts';
@@ -15,7 +16,7 @@ import { STATUS, STEPS_DESCRIPTOR, stepMachine } from './step-machine.ts';
  * The command line for Linux without bubblewrap: the same namespaces, mounts and filter, by system calls of our own.
  * docs/decisions/0033-walls-without-bubblewrap.md says why.
  *
- * @param folder where a file may be for a moment, absolute @throws SandboxLineError, an error of the file system
+ * @param folder where a file may be for a moment, absolute; other ones are tried as well @throws SandboxLineError, an error of the file system
  */
 export function namespacesLine(walls: WallsAround, folder: string): WalledLine {
   const identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
@@ -39,14 +40,32 @@ function openMachine(folder: string): number {
   const machine = stepMachine(process.arch);
   if (!machine) throw new SandboxLineError(`There is no sandbox for processors of type ${process.arch} yet.`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = path.join(folder, `${process.pid}-${randomBytes(4).toString('hex')}-step-machine`);
+  const places = [folder, tmpdir(), '/dev/shm'];
+  let failure: unknown;
+  for (const place of places) {
+    const file = path.join(place, `${process.pid}-${randomBytes(4).toString('hex')}-step-machine`);
+    try {
+      writeFileSync(file, machine, { mode: 0o500, flag: 'wx' });
+      // Whatever mask of rights we have.
+      chmodSync(file, 0o500);
+      if (mayBeStarted(file)) return openSync(file, 'r');
+    } catch (error) {
+      // Such as a full disk.
+      failure ??= error;
+    } finally {
+      rmSync(file, { force: true });
+    }
+  }
+  throw failure ?? new SandboxLineError(`No program may be started in ${places.join(', ')}: mount one of them without "noexec", or install bubblewrap.`);
+}
+
+/** Mounts can forbid it. */
+function mayBeStarted(file: string): boolean {
   try {
-    writeFileSync(file, machine, { mode: 0o500, flag: 'wx' });
-    // Whatever mask of rights we have.
-    chmodSync(file, 0o500);
-    return openSync(file, 'r');
-  } finally {
-    rmSync(file, { force: true });
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 
