@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { PATIENTLY, processesWith, trySandbox } from '../setup.ts';
 import { has, makeSurroundings, python, uniqueSleep } from './setup.ts';
 
-const { available, note } = await trySandbox();
+const { available, note, walls } = await trySandbox();
 
 describe.skipIf(!available)(`the processes of this machine (${note})`, { timeout: 60_000 }, () => {
   it('cannot be seen, nor ended, by a command', async () => {
@@ -121,6 +121,23 @@ describe.skipIf(!available)(`a command cannot gain rights (${note})`, { timeout:
     const { stdout, stderr } = await around.run(attempt);
     expect(stderr).toBe('');
     expect(stdout).toBe('clone 1\n');
+  });
+
+  // That of bubblewrap is open to it, with the same filter and no more rights.
+  it.runIf(has('python3') && walls === 'namespaces')('by the first process of its namespace, which was there before the walls', async () => {
+    await using around = await makeSurroundings();
+    const attempt = python(
+      'import ctypes, os',
+      'kernel = ctypes.CDLL(None, use_errno=True)',
+      // PTRACE_SEIZE, and pidfd_getfd.
+      'print(kernel.ptrace(0x4206, 1, 0, 0), ctypes.get_errno())',
+      'print(kernel.syscall(438, os.pidfd_open(1), 0, 0), ctypes.get_errno())',
+      'for name in ("mem", "environ", "exe", "root", "cwd", "fd/0"):',
+      '    try: os.open("/proc/1/" + name, os.O_RDONLY); print(name)',
+      '    except PermissionError: pass',
+    );
+    // At once, and later.
+    for (const wait of ['', 'sleep 0.2; ']) expect((await around.run(`${wait}${attempt}`)).stdout).toBe('-1 1\n-1 1\n');
   });
 
   it('through the terminal of who started it', async () => {

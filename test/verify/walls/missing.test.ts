@@ -113,6 +113,7 @@ describe('why no walls stand', () => {
     expect(whyThereIsNone(machine({ osRelease: UBUNTU, settings }), [failed('', 'bubblewrap'), failed('')])).toEqual({
       reason: 'The sandbox does not start. In a container it can be that namespaces are not allowed: run Conductor outside of it, or allow them.',
     });
+    expect(whyThereIsNone(machine({}), [{ kind: 'bubblewrap' }, { kind: 'namespaces', unplanned: 'The disk is full.' }])).toEqual({ reason: 'The disk is full.' });
     expect(whyThereIsNone(machine({}), [{ kind: 'namespaces', leak: 'a command could see the network' }])).toEqual({ reason: 'The sandbox does not work: a command could see the network.' });
   });
 });

@@ -9,9 +9,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SandboxAvailability } from '../../../backend/verify/sandbox/sandbox-availability.ts';
 import type { SandboxOutcome } from '../../../backend/verify/sandbox/sandbox.ts';
 import { ONLY_WHILE_WE_LIVE, SCRIPT } from '../../../backend/verify/sandbox/walls/script.ts';
-import { WALLS_KINDS, type WalledLine, type WallsKind } from '../../../backend/verify/sandbox/walls/walled-line.ts';
+import { WALLS_KINDS, wallsFrom, type WalledLine, type WallsKind } from '../../../backend/verify/sandbox/walls/walled-line.ts';
 import { Walls } from '../../../backend/verify/sandbox/walls/walls.ts';
-import { has, isRoot, makeSurroundings, node, type Surroundings } from '../escape/setup.ts';
+import { has, isRoot, makeSurroundings, node, pathOf, type Surroundings } from '../escape/setup.ts';
 import { trySandbox } from '../setup.ts';
 
 /** Whether these walls can be made here. */
@@ -62,6 +62,8 @@ describe.skipIf(!namespaces.available || !bubblewrap.available)(`walls by namesp
       });
       expect(stderr).toBe('');
       const look = JSON.parse(stdout) as { seen: Record<string, string> };
+      // Bubblewrap leaves the rights of devices to their owner.
+      for (const [place, how] of Object.entries(look.seen)) if (how.endsWith(' devtmpfs')) look.seen[place] = how.replace(',rw ', ',ro ');
       // Bubblewrap mounts parts of /proc once more, which is read-only as a whole; the library empties this folder for SSH.
       for (const place of Object.keys(look.seen)) if (place.startsWith('/proc/') || place === '/etc/ssh/ssh_config.d') delete look.seen[place];
       looks.push(look);
@@ -146,7 +148,7 @@ describe.skipIf(!namespaces.available)(`walls by namespaces (${namespaces.note})
   ].join('\n');
 
   // Root takes them first.
-  const asNobody = isRoot ? ['setpriv', '--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups'] : [];
+  const asNobody = isRoot ? [pathOf('setpriv') ?? '', '--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups'] : [];
 
   it.runIf(!isRoot || has('setpriv'))('are made where bubblewrap is not installed, or does not work', async () => {
     for (const broken of [false, true]) {
@@ -176,6 +178,19 @@ describe.skipIf(!namespaces.available)(`walls by namespaces (${namespaces.note})
     expect(Number(outcome?.stdout.trim().split('\n').at(-1))).toBeLessThan(9);
   });
 
+  it.runIf(has('unshare'))('stand where programs may not be started in the folder of runs, and else it is said what to do', async () => {
+    const without = async (...folders: readonly string[]): Promise<SandboxAvailability> => {
+      await using around = await makeSurroundings();
+      const mounts = [...folders, around.folder].map((folder) => `mount -t tmpfs -o noexec none ${folder} && `).join('');
+      return (await ofChild(['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', `${mounts}exec "$@"`, 'sh'], around)).availability;
+    };
+    expect(await without('/tmp')).toEqual({ available: true, walls: 'namespaces' });
+    expect(await without('/tmp', '/dev/shm')).toEqual({
+      available: false,
+      reason: expect.stringMatching(/^The sandbox could not be set up: No program may be started in .*, \/tmp, \/dev\/shm: mount one of them without "noexec", or install bubblewrap\.$/) as string,
+    });
+  });
+
   it.runIf(has('unshare') && has('setpriv'))('do not stand where all are forbidden, which is said with what to do', async () => {
     await using around = await makeSurroundings();
     const weak = `${FORBID.replace('"$@"', 'setpriv --bounding-set -sys_admin --inh-caps -sys_admin "$@"')}`;
@@ -191,4 +206,10 @@ it('are no others than those that a person allows, which must have a name', asyn
   vi.stubEnv('CONDUCTOR_WALLS', 'paper');
   onTestFinished(() => void vi.unstubAllEnvs());
   expect(await trySandbox()).toMatchObject({ available: false, note: expect.stringContaining('CONDUCTOR_WALLS names no walls: set it to bubblewrap or namespaces, or leave it out.') as string });
+});
+
+it('are tried first by root, whom bubblewrap leaves more', () => {
+  expect(wallsFrom({}, false)).toEqual(['bubblewrap', 'namespaces']);
+  expect(wallsFrom({}, true)).toEqual(['namespaces', 'bubblewrap']);
+  expect(wallsFrom({ CONDUCTOR_WALLS: 'bubblewrap' }, true)).toEqual(['bubblewrap']);
 });
