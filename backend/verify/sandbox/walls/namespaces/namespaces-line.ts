@@ -142,8 +142,6 @@ function startLoopback(list: StepList): void {
 /** No capabilities, no way to new ones, and the filter. */
 function dropRights(list: StepList, filter: Uint8Array): void {
   const noMore: Place = {};
-  // The rights of before count for this signal no longer.
-  endWithParent(list);
   list.doing('Giving up rights');
   for (let capability = 0; capability < linux.CAPABILITIES; capability += 1) {
     // Who may give up the first one may give up all that there are.
@@ -152,6 +150,8 @@ function dropRights(list: StepList, filter: Uint8Array): void {
   list.put(noMore);
   list.add('capset', [list.words([linux.CAPABILITY_VERSION_3]), list.words([0, 0, 0])]);
   list.add('prctl', [linux.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
+  // A change of rights can take that back: prctl(2).
+  endWithParent(list);
   list.doing('Filtering system calls');
   list.add('seccomp', [linux.SECCOMP_SET_MODE_FILTER, 0, list.words([filter.length / FILTER_INSTRUCTION_BYTES, list.bytes(filter)])]);
 }
