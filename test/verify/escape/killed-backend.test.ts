@@ -62,7 +62,7 @@ describe.skipIf(!available)(`when the backend is killed in the middle of a comma
     const wait = `case "$CONDUCTOR_SCRIPT" in *${seconds}*) echo > ${begun}; while [ ! -e ${goOn} ]; do sleep 0.01; done;; esac`;
     await writeFile(path.join(programs, 'bwrap'), `#!/bin/sh\n${wait}\nexec ${pathOf('bwrap')} "$@"\n`, { mode: 0o700 });
     // Another backend's sweep of such groups could hide what is left.
-    const backend = await startBackend(around, [seconds, 'without control groups'], { PATH: `${programs}:${process.env.PATH}` });
+    const backend = await startBackend(around, [seconds, 'without control groups'], { PATH: `${programs}:${process.env.PATH}`, CONDUCTOR_WALLS: walls });
     await expect.poll(() => existsSync(begun), PATIENTLY).toBe(true);
     await backend.kill();
     await writeFile(goOn, '');
