@@ -356,7 +356,7 @@ describe('the ACP agent', () => {
     await mkdir(programs);
     for (const program of ['git', 'sh', 'env']) await symlink(execFileSync('which', [program], { encoding: 'utf8' }).trim(), path.join(programs, program));
     await cp(path.join(places.home, 'workers.json'), path.join(home, 'workers.json'));
-    const environment = { PATH: programs, CONDUCTOR_HOME: home };
+    const environment = { PATH: programs, CONDUCTOR_HOME: home, CONDUCTOR_WALLS: 'bubblewrap' };
     const editor = new Editor([], environment);
     try {
       await editor.initialize();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BackendClient } from '../../backend/protocol/client/backend-client.ts';
 import { readRecord, recordPath, writeRecord, type BackendRecord } from '../../backend/protocol/client/discovery.ts';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
@@ -140,14 +140,17 @@ describe('what a start gives away', () => {
   });
 
   test.runIf(process.platform === 'linux')('of the environment only named variables reach the backend, and no key', async () => {
-    process.env['OPENAI_API_KEY'] = 'sk-not-for-the-backend';
+    vi.stubEnv('OPENAI_API_KEY', 'sk-not-for-the-backend');
+    vi.stubEnv('CONDUCTOR_READABLE', '/data');
+    vi.stubEnv('VK_ICD_FILENAMES', '/driver.json');
     try {
       await connect();
     } finally {
-      delete process.env['OPENAI_API_KEY'];
+      vi.unstubAllEnvs();
     }
     const environment = await readFile(`/proc/${(await liveRecord()).pid}/environ`, 'utf8');
     expect(environment).toContain(`CONDUCTOR_HOME=${home}`);
+    for (const named of ['CONDUCTOR_READABLE=/data', 'VK_ICD_FILENAMES=/driver.json']) expect(environment).toContain(named);
     expect(environment).not.toContain('sk-not-for-the-backend');
     expect(environment).not.toContain('VITEST');
   });

@@ -38,6 +38,12 @@ const PASSED_ON = [
   'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR',
   // Where Ollama listens.
   'OLLAMA_HOST',
+  // What people set for the sandbox (docs/sandbox.md), and where container engines are.
+  'CONDUCTOR_READABLE', 'CONDUCTOR_COPY_SECRETS', 'CONDUCTOR_WALLS',
+  'DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_CERT_PATH', 'DOCKER_TLS_VERIFY', 'CONTAINER_HOST', 'DBUS_SESSION_BUS_ADDRESS',
+  // Which GPU, and where its driver is.
+  'CUDA_VISIBLE_DEVICES', 'CUDA_DEVICE_ORDER', 'NVIDIA_TF32_OVERRIDE', 'VK_DRIVER_FILES', 'VK_ICD_FILENAMES', 'DRI_PRIME', 'MESA_VK_DEVICE_SELECT',
+  'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_DATA_DIRS',
   // Windows: without these, sockets, temporary files and child processes fail.
   'Path', 'PATHEXT', 'ComSpec', 'SystemRoot', 'SystemDrive', 'windir', 'TEMP', 'TMP', 'USERPROFILE', 'USERNAME', 'HOMEDRIVE',
   'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'ProgramData', 'ProgramFiles', 'PROCESSOR_ARCHITECTURE',
