@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decodeGradientResult, decodeSampleResult, encodeGradientRequest } from '../../../backend/train/engines/remote/gradient-messages.ts';
+import { decodeGradientResult, decodeSampleResult, encodeGradientRequest } from '../../../backend/train/engines/remote/messages/gradient-messages.ts';
 
 /* The bytes are those of the SDK's definitions (tinker 0.25.0) and of SkyRL 0.4.0's serializer, written by Python for the same values. */
 const REQUEST = '0a076d6f64656c5f3110031a640a100a0e0a0c05000000060000000700000012300a0d7461726765745f746f6b656e73121f0a180600000000000000070000000000000008000000000000001802220103121e0a077765696768747312130a0c000000000000003f0000803f1801220103220d63726f73735f656e74726f70792a1d0a12636c69705f6c6f775f7468726573686f6c64119a9999999999e93f3001';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { decodeSampleResult, type SampleResult } from './gradient-messages.ts';
+import { decodeSampleResult, type SampleResult } from './messages/gradient-messages.ts';
 import { type Answer, type Call, Http, type HttpOptions } from './http.ts';
 import { RemoteError } from './remote-error.ts';
 import { capabilitiesSchema, futureSchema, modelSchema, sampleSchema, sessionSchema } from './replies.ts';

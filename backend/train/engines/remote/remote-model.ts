@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Pay } from '../engine-start.ts';
 import type { TinkerClient } from './client.ts';
-import { type Datum, decodeGradientResult, encodeGradientRequest, type GradientResult, type ServerLoss } from './gradient-messages.ts';
+import { type Datum, decodeGradientResult, encodeGradientRequest, type GradientResult, type ServerLoss } from './messages/gradient-messages.ts';
 import type { Answer } from './http.ts';
 import { RemoteError } from './remote-error.ts';
 import { priceOf, type ServerPrice } from './server-price.ts';

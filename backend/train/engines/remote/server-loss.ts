@@ -1,6 +1,6 @@
 import { lossWeights } from '../../../lm/trainer/loss-weights.ts';
 import type { Example, PolicyLoss } from '../engine.ts';
-import type { Datum, ServerLoss } from './gradient-messages.ts';
+import type { Datum, ServerLoss } from './messages/gradient-messages.ts';
 
 /** Log-probabilities of the tokens of each example. */
 type Rows = readonly (readonly number[])[];
