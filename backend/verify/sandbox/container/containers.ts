@@ -146,9 +146,10 @@ export class Containers {
 
   /** Removes the containers of processes that have ended. */
   async #sweep(engine: ContainerEngine): Promise<void> {
-    const listed = await engine.ask(['ps', '--all', '--filter', `label=${OWNER}`, '--format', `{{.ID}} {{.Label "${OWNER}"}}`]);
-    const rows = listed.split('\n').filter(Boolean).map((line) => line.split(' ') as [string, string]);
-    const left = rows.filter(([, owner]) => !this.#isProcessAlive(Number(owner))).map(([id]) => id);
+    const ids = (await engine.ask(['ps', '--all', '--quiet', '--filter', `label=${OWNER}`])).split('\n').filter(Boolean);
+    if (ids.length === 0) return;
+    const owners = (await engine.ask(['inspect', '--type', 'container', '--format', `{{index .Config.Labels "${OWNER}"}}`, ...ids])).split('\n');
+    const left = ids.filter((_, index) => !this.#isProcessAlive(Number(owners[index])));
     if (left.length > 0) await engine.ask(['rm', '--force', '--volumes', ...left]);
   }
 }
