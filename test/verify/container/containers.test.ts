@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,10 +12,10 @@ import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../../backend/verify/verify.ts';
 import { makeScratch, PATIENTLY, type Scratch } from '../setup.ts';
-import { ask, makeImage, tryEngine } from './image.ts';
+import { ask, tryEngine } from './image.ts';
 
 const IMAGE = `conductor-test:${process.pid}`;
-const ENGINES = await Promise.all((['docker', 'podman'] as const).map(tryEngine));
+const ENGINES = await Promise.all((['docker', 'podman'] as const).map((engine) => tryEngine(engine, IMAGE)));
 const NAMES = { docker: 'Docker', podman: 'Podman' };
 const containersOf = (environment: NodeJS.ProcessEnv): Containers =>
   new Containers({ searchPath: environment['PATH'] ?? '', environment, isProcessAlive });
@@ -48,17 +48,19 @@ it('says what an engine that does not answer says', async () => {
 describe.each(ENGINES)('tests in a container ($note)', { timeout: 120_000 }, ({ engine, available }) => {
   if (!available) return it.skip('are judged', () => undefined);
   /** Before Podman, a Docker that does not answer is found. */
-  let searchPath = process.env['PATH'] ?? '';
+  let [searchPath, folder] = [process.env['PATH'] ?? '', ''];
   const containers = (): Containers => containersOf({ ...process.env, PATH: searchPath });
   beforeAll(async () => {
     if (engine === 'podman') {
-      const folder = await mkdtemp(path.join(tmpdir(), 'container-engine-'));
+      folder = await mkdtemp(path.join(tmpdir(), 'container-engine-'));
       await writeFile(path.join(folder, 'docker'), '#!/bin/sh\nexit 1', { mode: 0o755 });
       searchPath = `${folder}${path.delimiter}${searchPath}`;
     }
-    await makeImage(engine, IMAGE);
-  }, 120_000);
-  afterAll(() => ask(engine, 'rmi', '--force', IMAGE));
+  });
+  afterAll(async () => {
+    if (folder !== '') await rm(folder, { recursive: true });
+    await ask(engine, 'rmi', '--force', IMAGE);
+  });
   const nothingLeft = async (): Promise<void> =>
     expect(await ask(engine, 'ps', '--all', '--quiet', '--filter', `label=conductor.owner=${process.pid}`)).toBe('');
   /** Runs a script in the scratch's home folder. */

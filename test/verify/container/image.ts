@@ -8,14 +8,25 @@ const run = promisify(execFile);
 
 export type Engine = 'docker' | 'podman';
 
-/** Whether the engine answers here, and the sentence to put into a skipped test's name where it does not. */
-export async function tryEngine(engine: Engine): Promise<{ engine: Engine; available: boolean; note: string }> {
+/**
+ * Whether the engine starts containers here, and the sentence to put into a skipped test's name where it does not. Where it does, it has an
+ * image of this name then, made of this machine's programs.
+ */
+export async function tryEngine(engine: Engine, image: string): Promise<{ engine: Engine; available: boolean; note: string }> {
   if (process.platform !== 'linux') return { engine, available: false, note: 'not tried, the image is made of the programs of a Linux machine' };
   try {
     await run(engine, ['version', '--format', '{{.Server.Version}}'], { timeout: 10_000 });
-    return { engine, available: true, note: `with ${engine}` };
   } catch {
     return { engine, available: false, note: `not tried, no ${engine} answers here` };
+  }
+  try {
+    await makeImage(engine, image);
+    await run(engine, ['run', '--rm', '--network', 'none', image, '/bin/sh', '-c', 'exit 0'], { timeout: 120_000 });
+    return { engine, available: true, note: `with ${engine}` };
+  } catch (error) {
+    await run(engine, ['rmi', '--force', image]).catch(() => undefined);
+    const said = (error as Error).message.trim().split('\n').at(-1)?.slice(0, 200);
+    return { engine, available: false, note: `not tried, ${engine} starts no container here: ${said}` };
   }
 }
 
@@ -27,7 +38,7 @@ export async function ask(engine: Engine, ...words: string[]): Promise<string> {
 const PROGRAMS = ['sh', 'cat', 'ls', 'sleep', 'grep', 'touch'];
 
 /** Makes an image of this machine's own Node and a few programs, since none can be counted on to be there. Removed with `rmi`. */
-export async function makeImage(engine: Engine, name: string): Promise<void> {
+async function makeImage(engine: Engine, name: string): Promise<void> {
   const root = await mkdtemp(path.join(tmpdir(), 'container-image-'));
   try {
     const programs = await Promise.all(PROGRAMS.map(async (program) => (await run('/bin/sh', ['-c', `command -v ${program}`])).stdout.trim()));
