@@ -4,7 +4,7 @@ import { type AdapterSummary, inspectAdapter, inspectAdapters } from '../lm/adap
 import type { DecoderConfig } from '../lm/checkpoint/decoder-config.ts';
 import { inspectCheckpoint, type ModelSummary } from '../lm/checkpoint/inspect.ts';
 import { type Checkpoint, openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
-import { type Device, DEVICE_NAMES, DEVICES } from '../lm/device/devices.ts';
+import { type Device, DEVICE_NAMES } from '../lm/device/devices.ts';
 import { gigabytes } from '../lm/download/size-text.ts';
 import { memoryOf } from '../lm/model-memory.ts';
 import { findModelFolder } from '../lm/process/find-model-folder.ts';
@@ -99,7 +99,7 @@ function linesOf({ tokenizer, memory, adapters, ...model }: Inspection): string[
     `Geometry:  ${counted(model.layers, 'layer')} of ${model.hiddenSize}, ${heads}, ${model.vocabularySize.toLocaleString('en')} token ids`,
     `Context:   ${model.contextLength.toLocaleString('en')} tokens; ends at ${model.stopTokenIds.join(' or ') || 'no token'}`,
     `Tokenizer: ${tokenizer.usable ? 'with a chat template' : tokenizer.problem}`,
-    `Memory:    precision${DEVICE_NAMES.map((device) => `on the ${DEVICES[device].name}`.padStart(12)).join('')}`,
+    `Memory:    precision${DEVICE_NAMES.map((device) => device.padStart(12)).join('')}`,
     ...PRECISIONS.map((precision) => {
       const sizes = memory.filter((row) => row.precision === precision).map(({ totalBytes }) => memorySize(totalBytes).padStart(12));
       return `           ${precision.padEnd(9)}${sizes.join('')}`;

@@ -99,7 +99,7 @@ describe('conductor model inspect', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`${model}\nModel:     qwen2, 183,104 parameters\nWeights:   bfloat16, 367 kB in 1 file, embeddings tied\n`);
     expect(stdout).toMatch(/Tokenizer: with a chat template\n/);
-    expect(stdout).toMatch(/full +\d+ MB +\d+ MB\n +8-bit +\d+ MB +\d+ MB\n +4-bit +\d+ MB +\d+ MB\n/);
+    expect(stdout).toMatch(/Memory: +precision +cpu +cuda +webgpu\n +full +\d+ MB +\d+ MB +\d+ MB\n +8-bit +\d+ MB +\d+ MB +\d+ MB\n +4-bit +\d+ MB +\d+ MB +\d+ MB\n/);
     expect(stdout).toContain('Adapter:   qwen2-tiny-all: fits; rank 4, scaling 2, q_proj k_proj v_proj');
     expect(stdout).toMatch(/Adapter: {3}qwen3-tiny-all: .*was trained for this model\.\n/);
     expect(stdout.match(/qwen2-tiny-attention/g)).toHaveLength(2);
@@ -114,7 +114,7 @@ describe('conductor model inspect', () => {
       adapters: [{ name: 'qwen2-tiny-all', compatible: false, problem: expect.any(String) }],
     });
     expect(printed.memory.map(({ precision, device }) => `${precision} ${device}`)).toEqual([
-      'full cpu', 'full cuda', '8-bit cpu', '8-bit cuda', '4-bit cpu', '4-bit cuda',
+      'full cpu', 'full cuda', 'full webgpu', '8-bit cpu', '8-bit cuda', '8-bit webgpu', '4-bit cpu', '4-bit cuda', '4-bit webgpu',
     ]);
     for (const { totalBytes } of printed.memory) expect(totalBytes).toBeGreaterThan(100_000);
   });
