@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The absolute path of a program, by its name or its path; undefined if there is none. @param searchPath as in PATH */
 export async function programIn(name: string, searchPath: string): Promise<string | undefined> {
-  const isHere = (file: string): Promise<boolean> => access(file, constants.X_OK).then(() => true, () => false);
+  const isHere = (file: string): Promise<boolean> => access(file, constants.X_OK).then(async () => (await stat(file)).isFile()).catch(() => false);
   if (path.isAbsolute(name)) return (await isHere(name)) ? name : undefined;
   if (name.includes('/')) return undefined;
   for (const folder of searchPath.split(path.delimiter)) {

@@ -1,11 +1,9 @@
 import { DeviceError, NO_DRIVER, NO_GPU } from './device-error.ts';
+import { unknownFailure } from './unknown-failure.ts';
 
 const TOO_LITTLE_MEMORY =
   'The GPU has too little free memory for the model; choose a smaller model or 4-bit weights, or stay on the CPU.';
 const DRIVER_TOO_OLD = 'The NVIDIA driver is too old for CUDA 13; update it to 580 or newer, or stay on the CPU.';
-
-/** The longest quotation of onnxruntime's text. */
-const MAX_QUOTE_CHARACTERS = 300;
 
 /**
  * Turns onnxruntime's text about a CUDA failure into an error class. onnxruntime gives no error code, so this is the only place that
@@ -27,7 +25,5 @@ export function explainCudaFailure(text: string): DeviceError {
     const which = library ? ` (${library})` : '';
     return new DeviceError('library-missing', `A CUDA library is missing or damaged${which}; it is fetched again.`);
   }
-  const quote = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  const cut = quote.length > MAX_QUOTE_CHARACTERS ? `${quote.slice(0, MAX_QUOTE_CHARACTERS)}…` : quote;
-  return new DeviceError('unknown', `CUDA does not work, so the model runs on the CPU; onnxruntime says: ${cut || 'nothing'}`);
+  return unknownFailure('CUDA', text);
 }

@@ -1,7 +1,5 @@
 import { DeviceError } from './device-error.ts';
-
-/** The longest quotation of onnxruntime's text. */
-const MAX_QUOTE_CHARACTERS = 300;
+import { unknownFailure } from './unknown-failure.ts';
 
 /** Turns onnxruntime's text about a WebGPU failure into an error. It gives no code, so only fixed sentences of its source are told apart. */
 export function explainWebGpuFailure(text: string): DeviceError {
@@ -11,7 +9,5 @@ export function explainWebGpuFailure(text: string): DeviceError {
   if (/out of memory|OutOfMemory|exceeds the max buffer|maxBufferSize|maxStorageBufferBindingSize/i.test(text)) {
     return new DeviceError('out-of-memory', 'The GPU has too little memory for the model; choose a smaller model or 4-bit weights, or stay on the CPU.');
   }
-  const quote = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  const cut = quote.length > MAX_QUOTE_CHARACTERS ? `${quote.slice(0, MAX_QUOTE_CHARACTERS)}…` : quote;
-  return new DeviceError('unknown', `WebGPU does not work, so the model runs on the CPU; onnxruntime says: ${cut || 'nothing'}`);
+  return unknownFailure('WebGPU', text);
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { programIn } from '../../../common/program-in.ts';
 
 /** The engine is missing, does not answer, or refused. The message says which, with the engine's own text if there is one. */
 export class ContainerEngineError extends Error {
@@ -49,12 +49,11 @@ export class ContainerEngine {
 
   /** The first engine that answers. @throws ContainerEngineError of the first that is there */
   static async find({ searchPath, environment }: EngineSearch): Promise<ContainerEngine> {
-    const folders = searchPath.split(path.delimiter).filter(path.isAbsolute);
     const passed = Object.entries(environment).filter((entry): entry is [string, string] => VARIABLES.test(entry[0]) && entry[1] !== undefined);
-    const env = { ...Object.fromEntries(passed), PATH: folders.join(path.delimiter) };
+    const env = { ...Object.fromEntries(passed), PATH: searchPath.split(path.delimiter).filter(path.isAbsolute).join(path.delimiter) };
     let first: ContainerEngineError | undefined;
     for (const command of PROGRAMS) {
-      const program = folders.map((folder) => path.join(folder, command)).find(isProgram);
+      const program = await programIn(command, searchPath);
       if (program === undefined) continue;
       try {
         const isPodman = /podman/i.test(await new ContainerEngine(program, command, false, env).ask(['--version']));
@@ -91,13 +90,4 @@ function errorLine(text: string): string {
   const lines = text.trim().split('\n');
   const line = lines.find((candidate) => /^error:/i.test(candidate)) ?? lines[0] ?? '';
   return line.replace(/^(?:docker|error(?: response from daemon)?):\s*/gi, '').slice(0, 500);
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }
