@@ -1,7 +1,8 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import type { StoredEvent } from '../protocol/run-events.ts';
-import { applyEvent, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { applyEvent, snapshotOf } from '../protocol/fold-run.ts';
+import { isOver, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { heldPlan, type HeldPlan } from '../protocol/held-plan.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,7 +1,8 @@
 import type { JudgedStep } from '../protocol/judged-step.ts';
 import type { RunEvent, StoredEvent } from '../protocol/run-events.ts';
 import { hasAttempts } from '../protocol/run-facts.ts';
-import { snapshotOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { snapshotOf } from '../protocol/fold-run.ts';
+import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import { roleOfStep } from '../protocol/step-role.ts';
 import { isRed } from '../protocol/test-changes.ts';
 import { totalTokens } from '../protocol/token-counts.ts';

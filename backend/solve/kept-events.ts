@@ -1,6 +1,7 @@
 import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { hasAttempts } from '../protocol/run-facts.ts';
-import { snapshotOf, type StepView } from '../protocol/run-snapshot.ts';
+import { snapshotOf } from '../protocol/fold-run.ts';
+import type { StepView } from '../protocol/run-snapshot.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 
 /*

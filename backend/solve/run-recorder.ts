@@ -1,6 +1,7 @@
 import type { AppendEffects } from '../journal/journal.ts';
 import type { Purpose, RunEvent, RunEventOf, RunText, StoredEvent } from '../protocol/run-events.ts';
-import { applyEvent, applyText, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { applyEvent, applyText } from '../protocol/fold-run.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 
 /** Appends events to the journal, in one transaction with their effects on the budget. */
 export type Append = (events: readonly RunEvent[], effects?: AppendEffects) => StoredEvent[];

@@ -1,5 +1,6 @@
 import type { RunText, StoredEvent } from '../../backend/protocol/run-events.ts';
-import { applyEvent, applyText, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { applyEvent, applyText } from '../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { Followed } from '../common/followed.ts';
 import { RunSubscriptions } from './run-subscriptions.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { RunPrinter } from '../../backend/cli/run-printer.ts';
 import { jsonText, oneLine, printable } from '../../backend/cli/terminal.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import { runEventSchema, type RunEvent, type StoredEvent } from '../../backend/protocol/run-events.ts';
-import { applyEvent } from '../../backend/protocol/run-snapshot.ts';
+import { applyEvent } from '../../backend/protocol/fold-run.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 
 /** Moves the cursor, twice over (ESC [ and the one character that means the same), rings, and turns the text round. */

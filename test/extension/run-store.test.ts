@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
-import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { budgetSchema } from '../../backend/protocol/worker-config.ts';
 import { RunStore } from '../../extension/runs/run-store.ts';

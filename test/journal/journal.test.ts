@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   JournalUnavailableError, LeaseLostError, NewerJournalError, NotAJournalError, RunIdentityError, UnreadableRunError,
 } from '../../backend/journal/errors.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import type { RunEvent } from '../../backend/protocol/run-events.ts';
 import { accepted, eventfulRun, resumed, stepCompleted } from './sample-events.ts';
 import { openJournal, temporaryFile } from './temporary.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunText, StoredEvent } from '../../backend/protocol/run-events.ts';
-import { applyEvent, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { applyEvent, snapshotOf } from '../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { serve, type Serving } from './support/serving.ts';
 
 let serving: Serving;

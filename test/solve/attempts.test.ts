@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { JournalUnavailableError } from '../../backend/journal/errors.ts';
 import { answerOf } from '../../backend/protocol/run-facts.ts';
-import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import type { WorkEstimate } from '../../backend/protocol/work-estimate.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Checker } from '../../backend/solve/checker.ts';

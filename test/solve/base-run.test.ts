@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ContextRequest, GatheredContext } from '../../backend/context/context.ts';
 import type { BaseResult } from '../../backend/protocol/run-events.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import { ANSWER, drivenRun, type DrivenRun, NO_TESTS, ONE_STEP } from './driven-run.ts';

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mapInOrder } from '../../backend/common/map-in-order.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import type { StoredEvent } from '../../backend/protocol/run-events.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { outcomeOf, repaid } from '../support/compared-runs.ts';

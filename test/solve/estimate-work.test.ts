@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../backend/protocol/run-events.ts';
-import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { costWords, estimateReasons, tokenWords } from '../../backend/protocol/work-estimate-words.ts';
 import type { WorkEstimate } from '../../backend/protocol/work-estimate.ts';
 import { estimateWork } from '../../backend/solve/estimate-work.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ContextGatherer } from '../../backend/context/gather-context.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import type { WorkPlace } from '../../backend/solve/step-work.ts';

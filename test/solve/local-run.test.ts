@@ -9,7 +9,8 @@ import type { LanguageModel, TextRequest } from '../../backend/lm/language-model
 import { LocalModels, type LocalModelState } from '../../backend/lm/process/local-models.ts';
 import type { RunEvent, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
-import { isOver, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
+import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { workersFileSchema, type WorkersFile, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import { LocalAdapter } from '../../backend/workers/adapters/local-adapter.ts';

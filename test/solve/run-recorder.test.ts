@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunEvent, StoredEvent } from '../../backend/protocol/run-events.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import { RunRecorder, type RecorderJournal } from '../../backend/solve/run-recorder.ts';
 import { accepted } from '../journal/sample-events.ts';
 

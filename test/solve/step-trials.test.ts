@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Checker } from '../../backend/solve/checker.ts';
 import { triedOf } from '../../backend/protocol/run-facts.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import { keptOnRetry } from '../../backend/solve/kept-events.ts';
 import { promptOf } from '../../backend/solve/step-prompt.ts';
 import { PatchNotApplicableError } from '../../backend/verify/patch/apply-patch.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import { budgetSchema, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import { failureOf } from '../../backend/solve/failure.ts';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FailedBefore } from '../../backend/protocol/run-request.ts';
-import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import { verdictDecision } from '../../backend/solve/failed-before.ts';

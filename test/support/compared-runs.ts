@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../backend/protocol/run-events.ts';
 import { answerOf } from '../../backend/protocol/run-facts.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 
 /** How a run ended, without times, ids and what attempts cost. */
 export function outcomeOf(events: readonly StoredEvent[]) {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
-import { snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../backend/protocol/fold-run.ts';
 import { PROJECT } from '../hands/setup.ts';
 import { edit, fence } from '../solve/hands-team.ts';
 import { outcomeOf, repaid } from '../support/compared-runs.ts';

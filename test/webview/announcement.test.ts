@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyText } from '../../backend/protocol/run-snapshot.ts';
+import { applyText } from '../../backend/protocol/fold-run.ts';
 import { announcementOf } from '../../webview/announcement.ts';
 import { PLAN, Script, streamingRun, verifiedRun } from './fixtures.ts';
 import { VERIFIED } from './verdict-fixtures.ts';

@@ -3,7 +3,8 @@ import type { BaseResult, ContextPiece, Purpose, RunEvent, RunEventOf, RunText, 
 import type { FileChange } from '../../backend/protocol/file-change.ts';
 import type { PlanMend } from '../../backend/protocol/plan-mend.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
-import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { applyText, snapshotOf } from '../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { TWO_COLOURS } from '../../backend/workers/try-pictures.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';

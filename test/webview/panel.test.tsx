@@ -4,7 +4,7 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatMoney } from '../../backend/protocol/figures.ts';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
-import { applyText } from '../../backend/protocol/run-snapshot.ts';
+import { applyText } from '../../backend/protocol/fold-run.ts';
 import { answeredRun, baseRun, BEGIN, budgetRun, checkingRun, failedStepRun, handedOnRun, hostileRun, infrastructureRun, leftOutRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun, planningRun, POOL_SUMMARY, RED_BASE, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, unchangedRun, uncheckedRun, untestedRun, verifiedRun, waitingRun } from './fixtures.ts';
 import { VERIFIED } from './verdict-fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyText } from '../../backend/protocol/run-snapshot.ts';
+import { applyText } from '../../backend/protocol/fold-run.ts';
 import { share } from '../../webview/share.ts';
 import { streamingRun } from './fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StateMessage } from '../../backend/protocol/panel-messages.ts';
-import { applyText } from '../../backend/protocol/run-snapshot.ts';
+import { applyText } from '../../backend/protocol/fold-run.ts';
 import { StateSender } from '../../extension/panel/state-sender.ts';
 import { StateReceiver } from '../../webview/state-receiver.ts';
 import { stateWith, streamingRun, twoRoundsRun } from './fixtures.ts';

@@ -24,7 +24,8 @@ import { isProcessAlive } from '../../../backend/protocol/client/process-alive.t
 import { NO_LOCAL_RECORD } from '../../../backend/protocol/local-first.ts';
 import { runRequestSchema } from '../../../backend/protocol/run-request.ts';
 import { firstPlanned } from '../../../backend/protocol/run-facts.ts';
-import { snapshotOf, type RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
 import type { ToolCall } from '../../../backend/protocol/tool-calls.ts';
 import { isVerified } from '../../../backend/protocol/verdict-facts.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../../backend/protocol/worker-config.ts';

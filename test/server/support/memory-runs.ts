@@ -1,7 +1,8 @@
 import type { RunSummary } from '../../../backend/protocol/methods.ts';
 import type { RunEvent, RunText, StoredEvent } from '../../../backend/protocol/run-events.ts';
 import { runRequestSchema, type RunRequest } from '../../../backend/protocol/run-request.ts';
-import { snapshotOf, type RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
+import { snapshotOf } from '../../../backend/protocol/fold-run.ts';
+import type { RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
 import { budgetSchema } from '../../../backend/protocol/worker-config.ts';
 import { RunNotFoundError } from '../../../backend/solve/errors.ts';
 import type { RawPlan } from '../../../backend/workflow/validate-plan.ts';
