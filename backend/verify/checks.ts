@@ -1,5 +1,6 @@
 import type { BaseTests } from './base-tests.ts';
-import { lastWords, UnusableRunError } from './judge/test-runs.ts';
+import { lastWords } from './judge/last-words.ts';
+import { UnusableRunError } from './judge/test-runs.ts';
 
 /* What judges a change besides the tests, by exit codes: linters, type checkers, tests of another runner or package. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SECRET_MARKER } from '../../backend/common/secrets/secrets.ts';
 import { verdictSchema } from '../../backend/protocol/verdict.ts';
-import { lastWords } from '../../backend/verify/judge/test-runs.ts';
+import { lastWords } from '../../backend/verify/judge/last-words.ts';
 import { ResultCollector } from '../../backend/verify/runners/report-file.ts';
 import { toldBase, toldVerdict } from '../../backend/verify/told-verdict.ts';
 
@@ -59,6 +59,22 @@ describe('results', () => {
     expect(new Set(collector.results.map(({ id }) => id)).size).toBe(2);
     expect(JSON.stringify(collector.results)).not.toContain('k3Jd8');
   });
+});
+
+const printed = (text: string): string => lastWords({ exitCode: 1, durationMs: 1, sandboxed: true, stdout: '', stderr: text });
+const frames = (count: number, frame: (index: number) => string): string => Array.from({ length: count }, (_, index) => frame(index)).join('\n');
+
+it.each([
+  ['Ruby', `bundler: failed to load command: rspec (/usr/bin/rspec)\nresolver.rb:271:in \`verify': Could not find gem 'simplecov' in locally installed gems. (Bundler::GemNotFound)\n${
+    frames(30, (index) => `\tfrom /usr/share/bundler/lib/bundler/definition.rb:${index}:in \`resolve'`)}`, "Could not find gem 'simplecov'"],
+  ['JavaScript', `Failed to load the configuration: no preset\n${frames(30, (index) => `    at async load (file:///app/node_modules/tool/load.js:${index}:3)`)}`, 'Failed to load the configuration: no preset'],
+  ['Java', `Caused by: no such provider\n${frames(30, (index) => `\tat org.example.Provider.load(Provider.java:${index})`)}\n\t... 12 more`, 'Caused by: no such provider'],
+  ['PHP', `PHP Fatal error:  Uncaught LogicException: no such class in /app/a.php:3\nStack trace:\n${frames(30, (index) => `#${index} /app/vendor/tool/load.php(${index}): load()`)}`, 'Uncaught LogicException: no such class'],
+])('tells what went wrong, and not the stack after it alone, in the words of %s', (_, text, why) => {
+  const words = printed(text);
+  expect(words).toContain(why);
+  expect(words).toContain('…');
+  expect(words).not.toMatch(/29/);
 });
 
 it('shows no part of a secret where the output is cut', () => {

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { redactText } from '../../common/secrets/secrets.ts';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
 import type { LeasedLayer } from '../copies/build-layers.ts';
 import { cachesIn } from '../copies/installed-dependencies.ts';
@@ -11,7 +10,7 @@ import { exceededText } from './exceeded-text.ts';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
 import type { Sandbox, SandboxedCommand, SandboxOutcome } from '../sandbox/sandbox.ts';
 import { buildInRounds } from './build-in-rounds.ts';
-import { notDownloaded, remedyFor } from './not-installed.ts';
+import { lastWords } from './last-words.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import { withNamesOf } from './same-names.ts';
 import type { Coverage } from '../runners/coverage.ts';
@@ -270,21 +269,3 @@ interface HowToRun {
 /** With a layer to read. */
 const over = <Prepared extends Pick<PreparedRun, 'readable'>>(layer: string | undefined, prepared: Prepared): Prepared =>
   layer === undefined ? prepared : { ...prepared, readable: [...(prepared.readable ?? []), layer] };
-
-/** The end of what a command printed, without colours and secrets. Errors may stand on either stream, and warnings on the other. */
-export function lastWords({ stdout, stderr, unreadable }: SandboxOutcome): string {
-  // Secrets go before anything is cut: a part of a key does not look like one.
-  const said = [stderr, stdout].map((text) => endOf(redactText(stripVTControlCharacters(text)).trim())).filter((text) => text !== '');
-  const [output] = said;
-  const hidden = unreadable === undefined ? '' : ` The sandbox hides ${unreadable} from tests. If they need it, name its folder in CONDUCTOR_READABLE.`;
-  return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${notDownloaded(`${stderr}\n${stdout}`) || remedyFor(output)}${hidden}`;
-}
-
-const MAX_LAST_WORDS = 500;
-
-/** The end of a text, and the line before it that names the error of which the end may be the stack alone. */
-function endOf(text: string): string {
-  const end = text.slice(-MAX_LAST_WORDS);
-  const error = /^.*\b\w*Error\b.*: .*$/m.exec(text.slice(0, -MAX_LAST_WORDS))?.[0].trim().slice(0, MAX_LAST_WORDS);
-  return error === undefined || end.includes(error) ? end : `${error}\n…\n${end}`;
-}
