@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withFencedChanges } from '../../backend/protocol/fenced-changes.ts';
 import { formatDuration, formatMoney, formatStepSpent } from '../../backend/protocol/figures.ts';
 import { heldPlan } from '../../backend/protocol/held-plan.ts';
 import { answerOf, firstPlanned, hasAttempts } from '../../backend/protocol/run-facts.ts';
@@ -114,7 +115,7 @@ export function tellEnd(run: RunSnapshot, stream: vscode.ChatResponseStream): vo
   const edits = answer?.round.answer?.edits ?? [];
   stream.markdown('\n\n');
   // With a change, the words of the worker are mostly that change in its own form: the panel has them.
-  if (answer && edits.length === 0) stream.markdown(`${answer.text}\n\n`);
+  if (answer && edits.length === 0) stream.markdown(`${withFencedChanges(answer.text)}\n\n`);
   let left = MAX_DIFF;
   for (const { path, diff } of edits) {
     const place = placeOf(run.request.workspace, path);

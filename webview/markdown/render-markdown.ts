@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import DOMPurify from 'dompurify';
 import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
+import { withFencedChanges, withoutChanges } from '../../backend/protocol/fenced-changes.ts';
 import { visibleText } from './visible-text.ts';
 
 /*
@@ -30,7 +31,7 @@ export function renderMarkdown(text: string): MarkdownPart[] {
     parts.push({ kind: 'html', html: sanitise(markdown.renderer.render(prose, markdown.options, environment)) });
     prose = [];
   };
-  for (const token of markdown.parse(text, environment)) {
+  for (const token of markdown.parse(withFencedChanges(text), environment)) {
     if (token.level === 0 && (token.type === 'fence' || token.type === 'code_block')) {
       flush();
       parts.push({ kind: 'code', language: languageOf(token.info), code: token.content.replace(/\n$/, '') });
@@ -53,7 +54,7 @@ const FENCED = /^[ \t]*(```|~~~)[^\n]*\n(?:[\s\S]*?^[ \t]*\1[^\n]*$|[\s\S]*)/gm;
 /** The first words of a text without markup, for a line or two; if it is only code, its first lines. Reads only the beginning. */
 export function excerptOf(text: string, length = 280): string {
   const beginning = text.slice(0, length * 8);
-  const words = wordsOf(beginning.replace(FENCED, ' ')).slice(0, length);
+  const words = wordsOf(withoutChanges(beginning).replace(FENCED, ' ')).slice(0, length);
   // Joining the lines of code would change its meaning.
   return words !== '' ? words : beginning.replace(/^[ \t]*(?:```|~~~).*$/gm, '').trim().slice(0, length);
 }

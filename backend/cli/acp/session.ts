@@ -5,6 +5,7 @@ import type {
 import { clip } from '../../common/clip.ts';
 import { counted } from '../../common/counted.ts';
 import type { BackendClient } from '../../protocol/client/backend-client.ts';
+import { withFencedChanges } from '../../protocol/fenced-changes.ts';
 import { formatDuration, formatMoney } from '../../protocol/figures.ts';
 import type { FileEdit, Pool } from '../../protocol/methods.ts';
 import { PictureError, takenPictures, type Picture } from '../../protocol/pictures.ts';
@@ -312,7 +313,7 @@ export class AcpSession {
   /** The answer, how the run ended, and what it cost. With a change, the words of the worker are mostly that change in its own form. */
   #tellEnd(run: RunSnapshot): void {
     const answer = answerOf(run);
-    if (answer && (answer.round.answer?.edits.length ?? 0) === 0) this.#say(answer.text);
+    if (answer && (answer.round.answer?.edits.length ?? 0) === 0) this.#say(withFencedChanges(answer.text));
     if (run.pool.some(({ simulated }) => simulated)) this.#say('The workers are a simulation on this machine: nothing of this comes from a real model.');
     for (const { path: file, reason } of [...(answer?.round.answer?.refused ?? []), ...(answer?.round.answer?.leftOut ?? [])]) this.#say(`${file} is left out of the change: ${reason}`);
     const how = run.state === 'completed' ? OUTCOMES[run.outcome ?? 'unchecked'] : run.state === 'cancelled' ? 'Cancelled.' : run.state === 'stopped' ? 'Stopped.' : 'Failed.';

@@ -36,6 +36,33 @@ describe('renderMarkdown', () => {
     expect(parts[1]).toEqual({ kind: 'code', language: 'ts', code: 'const a = 1;' });
   });
 
+  it.each([
+    ['a block of search and replace', '<<<<<<< SEARCH\n  # one\n=======\n  # two\n> three\n>>>>>>> REPLACE'],
+    ['one that is not finished', '<<<<<<< SEARCH\n  # one\n=======\n- two'],
+    ['a patch', '*** Begin Patch\n*** Update File: a.js\n@@\n-one\n+two\n*** End Patch'],
+    ['a diff', '--- a/a.js\n+++ b/a.js\n@@ -1,3 +1,3 @@\n one\n\n-two\n+two *and* three'],
+    ['a diff of Git', 'diff --git a/a.js b/a.js\nindex 1c2f..3d4e 100644\n--- a/a.js\n+++ b/a.js\n@@ -1 +1 @@\n-# two\n+# three'],
+  ])('shows %s without a fence as code', (_, change) => {
+    const isOpen = !/REPLACE|End Patch|\+/.test(change);
+    const parts = renderMarkdown(`It stops one too early.\n\nsrc/a.js\n${change}${isOpen ? '' : '\n\nThat is *all*.'}`);
+    expect(parts.map((part) => part.kind)).toEqual(['html', 'code', ...(isOpen ? [] : ['html'])]);
+    expect(parts[1]).toMatchObject({ code: change });
+    expect(excerptOf(`It stops.\n\n${change}`)).toBe('It stops.');
+  });
+
+  it('leaves code in fences as it is, whatever is in it', () => {
+    const code = '<<<<<<< SEARCH\none\n=======\n```\ntwo\n>>>>>>> REPLACE';
+    expect(renderMarkdown(`~~~\n${code}\n~~~\n`)).toEqual([{ kind: 'code', language: '', code }]);
+    expect(renderMarkdown(code)).toEqual([{ kind: 'code', language: '', code }]);
+  });
+
+  it('shows rules, lists and headings with a line below as what they are', () => {
+    const root = dom('Two cases\n=======\n\n- one\n- two\n\n--- \n\n*** \n\ndiff is small');
+    expect(root.querySelectorAll('hr')).toHaveLength(2);
+    expect(root.querySelectorAll('li')).toHaveLength(2);
+    expect(root.querySelector('.heading')?.textContent).toBe('Two cases');
+  });
+
   it('yields no element or attribute that could act, for hostile text', () => {
     const root = dom(HOSTILE);
     expect(dangers(root)).toEqual([]);
