@@ -15,7 +15,7 @@ const entryPoint = path.join(installation, 'code-server', 'out', 'node', 'entry.
 export const isVsCodeInstalled = (): boolean => existsSync(node) && existsSync(entryPoint);
 
 /** Settings with the scope `machine`, as far as flows set them. */
-const OF_MACHINE: ReadonlySet<string> = new Set(['conductor.serve.port']);
+const OF_MACHINE: ReadonlySet<string> = new Set(['conductor.serve.port', 'conductor.localModel.device']);
 
 /** What makes a fresh VS Code open things by itself, ask, animate or look for updates. */
 const QUIET_SETTINGS = {
