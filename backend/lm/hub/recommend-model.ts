@@ -5,7 +5,7 @@ import { planMemory, type MemoryLoad } from '../quantize/memory-plan.ts';
 import { MODEL_TABLE, type TableModel } from './model-table.ts';
 
 export interface MeasuredMemory {
-  /** The GPU that the model would run on; absent if none can be used. */
+  /** The GPU that the model would run on; absent if none can be used, or if its memory is not known, as with WebGPU. */
   readonly accelerator?: { readonly device: Device; readonly memoryBytes: number } | undefined;
   /** The total memory of the machine. */
   readonly memoryBytes: number;
@@ -42,7 +42,7 @@ export function recommendModel(memory: MeasuredMemory, load: UsualLoad = PLANNIN
   }
   const onCpu = largestThatFits(limitsOf('cpu', memoryBytes), load);
   if (!onCpu) return undefined;
-  const noGpu = accelerator ? `The GPU's ${memoryGigabytes(accelerator.memoryBytes)} are too little` : 'There is no GPU for it';
+  const noGpu = accelerator ? `The GPU's ${memoryGigabytes(accelerator.memoryBytes)} are too little` : 'There is no GPU whose memory is known';
   const choice = `${nameOf(onCpu)} is the largest that fits and is quick enough on the CPU`;
   const sizes = `it needs ${memoryGigabytes(onCpu.neededBytes)} of ${memoryGigabytes(memoryBytes)}`;
   return { ...onCpu, reason: `${noGpu}; ${choice}: ${sizes}.` };

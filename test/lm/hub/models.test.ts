@@ -45,7 +45,7 @@ describe('the recommended model', () => {
   it('without a GPU is one that a processor runs at reading speed, however much memory there is', () => {
     const found = recommendModel({ memoryBytes: 512 * GB });
     expect(found).toMatchObject({ model: { repo: 'Qwen/Qwen3-1.7B' }, precision: '4-bit', device: 'cpu' });
-    expect(found?.reason).toMatch(/^There is no GPU for it; Qwen\/Qwen3-1\.7B in 4-bit is the largest that .* on the CPU: it needs [\d.]+ GB of 512\.0 GB\.$/);
+    expect(found?.reason).toMatch(/^There is no GPU whose memory is known; Qwen\/Qwen3-1\.7B in 4-bit is the largest that .* on the CPU: it needs [\d.]+ GB of 512\.0 GB\.$/);
   });
 
   it('with a GPU too small for any runs on the CPU, and the reason says so', () => {
