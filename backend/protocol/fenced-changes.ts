@@ -1,10 +1,13 @@
+import { REPLACE_MARK, SEARCH_MARK } from './change-marks.ts';
+
 /*
  * Workers write changes without a fence around them, too: blocks <<<<<<< SEARCH … ======= … >>>>>>> REPLACE, patches between *** Begin Patch
- * and *** End Patch, and unified diffs. As Markdown, their marks would be headings and quotes, and their code prose.
+ * and *** End Patch, and unified diffs. As Markdown, their marks would be headings and quotes, and their code prose. What a change is worth is
+ * for verify/patch to say, which reads more forms; here it is enough to see where one stands.
  */
 
 const BLOCKS: readonly (readonly [begins: RegExp, ends: RegExp])[] = [
-  [/^\s*<{5,9}\s*(?:SEARCH|ORIGINAL|OLD|BEFORE|CURRENT|HEAD)\b/, /^\s*>{5,9}\s*\S/],
+  [SEARCH_MARK, REPLACE_MARK],
   [/^\*{3} Begin Patch\s*$/, /^\*{3} End Patch\s*$/],
 ];
 

@@ -190,7 +190,6 @@ export const clientRequests = {
     result: poolSchema,
   },
   'worker/remove': { params: z.object({ id: z.string() }), result: poolSchema },
-  /** Sets the Conductor; null: the bundled model. */
   /** Chooses who plans: a worker, or the bundled model; null: nobody, and then the worker that plans best for its price does. */
   'conductor/choose': { params: z.object({ id: z.string().nullable() }), result: poolSchema },
   /** Finds model servers on this machine. Each is sent only a request for its list of models. */
@@ -398,11 +397,11 @@ export const clientRequests = {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
     result: trainingSchema,
   },
-  /** Newest first. */
   /** What the journal has to learn from, of a project or of all. Starts nothing and costs nothing. */
   'training/outcomes': { params: z.object({ workspace: z.string().min(1).max(4_096).optional() }), result: outcomesCheckSchema },
   /** Starts a training that learns from it. Nobody is paid. Replies once it is on disk; the rest follows as notifications. */
   'training/learn': { params: z.object({ workspace: z.string().min(1).max(4_096).optional() }), result: trainingSchema },
+  /** Newest first. */
   'training/list': { params: z.object({ workspace: z.string().optional() }), result: z.object({ trainings: z.array(trainingSummarySchema) }) },
   'training/get': { params: trainingRef, result: trainingSchema },
   /** Returns the current training. All later changes follow as notifications, without a gap. */
@@ -427,7 +426,6 @@ export const clientRequests = {
   'training/goBack': { params: trainingRef, result: trainingSchema },
   /** Deletes the training and its runs permanently. Refused while it is active or its adapter is in use. */
   'training/remove': { params: trainingRef, result: nothing },
-  /** The simulated pool that stands in for that of workers.json; null if there is none. */
   /** What an evaluation would cost; no worker is called. Tasks of a project are made for it, which takes minutes and is told. */
   'evaluation/estimate': { params: evaluationRequestSchema, result: evaluationOfferSchema },
   /** Runs it in the background. One of the same tasks goes on. */
@@ -444,6 +442,7 @@ export const clientRequests = {
   'evaluation/resume': { params: evaluationRef.extend({ budget: evaluationBudgetSchema.optional() }), result: nothing },
   /** Deletes it with the answers that were paid for. Refused while it is under way. */
   'evaluation/remove': { params: evaluationRef, result: nothing },
+  /** The simulated pool that stands in for that of workers.json; null if there is none. */
   'simulation/get': { params: nothing, result: z.object({ simulation: simulationSchema.nullable() }) },
   /** Starts a simulated pool. It ends with this connection. Refused while another one runs. */
   'simulation/begin': { params: simulationRequestSchema, result: simulationSchema },

@@ -1,3 +1,4 @@
+import { DIVIDER_MARK, REPLACE_MARK, SEARCH_MARK } from '../../protocol/change-marks.ts';
 import { withoutEntities, withoutLineNumbers } from './copied-signs.ts';
 import { findLines, whyAbsent } from './place-lines.ts';
 
@@ -11,14 +12,11 @@ export interface Replacement {
   readonly all?: boolean;
 }
 
-const SEARCH = /^\s*(?:<{5,9}|-{5,9})\s*(?:SEARCH|ORIGINAL|OLD|BEFORE|CURRENT|HEAD)\b.*$/;
-const DIVIDER = /^\s*={5,9}\s*$/;
-const REPLACE = /^\s*(?:>{5,9}\s*\S.*|\+{5,9}\s*(?:REPLACE|UPDATED|NEW|AFTER)\b.*)$/;
 /** The place that some add below the first mark. It is not needed. */
 const PLACE = /^\s*:(?:start|end)_line:\s*\d+\s*$/;
 
 export function hasConflictMarkers(lines: readonly string[]): boolean {
-  return lines.some((line) => SEARCH.test(line));
+  return lines.some((line) => SEARCH_MARK.test(line));
 }
 
 /** For the first line of each closed block, the last one. What stands between is text of files, whatever it looks like. */
@@ -28,10 +26,10 @@ export function replacementEnds(lines: readonly string[]): ReadonlyMap<number, n
   let start: number | undefined;
   for (const [index, line] of lines.entries()) {
     if (start === undefined) {
-      if (SEARCH.test(line)) start = index;
+      if (SEARCH_MARK.test(line)) start = index;
     } else if (divider === undefined) {
-      if (DIVIDER.test(line)) divider = index;
-    } else if (REPLACE.test(line)) {
+      if (DIVIDER_MARK.test(line)) divider = index;
+    } else if (REPLACE_MARK.test(line)) {
       ends.set(start, index);
       [start, divider] = [undefined, undefined];
     }
@@ -60,7 +58,7 @@ export function readReplacements(lines: readonly string[], path: string | undefi
   let placed = false;
   for (const line of lines) {
     if (section === 'outside') {
-      if (SEARCH.test(line)) {
+      if (SEARCH_MARK.test(line)) {
         const named = /^[#*`\s]*(?:file\s*:)?[`*\s]*([^\s`*#]+?)[`*:\s]*$/i.exec(lineAbove)?.[1];
         if (named !== undefined && /[./\\]/.test(named)) currentPath = named;
         [section, search, replace, lineAbove, placed] = ['search', [], [], '', false];
@@ -68,10 +66,10 @@ export function readReplacements(lines: readonly string[], path: string | undefi
         lineAbove = line.length < 400 ? line : '';
       }
     } else if (section === 'search') {
-      if (DIVIDER.test(line)) section = 'replace';
+      if (DIVIDER_MARK.test(line)) section = 'replace';
       else if (search.length === 0 && (PLACE.test(line) || (/^-{5,9}$/.test(line.trim()) && placed))) placed = true;
       else search.push(line);
-    } else if (REPLACE.test(line)) {
+    } else if (REPLACE_MARK.test(line)) {
       found.push({ path: currentPath, replacement: { search: search.join('\n'), replace: replace.join('\n') } });
       section = 'outside';
     } else {
