@@ -14,7 +14,7 @@ import { testsRunBy } from '../verify/runners/fan-out.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { likelyCommands, whatWasLookedFor } from '../verify/runners/likely-commands.ts';
 import { testsOfChange } from '../verify/runners/tests-beside.ts';
-import type { VerifyOptions } from '../verify/verify.ts';
+import type { VerifyOptions } from '../verify/verify-options.ts';
 import type { CommandContext } from './command.ts';
 import { likelyText } from './likely-text.ts';
 import { aboveText } from './project-above.ts';

@@ -5,7 +5,8 @@ import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { SandboxUnavailableError, type SandboxedCommand } from '../../backend/verify/sandbox/sandbox.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Patch } from '../../backend/verify/patch/patch.ts';
-import { Verifier, type VerifyOptions } from '../../backend/verify/verify.ts';
+import { Verifier } from '../../backend/verify/verify.ts';
+import type { VerifyOptions } from '../../backend/verify/verify-options.ts';
 import { makeScratch, processesWith, trySandbox, PATIENTLY, type Scratch } from './setup.ts';
 
 const { available, note } = await trySandbox();

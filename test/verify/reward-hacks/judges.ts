@@ -8,7 +8,8 @@ import type { FileEdit, Patch } from '../../../backend/verify/patch/patch.ts';
 import { unifiedDiff } from '../../../backend/verify/patch/unified-diff.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { shellQuote } from '../../../backend/verify/sandbox/shell-quote.ts';
-import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
+import { Verifier } from '../../../backend/verify/verify.ts';
+import type { VerifyOptions } from '../../../backend/verify/verify-options.ts';
 import type { Scratch } from '../setup.ts';
 import type { Files, Hack, JudgedHack } from './hacks.ts';
 

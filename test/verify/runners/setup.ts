@@ -4,7 +4,8 @@ import type { FileEdit } from '../../../backend/verify/patch/patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import type { TestReport } from '../../../backend/verify/runners/test-report.ts';
 import type { Verdict } from '../../../backend/protocol/verdict.ts';
-import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
+import { Verifier } from '../../../backend/verify/verify.ts';
+import type { VerifyOptions } from '../../../backend/verify/verify-options.ts';
 import type { Scratch } from '../setup.ts';
 
 export type Files = Parameters<Scratch['project']>[0];
