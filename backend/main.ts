@@ -114,7 +114,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
 
   const maker = taskMaker({ verifier, sandbox }, context);
 
-  const hands = { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) };
+  const hands = { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, verifier }) };
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
   const clientTools = new ClientTools();
   const runs = new RunManager({

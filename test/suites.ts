@@ -19,7 +19,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/verify/{base-result,code-not-run,copy-pool,coverage,endurance,node-test,reached-first,sandbox,verify}.test.ts',
       'test/verify/walls/{namespaces,walls}.test.ts',
       'test/verify/limits/control-group.test.ts',
-      'test/hands/{step-copy,hostile-worker}.test.ts',
+      'test/hands/{step-copy,hostile-worker,person-tools}.test.ts',
       'test/wiring/agents.test.ts',
       'test/eval/evaluation/{human-eval,project}.test.ts',
       'test/eval/intervals/scipy.test.ts',

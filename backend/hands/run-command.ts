@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { LeasedCopy } from '../verify/copies/copy-pool.ts';
 import type { RunFolder } from '../verify/files/run-folder.ts';
-import { binFolders } from '../verify/runners/javascript-project.ts';
+import type { Surroundings } from '../verify/runners/surroundings.ts';
 import type { Sandbox, SandboxOutcome } from '../verify/sandbox/sandbox.ts';
 import { shellQuote } from '../verify/sandbox/shell-quote.ts';
 import { HANDS_LIMITS } from './limits.ts';
@@ -13,6 +13,7 @@ export interface RunCommandOptions {
   readonly copy: Pick<LeasedCopy, 'folder' | 'sharedFolders'>;
   /** Its HOME, which stays for the whole step. */
   readonly folder: RunFolder;
+  readonly around: Surroundings;
   /** Folders that are hidden from it. */
   readonly hidden: readonly string[];
   readonly image: string | undefined;
@@ -26,21 +27,21 @@ const SAID = 'said';
 const TOLD_FROM_MS = 10_000;
 
 /**
- * Runs a command in the copy, in the sandbox, without input. What it prints on both streams goes to one file, in the order in which it was
+ * Runs the command of `around` in the copy, in the sandbox, without input. What it prints on both streams goes to one file, in the order in which it was
  * printed. @returns what it said and how it ended, in words. Throws as `Sandbox.run`.
  */
-export async function runCommand(command: string, { sandbox, copy, folder, hidden, image, signal }: RunCommandOptions): Promise<string> {
+export async function runCommand({ sandbox, copy, folder, around, hidden, image, signal }: RunCommandOptions): Promise<string> {
   const said = path.join(folder.report, SAID);
-  const line = `shell=sh; command -v bash >/dev/null && shell=bash; "$shell" -c ${shellQuote(command)} >${shellQuote(said)} 2>&1 </dev/null`;
+  const line = `shell=sh; command -v bash >/dev/null && shell=bash; "$shell" -c ${shellQuote(around.command)} >${shellQuote(said)} 2>&1 </dev/null`;
   const outcome = await sandbox.run({
     command: line,
     cwd: copy.folder,
     temporary: folder.temporary,
     writable: [folder.report],
     hidden,
-    readable: copy.sharedFolders,
-    programFolders: await binFolders({ command, copy: copy.folder }),
-    environment: { CI: 'true', GIT_TERMINAL_PROMPT: '0', PAGER: 'cat' },
+    readable: [...copy.sharedFolders, folder.tools, ...around.readable],
+    programFolders: around.programFolders,
+    environment: { CI: 'true', ...around.environment, GIT_TERMINAL_PROMPT: '0', PAGER: 'cat' },
     timeoutMs: HANDS_LIMITS.commandMs,
     image, signal, sandboxed: true,
   });

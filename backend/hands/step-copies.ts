@@ -6,7 +6,7 @@ import { snapshotOf } from '../verify/copies/held-files.ts';
 import { applyPatch } from '../verify/patch/apply-patch.ts';
 import type { RunFolders } from '../verify/files/run-folder.ts';
 import type { Sandbox } from '../verify/sandbox/sandbox.ts';
-import type { TriedTests, TryTestsOptions } from '../verify/try-tests.ts';
+import type { Verifier } from '../verify/verify.ts';
 import { StepCopy, type StepCopyOptions } from './step-copy.ts';
 
 export interface StepCopiesOptions {
@@ -15,7 +15,7 @@ export interface StepCopiesOptions {
   readonly folders: RunFolders;
   /** Absolute path of ripgrep; undefined where there is none for this platform. */
   readonly ripgrepPath: string | undefined;
-  readonly tryTests: (options: TryTestsOptions) => Promise<TriedTests>;
+  readonly verifier: Pick<Verifier, 'tryTests' | 'surroundings'>;
 }
 
 /**

@@ -20,7 +20,9 @@ import { PatchNotApplicableError } from '../verify/patch/apply-patch.ts';
 import type { FileEdit } from '../verify/patch/patch.ts';
 import { applyReplacement, type Replacement } from '../verify/patch/replace-blocks.ts';
 import type { Sandbox } from '../verify/sandbox/sandbox.ts';
-import type { TriedTests, TryTestsOptions } from '../verify/try-tests.ts';
+import { binFolders } from '../verify/runners/javascript-project.ts';
+import { surroundingsOf, type Surroundings } from '../verify/runners/surroundings.ts';
+import type { Verifier } from '../verify/verify.ts';
 import type { AgentPlace } from '../workers/model.ts';
 import { ChangedFiles } from './changed-files.ts';
 import type { Command } from './command.ts';
@@ -39,7 +41,8 @@ export interface StepCopyOptions {
   /** The question asks for tests: files with new ones may be made. */
   readonly newTests: boolean;
   readonly parts: {
-    readonly copies: CopyPool; readonly sandbox: Pick<Sandbox, 'run'>; readonly ripgrep: Ripgrep; readonly tryTests: (options: TryTestsOptions) => Promise<TriedTests>;
+    readonly copies: CopyPool; readonly sandbox: Pick<Sandbox, 'run'>; readonly ripgrep: Ripgrep;
+    readonly verifier: Pick<Verifier, 'tryTests' | 'surroundings'>;
   };
   readonly snapshot: WorkspaceSnapshot;
   readonly copy: LeasedCopy;
@@ -171,11 +174,14 @@ export class StepCopy {
    * @param onLeft called with what is no part of the step's change, one sentence for each file
    */
   async lend(signal: AbortSignal, onLeft: (left: readonly string[]) => void): Promise<AgentPlace> {
-    const { copy } = this.#options;
+    const { copy, folder, of } = this.#options;
     await this.#changedFiles.look(signal);
+    // Another version of Node than that of PATH might not run the agent itself.
+    const around = await surroundingsOf({ command: '', copy: copy.folder, shown: copy.folder, workspace: of.installed ?? of.base, tools: folder.tools });
     this.#isReusable = false;
     return {
-      folder: copy.folder, hidden: this.#originals, readable: copy.sharedFolders,
+      folder: copy.folder, hidden: this.#originals, readable: [...copy.sharedFolders, folder.tools, ...around.readable],
+      programFolders: around.programFolders, environment: around.environment,
       ended: async () => {
         this.#isReusable = true;
         // What it did until a person stopped it is handed on, too.
@@ -263,17 +269,27 @@ export class StepCopy {
     await this.#changedFiles.look(signal);
     // For a moment after a kill, a process may still write.
     this.#isReusable = false;
-    const said = await runCommand(command, { sandbox: parts.sandbox, copy, folder, hidden: this.#originals, image: test?.image, signal });
+    const around = await this.#surroundings(command, signal);
+    const said = await runCommand({ sandbox: parts.sandbox, copy, folder, around, hidden: this.#originals, image: test?.image, signal });
     this.#isReusable = true;
     const notes = await this.#takeChanges(signal);
     return [shown(said), ...notes].join('\n');
+  }
+
+  /** What the command needs to run as the project's tests do. */
+  async #surroundings(command: string, signal: AbortSignal): Promise<Surroundings> {
+    const { parts: { verifier }, of, test, copy, folder } = this.#options;
+    const run = { command, copy: copy.folder, tools: folder.tools };
+    // A container has programs of its own.
+    if (test?.image !== undefined) return { command, environment: {}, programFolders: await binFolders(run), readable: [] };
+    return await (test ? verifier.surroundings({ ...test, ...of, signal }, run) : surroundingsOf({ ...run, shown: copy.folder, workspace: of.installed ?? of.base }));
   }
 
   async #test(signal: AbortSignal): Promise<string> {
     const { test, parts, of, newTests } = this.#options;
     if (!test) return 'Not done: no test command of this project is known.';
     try {
-      const tried = await parts.tryTests({ ...test, ...of, patch: { edits: this.edits }, newTests, signal });
+      const tried = await parts.verifier.tryTests({ ...test, ...of, patch: { edits: this.edits }, newTests, signal });
       return shown(testsInWords(tried));
     } catch (error) {
       if (!(error instanceof PatchNotApplicableError)) throw error;

@@ -2,6 +2,9 @@ import { PatchNotApplicableError } from './patch/apply-patch.ts';
 import { faultIn, placesIn, testBase } from './base-result.ts';
 import { BaseTests, onBase, runnerOf, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
 import { HeldFiles } from './copies/held-files.ts';
+import type { Surroundings } from './runners/surroundings.ts';
+import type { CommandInCopy } from './runners/test-runner.ts';
+import { toolsAround } from './tools-around.ts';
 import { KnownJudgingFiles } from './closure/judging-files.ts';
 import { tryTests, type TriedTests, type TryTestsOptions } from './try-tests.ts';
 import { toldBase, toldVerdict } from './told-verdict.ts';
@@ -71,6 +74,14 @@ export class Verifier {
   /** Where the sources of tests are, by id, as far as they are found. Throws WorkspaceCopyError or the signal's reason. */
   placesOf(ids: readonly string[], options: BaseTestsOptions): Promise<ReadonlyMap<string, readonly Place[]>> {
     return placesIn(this.#parts, options, ids);
+  }
+
+  /**
+   * What a command in a copy of the base needs to run as the project's tests do: programs of its packages, its Python environment, and the
+   * versions of programs that it asks for. For commands in the sandbox, not for those in a container. Throws the signal's reason.
+   */
+  surroundings(options: BaseTestsOptions, run: Pick<CommandInCopy, 'command' | 'copy' | 'tools'>): Promise<Surroundings> {
+    return toolsAround(this.#parts, options, run);
   }
 
   /** Holds the files of a workspace as they are now. Throws WorkspaceCopyError or the signal's reason. */

@@ -106,6 +106,9 @@ export interface AgentPlace {
   readonly hidden: readonly string[];
   /** Folders that it may read besides. */
   readonly readable: readonly string[];
+  /** Folders that are searched for programs before PATH, and variables: what commands of the project need. */
+  readonly programFolders: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
   /** Takes over what the agent changed. Called once, when none of its processes runs any more, however it ended. */
   ended(): Promise<void>;
 }

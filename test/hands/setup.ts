@@ -48,7 +48,7 @@ export async function withHands(files: Readonly<Record<string, string>> = PROJEC
   const pool = new CopyPool({ folders, limit });
   onTestFinished(() => pool.close());
   const verifier = new Verifier({ sandbox, folders, copies: pool, baseRuns: new MemoryBaseRunCache() });
-  const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, tryTests: (options) => verifier.tryTests(options) });
+  const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, verifier });
   return {
     workspace, home, copies, pool, verifier, sandbox, folders,
     open: async ({ newTests = false, command = 'node --test' } = {}) => {

@@ -136,7 +136,7 @@ async function live({ home, workspace, question, kill = '', retried = '', more =
     },
     gatherContext: (request) => context.gather(request),
     supply: (request) => context.supply(request),
-    hands: { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, tryTests: (request) => verifier.tryTests(request) }) },
+    hands: { copies: new StepCopies({ copies, sandbox, folders, ripgrepPath: rgPath, verifier }) },
     // Whether a plan is told of failing tests must not depend on the load of the machine: simulated models would answer otherwise.
     baseWaitMs: 600_000,
     loadWorkers: () => loadWorkersFile(path.join(home, 'workers.json')),

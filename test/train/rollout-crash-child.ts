@@ -55,7 +55,7 @@ await folders.sweep();
 const sandbox = new Sandbox({ searchPath: process.env['PATH'] ?? '', homeFolder: process.env['HOME'] ?? '/', folders });
 const pool = new CopyPool({ folders });
 const verifier = new Verifier({ sandbox, folders, copies: pool, baseRuns: new MemoryBaseRunCache() });
-const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, tryTests: (options) => verifier.tryTests(options) });
+const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, verifier });
 const answers = new AnswerFile(path.join(home, 'answers.sqlite'));
 const prices = await loadPrices();
 const rollouts = new RolloutRunner({

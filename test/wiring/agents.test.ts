@@ -51,7 +51,7 @@ async function place(): Promise<Place> {
       }),
     }),
     ask: async (adapter, signal = new AbortController().signal) => {
-      const request = { messages: [{ role: 'user' as const, content: 'Your subtask: mend it.' }], maxOutputTokens: 100, place: { folder, hidden: [], readable: [], ended: async () => {} } };
+      const request = { messages: [{ role: 'user' as const, content: 'Your subtask: mend it.' }], maxOutputTokens: 100, place: { folder, hidden: [], readable: [], programFolders: [], environment: {}, ended: async () => {} } };
       return (await adapter.stream(request, { signal, onText: () => {}, onThinking: () => {}, onActivity: () => {} })).text;
     },
   };

@@ -4,7 +4,6 @@ import type { ChosenRunner } from '../runners/choose-runner.ts';
 import type { LeasedLayer } from '../copies/build-layers.ts';
 import { cachesIn } from '../copies/installed-dependencies.ts';
 import type { CopyPool, LeasedCopy, WorkspaceSnapshot } from '../copies/copy-pool.ts';
-import { binFolders } from '../runners/javascript-project.ts';
 import type { ExceededLimit } from '../sandbox/process-group.ts';
 import { exceededText } from './exceeded-text.ts';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
@@ -14,6 +13,7 @@ import { lastWords } from './last-words.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import { withNamesOf } from './same-names.ts';
 import type { Coverage } from '../runners/coverage.ts';
+import { surroundingsOf } from '../runners/surroundings.ts';
 import type { PreparedRun, RunToPrepare } from '../runners/test-runner.ts';
 import { NoReportError, ReportError, type TestReport } from '../runners/test-report.ts';
 
@@ -151,9 +151,8 @@ export class TestRuns {
     const folder = await this.#parts.folders.create();
     try {
       await change(copy.folder);
-      const outcome = await this.#parts.sandbox.run(this.#inCopy(copy, folder, {
-        command, environment: { CI: 'true' }, programFolders: await binFolders({ command, copy: copy.folder }),
-      }));
+      const run = { command, copy: copy.folder, shown: this.#shownOf(copy), workspace: this.#setup.installed, tools: folder.tools };
+      const outcome = await this.#parts.sandbox.run(this.#inCopy(copy, folder, await surroundingsOf(run)));
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       reusable = sandboxed;
       return outcome;

@@ -1,6 +1,6 @@
-import { binFolders } from './javascript-project.ts';
 import { ReportError } from './test-report.ts';
 import { expectJunitFiles } from './junit-files.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { type TestRunner, WRITABLE_REPORT } from './test-runner.ts';
 
 /**
@@ -15,15 +15,9 @@ export const custom: TestRunner<'custom'> = {
   configuration: [],
   provesAtMost: WRITABLE_REPORT,
 
-  async prepare({ command, reports, ...run }) {
+  async prepare({ reports, ...run }) {
     if (reports === undefined)
-      throw new ReportError(`The results of "${command}" cannot be read: name the JUnit files that it writes, such as "reports/*.xml".`);
-    return {
-      command,
-      environment: { CI: 'true' },
-      // The text of a script of `package.json` runs without the package manager that would find them.
-      programFolders: await binFolders({ command, copy: run.copy }),
-      readReport: await expectJunitFiles(run, [reports]),
-    };
+      throw new ReportError(`The results of "${run.command}" cannot be read: name the JUnit files that it writes, such as "reports/*.xml".`);
+    return { ...(await surroundingsOf(run)), readReport: await expectJunitFiles(run, [reports]) };
   },
 };

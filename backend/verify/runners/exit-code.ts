@@ -1,5 +1,5 @@
-import { binFolders } from './javascript-project.ts';
 import { ResultCollector } from './report-file.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { ReportError } from './test-report.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -22,12 +22,10 @@ export const exitCode: TestRunner<'exit-code'> = {
   configuration: [],
   provesAtMost: 'the command tells by its exit code alone. If it can write JUnit files, name them',
 
-  prepare: async ({ command, shown, copy }) => ({
-    command,
-    environment: { CI: 'true' },
-    // The text of a script of `package.json` runs without the package manager that would find them.
-    programFolders: await binFolders({ command, copy }),
+  prepare: async (run) => ({
+    ...(await surroundingsOf(run)),
     readReport: async ({ exitCode, said }) => {
+      const { command, shown } = run;
       if (exitCode !== null && (NOT_STARTED.has(exitCode) || (exitCode !== 0 && NO_SCRIPT.test(said)))) throw new ReportError(`"${command}" could not be started.`);
       const collector = new ResultCollector(shown);
       collector.add({ kind: 'test', status: exitCode === 0 ? 'passed' : 'failed', path: [command], ...(exitCode !== 0 && { message: said.trim() }) });

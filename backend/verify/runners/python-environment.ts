@@ -6,7 +6,7 @@ import { findEnvironment, NO_ENVIRONMENT, type PythonEnvironment } from './find-
 import { isOwnFolder } from './project-folder.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { simpleCommands, withEdits, type Edit } from './shell-words.ts';
-import type { PreparedRun, RunToPrepare } from './test-runner.ts';
+import type { CommandInCopy, PreparedRun } from './test-runner.ts';
 import { ReportError } from './test-report.ts';
 
 /** Managers that run a command in the project's environment. Without a network they would fail to update it. */
@@ -22,7 +22,7 @@ export interface PythonRun extends Omit<PreparedRun, 'readReport'> {
  * (`pip install -e`) of the workspace from the copy. A project that is not installed is imported from its `src`. `pytestOptions` precede those of the command.
  */
 export async function pythonEnvironment(
-  run: RunToPrepare,
+  run: CommandInCopy,
   { modules, pytestOptions }: { readonly modules: Readonly<Record<string, string>>; readonly pytestOptions?: string },
 ): Promise<PythonRun> {
   const folder = path.join(run.tools, 'python');
@@ -78,8 +78,8 @@ function shown(folder: string, workspace: string): string {
   return relative.startsWith('..') ? folder : relative;
 }
 
-/** The environment for the folder in which the command runs. */
-async function environmentOf({ command, workspace }: RunToPrepare): Promise<PythonEnvironment | undefined> {
+/** The environment for the folder in which the command runs. Throws as `findEnvironment`. */
+export async function environmentOf({ command, workspace }: CommandInCopy): Promise<PythonEnvironment | undefined> {
   const [first] = simpleCommands(command);
   const folder = first?.words[0]?.text === 'cd' ? path.resolve(workspace, first.words[1]?.text ?? '') : workspace;
   const inside = path.relative(workspace, folder).startsWith('..') ? workspace : folder;
@@ -87,7 +87,7 @@ async function environmentOf({ command, workspace }: RunToPrepare): Promise<Pyth
 }
 
 /** The names of modules that are only in the copy, at the root or one folder below. */
-async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly string[]> {
+async function newModules({ copy, workspace }: CommandInCopy): Promise<readonly string[]> {
   const entriesOf = (folder: string): Promise<Dirent[]> => readdir(folder, { withFileTypes: true }).catch(() => []);
   const found = new Set<string>();
   const compare = async (relative: string): Promise<readonly Dirent[]> => {
@@ -108,7 +108,7 @@ async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly s
  * an installed one.
  */
 const siteCustomize = (
-  { workspace, shown: copy }: RunToPrepare,
+  { workspace, shown: copy }: CommandInCopy,
   environmentFolder: string | undefined,
   added: readonly string[],
 ): string => `

@@ -73,6 +73,9 @@ export interface RunToPrepare {
   readonly isCovered?: boolean;
 }
 
+/** A command of a project, to run in a copy of it. */
+export type CommandInCopy = Pick<RunToPrepare, 'command' | 'copy' | 'shown' | 'workspace' | 'tools'>;
+
 /** How a run ended that no limit stopped. */
 export interface RunEnd {
   /** Null if a signal ended it. */

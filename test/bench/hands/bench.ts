@@ -10,7 +10,9 @@ import { changesOf } from '../../../backend/hands/step-copy.ts';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
 import { CopyPool } from '../../../backend/verify/copies/copy-pool.ts';
 import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
+import { MemoryBaseRunCache } from '../../../backend/verify/judge/base-run-cache.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
+import { Verifier } from '../../../backend/verify/verify.ts';
 
 /*
  * What a turn of a step with hands costs beyond its worker, in milliseconds: reading the command, doing it, and the change for the journal.
@@ -43,7 +45,7 @@ const sandbox: Pick<Sandbox, 'run'> = {
   },
 };
 const pool = new CopyPool({ folders });
-const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, tryTests: () => Promise.reject(new Error('not measured')) });
+const copies = new StepCopies({ copies: pool, sandbox, folders, ripgrepPath: rgPath, verifier: new Verifier({ sandbox: { run: (command) => sandbox.run(command), pinnedImage: (image) => real.pinnedImage(image) }, folders, copies: pool, baseRuns: new MemoryBaseRunCache() }) });
 const signal = new AbortController().signal;
 
 const REPLIES: Readonly<Record<string, (round: number) => string>> = {

@@ -230,11 +230,14 @@ async function solve(mined: MinedTask, { hands, attempts, localFirst }: Variant,
   };
   const stepCopies = new StepCopies({
     copies, sandbox, folders, ripgrepPath: rgPath,
-    tryTests: ({ patch }) => {
-      simulated.seconds += runSeconds;
-      const { verdict: { tests, reason } } = simulated.answerOf(patch.edits);
-      const results = tests.flatMap(({ id, after, message }) => (after === 'passed' || after === 'failed' ? [{ id, kind: 'test' as const, status: after, ...(message !== undefined && { message }) }] : []));
-      return Promise.resolve({ results, exitCode: results.some(({ status }) => status === 'failed') ? 1 : 0, said: '', ...(results.length === 0 && { problem: reason }) });
+    verifier: {
+      surroundings: (options, run) => verifier.surroundings(options, run),
+      tryTests: ({ patch }) => {
+        simulated.seconds += runSeconds;
+        const { verdict: { tests, reason } } = simulated.answerOf(patch.edits);
+        const results = tests.flatMap(({ id, after, message }) => (after === 'passed' || after === 'failed' ? [{ id, kind: 'test' as const, status: after, ...(message !== undefined && { message }) }] : []));
+        return Promise.resolve({ results, exitCode: results.some(({ status }) => status === 'failed') ? 1 : 0, said: '', ...(results.length === 0 && { problem: reason }) });
+      },
     },
   });
   const pool = poolOf(hands);

@@ -99,7 +99,7 @@ async function tryAgent({ program, args, settings, files, env, isGemini = false 
     const acts: string[] = [];
     const signal = AbortSignal.timeout(300_000);
     const reply = await new AcpAdapter({ worker, key: undefined, run }).stream(
-      { messages: [{ role: 'user', content: 'Change greeting.txt so that it says hello to the quiet fox.' }], maxOutputTokens: 1_000, place: { folder, hidden: [], readable: [], ended: async () => {} } },
+      { messages: [{ role: 'user', content: 'Change greeting.txt so that it says hello to the quiet fox.' }], maxOutputTokens: 1_000, place: { folder, hidden: [], readable: [], programFolders: [], environment: {}, ended: async () => {} } },
       { signal, onText: () => {}, onThinking: () => {}, onActivity: () => {}, onAct: ({ call }) => acts.push(call.name) },
     );
     const isChanged = (await readFile(greeting, 'utf8')).trim() === WANTED;

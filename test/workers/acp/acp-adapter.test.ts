@@ -55,7 +55,7 @@ async function ask(worker: WorkerConfig, signal = new AbortController().signal):
   await writeFile(path.join(folder, 'src/shapes.js'), 'export const area = (a, b) => a + b;\n');
   const acts: AgentAct[] = [];
   let [text, ended] = ['', 0];
-  const place = { folder, hidden: [], readable: [], ended: () => Promise.resolve(void (ended += 1)) };
+  const place = { folder, hidden: [], readable: [], programFolders: [], environment: {}, ended: () => Promise.resolve(void (ended += 1)) };
   const asked = new AcpAdapter({ worker, key: undefined, run }).stream(
     { messages: [{ role: 'user', content: 'Your subtask: mend it.' }], maxOutputTokens: 100, place },
     { signal, onText: (piece) => (text += piece), onThinking: () => {}, onActivity: () => {}, onAct: (act) => acts.push(act) },
