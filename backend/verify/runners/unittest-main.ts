@@ -1,5 +1,6 @@
 /**
- * `python -m unittest` with results as JSON lines: unittest itself has only text. In Python, because the project's own loads it
+ * `python -m unittest` with results as JSON lines: unittest itself has only text. With `--script` or `--module` and a name, what runs tests by
+ * unittest itself, as Django does. In Python, because the project's own loads it
  * (3.8 or later). How lines are written, and what a product's code could still do to them: see `python-lines.ts`.
  */
 export const UNITTEST_MAIN = `
@@ -54,8 +55,6 @@ def prepare():
 
     line = open_report()
     coverage = open_coverage()
-    look, tell = watch(line)
-    look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'], [COMPILED_END])
     running = None
 
     def planted(what):
@@ -167,7 +166,25 @@ def prepare():
             line(type='end')
             return result
 
+    def start(how, name):
+        import runpy
+        # Of tests in other processes nothing is seen, and Django needs a package to hand on their failures.
+        sys.argv[:] = sys.argv[2:] + ['--parallel=1' for word in sys.argv if word.startswith('--parallel')][:1]
+        if how == '--script':
+            sys.path[0] = os.path.dirname(os.path.abspath(name))
+            runpy.run_path(name, run_name='__main__')
+        else:
+            runpy.run_module(name, run_name='__main__', alter_sys=True)
+
+    is_started = sys.argv[1:2] in (['--script'], ['--module'])
+    if is_started:
+        # Where a script looks for the runner of unittest. What is watched is as it is from here on.
+        unittest.TextTestRunner = unittest.runner.TextTestRunner = Runner
+    look, tell = watch(line)
+    look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'], [COMPILED_END])
     let_go()
+    if is_started:
+        return lambda: start(*sys.argv[1:3])
     return lambda: unittest.main(module=None, testRunner=Runner, argv=['python -m unittest'] + sys.argv[1:])
 
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as z from 'zod';
+import { djangoCommand, djangoEdits } from './django.ts';
 import { shellWord } from '../sandbox/shell-quote.ts';
 import type { TestReport } from './test-report.ts';
 import { pythonCoverage, readPythonCoverage } from './python-coverage.ts';
@@ -16,14 +17,16 @@ import { UNITTEST_MAIN } from './unittest-main.ts';
 
 const IMPORTS_UNITTEST = /^\s*(?:import unittest|from unittest import|from unittest\.)/m;
 
-/** Python's own unittest. */
+/** Python's own unittest, also as Django starts it. */
 export const unittest: TestRunner<'unittest'> = {
   name: 'unittest',
-  manifests: PYTHON_MANIFESTS,
+  manifests: [...PYTHON_MANIFESTS, 'manage.py'],
   idRoot: 'file',
   tellsCoverage: true,
 
   async detect(folder) {
+    const django = await djangoCommand(folder);
+    if (django !== undefined) return [django];
     const starts = new Set<string>();
     for await (const file of folder.files(PYTHON_TEST_FILE, { text: IMPORTS_UNITTEST, manifests: PYTHON_MANIFESTS })) {
       starts.add(await discoveryStart(folder, file));
@@ -37,12 +40,12 @@ export const unittest: TestRunner<'unittest'> = {
     return [...order].map((start) => (start === '' ? 'python3 -m unittest' : `python3 -m unittest discover -s ${shellWord(start)}`));
   },
 
-  understands: (command) => moduleWords(command).length > 0,
+  understands: (command) => moduleWords(command).length > 0 || djangoEdits(command).length > 0,
   configuration: [],
 
   async prepare(run) {
     const report = await signedReport(run.report);
-    const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
+    const command = withEdits(run.command, [...moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })), ...djangoEdits(run.command)]);
     const { withPython, ...prepared } = await pythonEnvironment({ ...run, command }, {
       modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.shown), conductor_coverage: pythonCoverage(run), conductor_unittest: UNITTEST_MAIN },
     });
