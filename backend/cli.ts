@@ -13,6 +13,7 @@ import { UsageError } from './cli/usage-error.ts';
 import { machineProbe } from './lm/device/device-probe.ts';
 import { conductorHome } from './protocol/client/conductor-home.ts';
 import type { ConnectOptions } from './protocol/client/start-backend.ts';
+import type { PersonPython } from './protocol/person-python.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { RunFolder } from './verify/files/run-folder.ts';
 import { searchNoCurrentFolder } from './common/program-search.ts';
@@ -196,6 +197,12 @@ const context: CommandContext = {
   },
 };
 
+/** What is active in this shell. */
+function activePython(): PersonPython | null {
+  const folder = process.env['VIRTUAL_ENV'] || process.env['CONDA_PREFIX'];
+  return folder ? { folder, isChosen: false } : null;
+}
+
 const startBackend = () => import('./protocol/client/start-backend.ts');
 
 function asClient({ home, confirm, key }: ConnectChoices = {}): ConnectOptions {
@@ -203,11 +210,12 @@ function asClient({ home, confirm, key }: ConnectChoices = {}): ConnectOptions {
     home: home ?? conductorHome(),
     backendScript: fileURLToPath(new URL('./backend.mjs', import.meta.url)),
     client: { kind: 'cli', version: VERSION },
-    capabilities: confirm ? ['secret', 'confirm'] : ['secret'],
+    capabilities: confirm ? ['secret', 'python', 'confirm'] : ['secret', 'python'],
     workspaces: [],
     listsRuns: false,
     handlers: {
       'client/secret': async ({ name }) => ({ value: process.env[name] || key?.(name) || null }),
+      'client/python': () => Promise.resolve({ python: activePython() }),
       ...(confirm && { 'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }) }),
     },
   };

@@ -98,7 +98,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     ).catch(() => undefined),
     log,
   });
-  const verification = await openVerificationParts(home);
+  const verification = await openVerificationParts(home, (workspace) => clients.python(workspace));
   const { verifier, sandbox, folders, copies, searchPath } = verification;
   const caller = new WorkerCaller({
     limits, prices, localModel: models.localModel, servedModels: models.servedModels, tell: log, runAgent: agentRunner({ sandbox, folders, searchPath, homeFolder: homedir() }),

@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import type { BackendRequestHandlers } from '../backend/protocol/client/backend-client.ts';
 import type { BackendRequests, Capability, Params } from '../backend/protocol/methods.ts';
+import { personPython } from './tests/person-python.ts';
 import type { KeyStore } from './workers/keys.ts';
 import { callLanguageModel } from './workers/language-models.ts';
 
-export const CAPABILITIES: readonly Capability[] = ['secret', 'confirm', 'model'];
+export const CAPABILITIES: readonly Capability[] = ['secret', 'confirm', 'model', 'python'];
 
 type Question = Params<BackendRequests, 'client/confirm'>;
 
@@ -19,6 +20,7 @@ export function clientCapabilities({ keys, sendModelText }: ClientCapabilityOpti
     // Does not prompt for a missing key: the run may belong to another window, and an unexpected dialog is a nuisance.
     'client/secret': async ({ name }) => ({ value: (await keys.get(name)) ?? null }),
     'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }),
+    'client/python': ({ workspace }) => Promise.resolve({ python: personPython(workspace) }),
     'client/model': (call, signal) => callLanguageModel(call, signal, (text) => sendModelText(call.callId, text)),
   };
 }

@@ -21,7 +21,7 @@ import type { FileEdit } from '../verify/patch/patch.ts';
 import { applyReplacement, type Replacement } from '../verify/patch/replace-blocks.ts';
 import type { Sandbox } from '../verify/sandbox/sandbox.ts';
 import { binFolders } from '../verify/runners/javascript-project.ts';
-import { surroundingsOf, type Surroundings } from '../verify/runners/surroundings.ts';
+import type { Surroundings } from '../verify/runners/surroundings.ts';
 import type { Verifier } from '../verify/verify.ts';
 import type { AgentPlace } from '../workers/model.ts';
 import { ChangedFiles } from './changed-files.ts';
@@ -174,10 +174,10 @@ export class StepCopy {
    * @param onLeft called with what is no part of the step's change, one sentence for each file
    */
   async lend(signal: AbortSignal, onLeft: (left: readonly string[]) => void): Promise<AgentPlace> {
-    const { copy, folder, of } = this.#options;
+    const { copy, folder, of, parts } = this.#options;
     await this.#changedFiles.look(signal);
     // Another version of Node than that of PATH might not run the agent itself.
-    const around = await surroundingsOf({ command: '', copy: copy.folder, shown: copy.folder, workspace: of.installed ?? of.base, tools: folder.tools });
+    const around = await parts.verifier.surroundings({ ...of, signal }, { command: '', copy: copy.folder, tools: folder.tools });
     this.#isReusable = false;
     return {
       folder: copy.folder, hidden: this.#originals, readable: [...copy.sharedFolders, folder.tools, ...around.readable],
@@ -282,7 +282,7 @@ export class StepCopy {
     const run = { command, copy: copy.folder, tools: folder.tools };
     // A container has programs of its own.
     if (test?.image !== undefined) return { command, environment: {}, programFolders: await binFolders(run), readable: [] };
-    return await (test ? verifier.surroundings({ ...test, ...of, signal }, run) : surroundingsOf({ ...run, shown: copy.folder, workspace: of.installed ?? of.base }));
+    return await verifier.surroundings({ ...test, ...of, signal }, run);
   }
 
   async #test(signal: AbortSignal): Promise<string> {

@@ -10,6 +10,7 @@ import { AGENT_NAMES } from './known-agents.ts';
 import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
+import { personPythonSchema } from './person-python.ts';
 import { editedPlanSchema } from './plan.ts';
 import { localFirstSchema } from './local-first.ts';
 import { plannerChoiceSchema } from './planner-choice.ts';
@@ -46,7 +47,7 @@ const evaluationRef = z.object({ folder: z.string().min(1).max(4_096) });
 const nothing = z.object({});
 
 /** The requests of the backend that a client can answer. */
-export const capabilitySchema = z.enum(['secret', 'confirm', 'model']);
+export const capabilitySchema = z.enum(['secret', 'confirm', 'model', 'python']);
 export type Capability = z.infer<typeof capabilitySchema>;
 
 export const clientKindSchema = z.enum(['vscode', 'cli', 'test']);
@@ -491,6 +492,8 @@ export const backendRequests = {
     }),
     result: z.object({ accepted: z.boolean() }),
   },
+  /** Which Python environment the person uses for a project (an absolute folder); null if the client knows of none. */
+  'client/python': { params: z.object({ workspace: z.string() }), result: z.object({ python: personPythonSchema.nullable() }) },
   /** Calls a model that only the client can reach, such as VS Code's own. Text streams as `client/modelText`. */
   'client/model': {
     params: z.object({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { BackendRequests, Capability, ParamsInput, Result } from '../protocol/methods.ts';
+import type { PersonPython } from '../protocol/person-python.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import type { Clients, Confirmation } from '../solve/clients.ts';
 import type { ClientModelCall, ClientModelReply } from '../workers/adapters/client-model.ts';
@@ -18,6 +19,8 @@ export interface ConnectedClient {
 
 /** A client may read a key from a key ring that first asks the user for a password. After this time the client counts as unavailable. */
 const SECRET_TIMEOUT_MS = 60_000;
+/** Tests wait for the answer. */
+const PYTHON_TIMEOUT_MS = 3_000;
 
 /**
  * The connected clients and the backend's requests to them. Keys pass through in memory only, never into a log, a file or a message to
@@ -84,10 +87,7 @@ export class ClientRegistry implements Clients {
 
   async confirm({ workspace, ...question }: Confirmation, signal: AbortSignal): Promise<boolean | undefined> {
     const clients = this.#withCapability('confirm');
-    const near = clients.filter(
-      (client) => workspace !== undefined && client.workspaces.some((open) => isWithin(workspace, open)),
-    );
-    for (const client of new Set([...near, ...clients])) {
+    for (const client of nearFirst(clients, workspace)) {
       if (!this.#clients.has(client)) continue;
       try {
         const { accepted } = await client.request('client/confirm', question, signal);
@@ -96,6 +96,20 @@ export class ClientRegistry implements Clients {
         // This client left or could not ask the user: try the next one.
         signal.throwIfAborted();
         if (!(error instanceof RequestError)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  /** The Python environment that the person uses for a project (absolute), by the clients that have it open first. */
+  async python(workspace: string): Promise<PersonPython | undefined> {
+    for (const client of nearFirst(this.#withCapability('python').reverse(), workspace)) {
+      if (!this.#clients.has(client)) continue;
+      try {
+        const { python } = await client.request('client/python', { workspace }, AbortSignal.timeout(PYTHON_TIMEOUT_MS));
+        if (python) return python;
+      } catch {
+        // This client left or hangs: try the next one.
       }
     }
     return undefined;
@@ -169,6 +183,12 @@ function modelError(error: RequestError): WorkerError {
   const other = error.kind === 'disconnected' ? 'network' : 'server';
   const kind = KINDS_FROM_CLIENTS.has(error.kind) ? (error.kind as WorkerErrorKind) : other;
   return new WorkerError({ kind, message: error.message, cause: error });
+}
+
+/** Those first that have the folder open. */
+function nearFirst(clients: readonly ConnectedClient[], workspace: string | undefined): Iterable<ConnectedClient> {
+  const near = clients.filter((client) => workspace !== undefined && client.workspaces.some((open) => isWithin(workspace, open)));
+  return new Set([...near, ...clients]);
 }
 
 function isWithin(folder: string, open: string): boolean {

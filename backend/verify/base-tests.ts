@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { counted } from '../common/counted.ts';
+import type { PersonPython } from '../protocol/person-python.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import type { FileEdit } from './patch/patch.ts';
 import type { SnapshotFiles, WorkspaceSnapshot } from './copies/copy-pool.ts';
@@ -47,6 +48,8 @@ export interface BaseTestsOptions extends Base, TestCommand, Pick<LeavingOut, 'l
 export interface BaseTestsParts extends TestRunsParts {
   readonly baseRuns: BaseRunCache;
   readonly tools: ToolVersions;
+  /** Says which Python environment the person uses for a workspace (absolute). */
+  readonly python?: ((workspace: string) => Promise<PersonPython | undefined>) | undefined;
   /** Whether the tests that a change reaches run first, if the whole suite takes so long, and they alone so long. */
   readonly paysToRunFirst?: (wholeMs: number, aloneMs: number) => boolean;
 }
@@ -71,19 +74,21 @@ export class BaseTests {
   readonly #parts: BaseTestsParts;
   readonly #options: BaseTestsOptions;
   readonly #sandboxed: boolean;
+  readonly #python: PersonPython | undefined;
 
-  private constructor(parts: BaseTestsParts, options: BaseTestsOptions, opened: Pick<BaseTests, 'snapshot' | 'chosen' | 'image' | 'tools' | 'notes'> & { sandboxed: boolean }) {
+  private constructor(parts: BaseTestsParts, options: BaseTestsOptions, opened: Pick<BaseTests, 'snapshot' | 'chosen' | 'image' | 'tools' | 'notes'> & { sandboxed: boolean; python: PersonPython | undefined }) {
     const { base, installed = base, reports, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
-    const { snapshot, chosen, image, tools, notes, sandboxed } = opened;
+    const { snapshot, chosen, image, tools, notes, sandboxed, python } = opened;
     this.snapshot = snapshot;
     this.chosen = chosen;
     this.image = image;
     this.tools = tools;
     this.notes = notes;
-    this.runs = new TestRuns(parts, { snapshot, chosen, base, installed, reports, image, tools, sandboxed, timeoutMs, signal });
+    this.runs = new TestRuns(parts, { snapshot, chosen, base, installed, reports, image, tools, python, sandboxed, timeoutMs, signal });
     this.#parts = parts;
     this.#options = options;
     this.#sandboxed = sandboxed;
+    this.#python = python;
   }
 
   /** Throws WorkspaceCopyError, SandboxUnavailableError or the signal's reason. */
@@ -96,7 +101,8 @@ export class BaseTests {
     const image = sandboxed && options.image !== undefined ? await parts.sandbox.pinnedImage(options.image) : undefined;
     onProgress?.('copying');
     const { runner, command } = chosen;
-    const choose = (folder: string): Promise<ChosenTools> => parts.tools.choose({ runner, command, base: folder, installed, sandboxed, signal });
+    const python = await parts.python?.(installed);
+    const choose = (folder: string): Promise<ChosenTools> => parts.tools.choose({ runner, command, base: folder, installed, python, sandboxed, signal });
     const [snapshot, tools] = await bothDone(
       snapshotOf(parts.copies, { folder: base, installed, held }, signal),
       image !== undefined ? Promise.resolve(NO_TOOLS) : readFiles({ folder: base, held, signal }, choose),
@@ -108,7 +114,7 @@ export class BaseTests {
       ...(snapshot.secret.length > 0 ? [withoutSecrets(snapshot.secret)] : []),
     ];
     const built = build ? { ...chosen, command: build.command, preparation: build.preparation } : chosen;
-    return new BaseTests(parts, options, { snapshot, chosen: built, image, tools, notes, sandboxed });
+    return new BaseTests(parts, options, { snapshot, chosen: built, image, tools, notes, sandboxed, python });
   }
 
   /** Turns a clean copy of the workspace into the base. */
@@ -205,7 +211,7 @@ export class BaseTests {
     const { command, reports } = this.#options;
     const changes = baseEdits.map(({ path, after }) => [path, after]);
     return createHash('sha256')
-      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment, which]))
+      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image, this.tools.programFolders, this.tools.environment, this.#python, which]))
       .digest('hex');
   }
 }

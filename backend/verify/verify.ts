@@ -2,6 +2,7 @@ import { PatchNotApplicableError } from './patch/apply-patch.ts';
 import { faultIn, placesIn, testBase } from './base-result.ts';
 import { BaseTests, onBase, runnerOf, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
 import { HeldFiles } from './copies/held-files.ts';
+import type { TestCommand } from './runners/choose-runner.ts';
 import type { Surroundings } from './runners/surroundings.ts';
 import type { CommandInCopy } from './runners/test-runner.ts';
 import { toolsAround } from './tools-around.ts';
@@ -78,9 +79,10 @@ export class Verifier {
 
   /**
    * What a command in a copy of the base needs to run as the project's tests do: programs of its packages, its Python environment, and the
-   * versions of programs that it asks for. For commands in the sandbox, not for those in a container. Throws the signal's reason.
+   * versions of programs that it asks for, as far as its test command says which these are. For commands in the sandbox, not for those in a
+   * container. Throws the signal's reason.
    */
-  surroundings(options: BaseTestsOptions, run: Pick<CommandInCopy, 'command' | 'copy' | 'tools'>): Promise<Surroundings> {
+  surroundings(options: Base & Partial<TestCommand> & { readonly signal: AbortSignal }, run: Pick<CommandInCopy, 'command' | 'copy' | 'tools'>): Promise<Surroundings> {
     return toolsAround(this.#parts, options, run);
   }
 

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { userPath } from '../common/user-path.ts';
+import type { BaseTestsParts } from '../verify/base-tests.ts';
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
 import { CopyPool } from '../verify/copies/copy-pool.ts';
 import { RunFolders } from '../verify/files/run-folder.ts';
@@ -26,8 +27,11 @@ export interface VerificationParts {
 const readableFolders = (environment: NodeJS.ProcessEnv): readonly string[] =>
   (environment['CONDUCTOR_READABLE'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder) && path.resolve(folder) !== '/');
 
-/** @param home Conductor's own folder, hidden from tests. Folders left there by killed processes are removed. */
-export async function openVerificationParts(home: string): Promise<VerificationParts> {
+/**
+ * @param home Conductor's own folder, hidden from tests. Folders left there by killed processes are removed.
+ * @param python says which Python environment the person uses for a workspace
+ */
+export async function openVerificationParts(home: string, python?: BaseTestsParts['python']): Promise<VerificationParts> {
   const folders = new RunFolders(await runsRoot(home), isProcessAlive);
   await folders.sweep();
   const searchPath = withInstalledPrograms(userPath(process.env), homedir());
@@ -39,7 +43,7 @@ export async function openVerificationParts(home: string): Promise<VerificationP
     folders,
     copies,
     searchPath,
-    verifier: new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() }),
+    verifier: new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache(), python }),
     close: () => copies.close(),
   };
 }

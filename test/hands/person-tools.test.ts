@@ -3,8 +3,10 @@ import { globSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { MemoryBaseRunCache } from '../../backend/verify/judge/base-run-cache.ts';
+import { Verifier } from '../../backend/verify/verify.ts';
 import { tryProgram } from '../verify/runners/setup.ts';
-import { signal, withHands, type HandsFixture } from './setup.ts';
+import { signal, withHands } from './setup.ts';
 
 const PYTHON = {
   'pyproject.toml': '[project]\nname = "shop"\nversion = "1"\n[tool.pytest.ini_options]\n',
@@ -43,9 +45,34 @@ describe.skipIf(!python.isHere)(`a command in a project with a Python environmen
   });
 });
 
-/** An environment in the workspace with a module, a program, and the workspace itself as an editable install. */
-async function installInto(workspace: HandsFixture['workspace']): Promise<void> {
-  const folder = path.join(workspace, '.venv');
+it.skipIf(!python.isHere)('tests and commands run with the environment that the person has chosen', async () => {
+  const { workspace, home, pool, sandbox, folders } = await withHands({ 'shop.py': 'ONE = 1\n', 'test_shop.py': TEST_OF_ENVIRONMENT });
+  const chosen = path.join(home, 'environments/chosen');
+  await installInto(workspace, chosen);
+  const told: string[] = [];
+  const verifier = new Verifier({ sandbox, folders, copies: pool, baseRuns: new MemoryBaseRunCache(), python: (of) => {
+    told.push(of);
+    return Promise.resolve({ folder: chosen, isChosen: true });
+  } });
+  const tried = await verifier.tryTests({ base: workspace, command: 'python3 -m unittest', patch: { edits: [] }, signal });
+  expect(tried.results).toMatchObject([{ id: 'test_shop.py > One > test_one', status: 'passed' }]);
+  const around = await verifier.surroundings({ base: workspace, command: 'python3 -m unittest', signal }, { command: 'python x.py', copy: workspace, tools: home });
+  expect(around.programFolders).toContain(path.join(chosen, 'bin'));
+  expect(new Set(told)).toEqual(new Set([workspace]));
+});
+
+const TEST_OF_ENVIRONMENT = `import unittest
+import only_there
+import shop
+
+
+class One(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(only_there.ONE, shop.ONE)
+`;
+
+/** An environment, by default in the workspace, with a module, a program, and the workspace itself as an editable install. */
+async function installInto(workspace: string, folder = path.join(workspace, '.venv')): Promise<void> {
   execFileSync('python3', ['-m', 'venv', '--without-pip', folder]);
   const packages = globSync(path.join(folder, 'lib/python3*/site-packages'))[0] ?? '';
   await writeFile(path.join(packages, 'only_there.py'), 'ONE = 1\n');

@@ -151,6 +151,29 @@ describe('confirmations', () => {
   });
 });
 
+describe('the Python environment of a project', () => {
+  test('is what a client says that has it open, and else another one', async () => {
+    const says = (folder: string | null, asked: string[] = []) => ({
+      capabilities: ['python'] as const,
+      handlers: {
+        'client/python': ({ workspace }: { workspace: string }) => {
+          asked.push(workspace);
+          return Promise.resolve({ python: folder === null ? null : { folder, isChosen: true } });
+        },
+      },
+    });
+    expect(await serving.clients.python('/code/shop')).toBeUndefined();
+    const asked: string[] = [];
+    await serving.open({ ...says('/envs/shop', asked), workspaces: ['/code/shop'] });
+    await serving.open(says('/envs/shell'));
+    await serving.open({ capabilities: ['python'], workspaces: ['/code/shop'], handlers: { 'client/python': () => Promise.reject(new Error('no')) } });
+    await serving.open({ ...says(null), workspaces: ['/code'] });
+    expect(await serving.clients.python('/code/shop')).toEqual({ folder: '/envs/shop', isChosen: true });
+    expect(asked).toEqual(['/code/shop']);
+    expect(await serving.clients.python('/code/other')).toEqual({ folder: '/envs/shell', isChosen: true });
+  });
+});
+
 describe('models that only a client can reach', () => {
   const call = { model: 'gpt', messages: [{ role: 'user', content: 'Hello' }], maxOutputTokens: 10 } as const;
 

@@ -86,6 +86,7 @@ export async function openClient(record: BackendRecord, options: ClientOptions, 
     answer(connection, 'client/secret', handlers['client/secret']);
     answer(connection, 'client/confirm', handlers['client/confirm']);
     answer(connection, 'client/model', handlers['client/model']);
+    answer(connection, 'client/python', handlers['client/python']);
     await connection.request(
       'initialize',
       {

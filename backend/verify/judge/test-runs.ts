@@ -13,6 +13,7 @@ import { lastWords } from './last-words.ts';
 import { ReportEnd, ReportEndedError } from './report-end.ts';
 import { withNamesOf } from './same-names.ts';
 import type { Coverage } from '../runners/coverage.ts';
+import type { PersonPython } from '../../protocol/person-python.ts';
 import { surroundingsOf } from '../runners/surroundings.ts';
 import type { PreparedRun, RunToPrepare } from '../runners/test-runner.ts';
 import { NoReportError, ReportError, type TestReport } from '../runners/test-report.ts';
@@ -35,6 +36,8 @@ export interface TestRunsSetup {
   readonly image?: string | undefined;
   /** The versions of programs that the project asks for, where PATH has others. */
   readonly tools: Pick<PreparedRun, 'environment' | 'programFolders' | 'readable'>;
+  /** The Python environment that the person uses for the project, if that is known. */
+  readonly python?: PersonPython | undefined;
   readonly sandboxed: boolean;
   /** For one run. */
   readonly timeoutMs: number;
@@ -151,7 +154,7 @@ export class TestRuns {
     const folder = await this.#parts.folders.create();
     try {
       await change(copy.folder);
-      const run = { command, copy: copy.folder, shown: this.#shownOf(copy), workspace: this.#setup.installed, tools: folder.tools };
+      const run = { command, copy: copy.folder, shown: this.#shownOf(copy), workspace: this.#setup.installed, python: this.#setup.python, tools: folder.tools };
       const outcome = await this.#parts.sandbox.run(this.#inCopy(copy, folder, await surroundingsOf(run)));
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       reusable = sandboxed;
@@ -191,7 +194,7 @@ export class TestRuns {
   }
 
   async #runIn(copy: PlacedCopy, { layer, command, timeoutMs, only, isCovered, written }: HowToRun): Promise<TestRun> {
-    const { chosen, installed, reports } = this.#setup;
+    const { chosen, installed, python, reports } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
       const prepared = await chosen.runner.prepare({
@@ -199,6 +202,7 @@ export class TestRuns {
         copy: copy.folder,
         shown: this.#shownOf(copy),
         workspace: installed,
+        python,
         tools: folder.tools,
         report: folder.report,
         ...(reports !== undefined && { reports }),

@@ -3,6 +3,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { basePythonOf, PROGRAMS_OF_ENVIRONMENT, PYTHON_OF_ENVIRONMENT } from './base-python.ts';
+import type { PersonPython } from '../../protocol/person-python.ts';
 import { exists } from './project-folder.ts';
 
 /** Where the usual tools make a project's environment, in the project itself. They come before folders with other names. */
@@ -20,34 +21,39 @@ interface Search {
   readonly inside: string;
   readonly workspace: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly python?: PersonPython | undefined;
 }
 
 /**
- * The environment with the project's packages: in the folder of the command or in the workspace, then where pipenv and Poetry keep it for
- * this folder, then the one that is active in the person's shell. @throws ReportError if the one in the project has lost its Python
+ * The environment with the project's packages: the one that the person chose for it, then in the folder of the command or in the workspace, then where pipenv and Poetry keep it for
+ * this folder, then the one that is active in a shell of the person's. @throws ReportError if the one in the project has lost its Python
  */
-export async function findEnvironment({ inside, workspace, environment }: Search): Promise<PythonEnvironment | undefined> {
+export async function findEnvironment({ inside, workspace, environment, python }: Search): Promise<PythonEnvironment | undefined> {
+  if (python?.isChosen && (await isEnvironment(python.folder))) return await readableEnvironment(python.folder);
   const folders = inside === workspace ? [workspace] : [inside, workspace];
   for (const folder of folders) {
     for (const found of await foldersIn(folder)) {
       // A folder with another name may be some test's data: it counts only with its Python.
       if (await (USUAL_FOLDERS.includes(path.basename(found)) ? isMarked(found) : isEnvironment(found))) {
-        return { folder: found, readable: [found, ...(await basePythonOf(found))] };
+        return await readableEnvironment(found);
       }
     }
   }
   const elsewhere = [
     ...(await Promise.all(folders.map(pipenvEnvironment))),
     ...(await Promise.all(folders.map(poetryEnvironment))),
+    python?.folder,
     environment['VIRTUAL_ENV'],
     environment['CONDA_PREFIX'],
   ];
   for (const folder of elsewhere) {
     if (folder === undefined || !(await isEnvironment(folder))) continue;
-    return { folder, readable: [folder, ...(await basePythonOf(folder))] };
+    return await readableEnvironment(folder);
   }
   return undefined;
 }
+
+const readableEnvironment = async (folder: string): Promise<PythonEnvironment> => ({ folder, readable: [folder, ...(await basePythonOf(folder))] });
 
 /** What was looked for, where nothing was found: a sentence. */
 export const NO_ENVIRONMENT =

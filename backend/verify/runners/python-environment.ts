@@ -79,11 +79,11 @@ function shown(folder: string, workspace: string): string {
 }
 
 /** The environment for the folder in which the command runs. Throws as `findEnvironment`. */
-export async function environmentOf({ command, workspace }: CommandInCopy): Promise<PythonEnvironment | undefined> {
+export async function environmentOf({ command, workspace, python }: CommandInCopy): Promise<PythonEnvironment | undefined> {
   const [first] = simpleCommands(command);
   const folder = first?.words[0]?.text === 'cd' ? path.resolve(workspace, first.words[1]?.text ?? '') : workspace;
   const inside = path.relative(workspace, folder).startsWith('..') ? workspace : folder;
-  return await findEnvironment({ inside, workspace, environment: process.env });
+  return await findEnvironment({ inside, workspace, environment: process.env, python });
 }
 
 /** The names of modules that are only in the copy, at the root or one folder below. */

@@ -1,3 +1,4 @@
+import type { PersonPython } from '../../protocol/person-python.ts';
 import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import type { Coverage } from './coverage.ts';
@@ -59,6 +60,8 @@ export interface RunToPrepare {
   readonly shown: string;
   /** The original workspace. It holds what is installed but not copied. */
   readonly workspace: string;
+  /** The Python environment that the person uses for the project, if that is known. */
+  readonly python?: PersonPython | undefined;
   /** For files that the runner loads. The tests cannot write here. */
   readonly tools: string;
   /** For the report. The tests can write here, so code that looks for the report can forge it. */
@@ -74,7 +77,7 @@ export interface RunToPrepare {
 }
 
 /** A command of a project, to run in a copy of it. */
-export type CommandInCopy = Pick<RunToPrepare, 'command' | 'copy' | 'shown' | 'workspace' | 'tools'>;
+export type CommandInCopy = Pick<RunToPrepare, 'command' | 'copy' | 'shown' | 'workspace' | 'python' | 'tools'>;
 
 /** How a run ended that no limit stopped. */
 export interface RunEnd {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import semver from 'semver';
+import type { PersonPython } from '../../protocol/person-python.ts';
 import type { ToolVersion } from '../../protocol/tool-version.ts';
 import type { RunFolders } from '../files/run-folder.ts';
 import { PROGRAMS_OF_ENVIRONMENT } from '../runners/base-python.ts';
@@ -30,6 +31,8 @@ export interface ToolsWanted {
   readonly base: string;
   /** Where dependencies are installed, absolute. */
   readonly installed: string;
+  /** The Python environment that the person uses for the project, if that is known. */
+  readonly python?: PersonPython | undefined;
   readonly sandboxed: boolean;
   readonly signal: AbortSignal;
 }
@@ -138,9 +141,9 @@ async function firstAsked(tool: Tool, folders: readonly string[]): Promise<Asked
   return undefined;
 }
 
-async function environmentOf({ installed }: ToolsWanted, folder: string): Promise<PythonEnvironment | 'lost' | undefined> {
+async function environmentOf({ installed, python }: ToolsWanted, folder: string): Promise<PythonEnvironment | 'lost' | undefined> {
   try {
-    return await findEnvironment({ inside: path.join(installed, folder), workspace: installed, environment: process.env });
+    return await findEnvironment({ inside: path.join(installed, folder), workspace: installed, environment: process.env, python });
   } catch (error) {
     // The runner says so when it is to use it.
     if (error instanceof ReportError) return 'lost';

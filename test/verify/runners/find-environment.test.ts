@@ -96,6 +96,19 @@ describe('the environment of a project', () => {
     expect((await find({ VIRTUAL_ENV: active, CONDA_PREFIX: conda }))?.folder).toBe(own);
   });
 
+  it('is the one that the person has chosen, and the one of another shell where there is none of the project', async () => {
+    const base = await installation();
+    const other = await environment(path.join(home, 'environments/other'), base);
+    const active = await environment(path.join(home, 'environments/active'), base);
+    const findWith = (isChosen: boolean, folder = other) => findEnvironment({ inside: workspace, workspace, environment: { VIRTUAL_ENV: active }, python: { folder, isChosen } });
+    expect(await findWith(false)).toEqual({ folder: other, readable: [other, base] });
+    const own = await environment(path.join(workspace, '.venv'), base);
+    expect((await findWith(false))?.folder).toBe(own);
+    expect(await findWith(true)).toEqual({ folder: other, readable: [other, base] });
+    // A Python that is no environment has none of the project's packages.
+    expect((await findWith(true, '/usr'))?.folder).toBe(own);
+  });
+
   it('is no folder without a Python', async () => {
     await mkdir(path.join(home, 'gone'));
     await writeFile(path.join(home, 'gone/pyvenv.cfg'), '');
