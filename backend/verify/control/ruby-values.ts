@@ -19,6 +19,14 @@ const NO_OPPOSITE = /\b(?:raise_error|raise_exception|change|all|and|or|satisfy_
 /** Blocks that are certain to run, in which tests stand. */
 const RUNS_ITS_BLOCK = /^(?:aggregate_failures|Dir\.(?:mktmpdir|chdir)|Tempfile\.(?:create|open)|Timecop\.(?:freeze|travel)|travel_to|freeze_time|Timeout\.timeout|I18n\.with_locale)\b/;
 
+/** Calls that keep a block for later, run it elsewhere, or expect it to fail. */
+const KEEPS_ITS_BLOCK = /^(?:lambda|proc|loop|fork|trap|at_exit|catch|lazy|describe|context|it|test|let!?|subject|before|after|setup|teardown|around|shared_\w+|define_\w+|on\w*|subscribe\w*|hook\w*|register\w*|stubs?|stub_\w+|allow|expects?|receive|new|add\w*|assert\w*|refute\w*|flunk|(?:must|wont)_\w+|to|not_to|to_not|should\w*)$/;
+
+const ASSERTS = /\b(?:assert|refute|expect|is_expected|should|must_\w|wont_\w)/;
+
+/** What leaves out the rest of a block. */
+const MAY_END_EARLY = /\b(?:break|next)\b/;
+
 /** Assertions of Minitest and test-unit whose opposite has not the name with `refute`. */
 const OPPOSITES: ReadonlyMap<string, string> = new Map([
   ...oppositesOf(['assert_true assert_false', 'assert_include assert_not_include']),
@@ -44,10 +52,28 @@ export class RubyValues {
   /** Undefined if no assertion is certain to be reached, or none of them can be altered. */
   alter(body: Node): readonly Edit[] | undefined {
     if (body.hasError || EXPECTS_FAILURES.test(body.text)) return undefined;
-    return this.#draws.of([...reached(body)].flatMap((statement) => this.#ofStatement(statement) ?? []));
+    return this.#draws.of(this.#ofBody(body));
   }
 
-  #ofStatement(statement: Node): Alteration | undefined {
+  #ofBody(body: Node): readonly Alteration[] {
+    const statements = [...reached(body)];
+    const own = statements.flatMap((statement) => this.#ofStatement(statement) ?? []);
+    return own.length > 0 ? own : this.#ofOnlyBlock(statements);
+  }
+
+  /** If all assertions of a test are in one block, it runs that. Of several, one may be in vain. */
+  #ofOnlyBlock(statements: readonly Node[]): readonly Alteration[] {
+    const blocks = statements.flatMap((statement) => {
+      const call = callOf(resultOf(statement));
+      const inner = call?.block?.childForFieldName('body');
+      return call && inner && ASSERTS.test(inner.text) ? [{ inner, isRun: !KEEPS_ITS_BLOCK.test(call.method.text) && !MAY_END_EARLY.test(inner.text) }] : [];
+    });
+    const [only] = blocks;
+    return only?.isRun && blocks.length === 1 ? this.#ofBody(only.inner) : [];
+  }
+
+  #ofStatement(made: Node): Alteration | undefined {
+    const statement = resultOf(made);
     if (statement.type === 'binary') return this.#ofShouldOperator(statement);
     if (statement.type === 'identifier') return undefined;
     const call = callOf(statement);
@@ -73,6 +99,7 @@ export class RubyValues {
   #expectedBy(matcher: Node): readonly Edit[] | undefined {
     // `be == 5`
     if (matcher.type === 'binary') return /^be\b/.test(matcher.childForFieldName('left')?.text ?? '') && matcher.childForFieldName('operator')?.text === '==' ? this.#value(matcher.childForFieldName('right')) : undefined;
+    if (/^raise_(?:error|exception)$/.test(matcher.text)) return this.#raised({ method: matcher, given: [] });
     const call = callOf(matcher);
     if (!call) return undefined;
     const { method, receiver, given } = call;
@@ -103,7 +130,7 @@ export class RubyValues {
         return receiver && /^change\b/.test(receiver.text) && first && /^(?:integer|float|string|simple_symbol)$/.test(first.type) ? this.#value(first) : undefined;
       case 'raise_error':
       case 'raise_exception':
-        return this.#raised(given);
+        return this.#raised({ method, given });
       case 'with_message':
         return receiver && /^raise_(?:error|exception)\b/.test(receiver.text) && first?.type === 'string' ? this.#value(first) : undefined;
       default:
@@ -111,14 +138,15 @@ export class RubyValues {
     }
   }
 
-  /** Another class than that of an error, or another message. */
-  #raised(given: readonly Node[]): readonly Edit[] | undefined {
+  /** Another class than that of an error, or another message. Where any error will do, a class that it is not. */
+  #raised({ method, given }: Pick<Call, 'method' | 'given'>): readonly Edit[] | undefined {
     const [error] = given;
     const message = given.find(({ type }) => type === 'string');
     if (message) return this.#value(message);
-    if (!error || !/^(?:constant|scope_resolution)$/.test(error.type)) return undefined;
-    const other = pick(OTHER_ERRORS.filter((name) => name !== error.text), this.#dice);
-    return other === undefined ? undefined : [replacement(error, other)];
+    const other = pick(OTHER_ERRORS.filter((name) => name !== error?.text), this.#dice);
+    if (other === undefined || given.some(({ type }) => !/^(?:constant|scope_resolution|regex)$/.test(type))) return undefined;
+    if (!error) return [insertion(method.endIndex, `(${other})`)];
+    return [error.type === 'regex' ? insertion(error.startIndex, `${other}, `) : replacement(error, other)];
   }
 
   /** `x.should == 5` */
@@ -131,7 +159,7 @@ export class RubyValues {
   /** `_(x).must_equal 5` */
   #ofExpectation({ method, given }: Call): Alteration | undefined {
     const [first] = given;
-    const value = method.text === 'must_equal' ? this.#value(first) : method.text === 'must_include' && first?.type === 'string' ? this.#value(first, { isContained: true }) : method.text === 'must_raise' ? this.#raised(given) : undefined;
+    const value = method.text === 'must_equal' ? this.#value(first) : method.text === 'must_include' && first?.type === 'string' ? this.#value(first, { isContained: true }) : method.text === 'must_raise' ? this.#raised({ method, given }) : undefined;
     if (value || /^(?:must|wont)_raise/.test(method.text)) return byValue(value);
     return opposite(replacement(method, method.text.startsWith('must_') ? method.text.replace('must_', 'wont_') : method.text.replace('wont_', 'must_')));
   }
@@ -150,7 +178,7 @@ export class RubyValues {
       const value = Number.isFinite(tolerance) ? this.#value(first, { tolerance }) : undefined;
       return byValue(value);
     }
-    if (/^assert_raises?$/.test(name)) return given.every(({ type }) => type !== 'string') && given.length === 1 ? byValue(this.#raised(given)) : undefined;
+    if (/^assert_raises?$/.test(name)) return given.every(({ type }) => /^(?:constant|scope_resolution)$/.test(type)) && given.length <= 1 ? byValue(this.#raised({ method, given })) : undefined;
     if (/^assert_includes?$/.test(name) && second?.type === 'string') {
       const value = this.#value(second, { isContained: true });
       if (value) return byValue(value);
@@ -280,6 +308,9 @@ function tableOf(block: Node): Node | undefined {
   return call?.method.text === 'each' && receiver && /^(?:array|hash)$/.test(receiver.type) && partsOf(receiver).length > 0 ? receiver : undefined;
 }
 
+/** The call of `error = assert_raises(ArgumentError) { … }`. */
+const resultOf = (statement: Node): Node => (statement.type === 'assignment' ? (statement.childForFieldName('right') ?? statement) : statement);
+
 /** The statements of a body that run whenever it does. */
 function* reached(body: Node): Generator<Node> {
   // `def test_it = assert_equal(1, one)`
@@ -288,7 +319,7 @@ function* reached(body: Node): Generator<Node> {
     yield statement;
     const block = callOf(statement)?.block;
     const inner = block?.childForFieldName('body');
-    if (block && inner && (RUNS_ITS_BLOCK.test(statement.text) || tableOf(block)) && !/\b(?:break|next)\b/.test(inner.text)) yield* reached(inner);
+    if (block && inner && (RUNS_ITS_BLOCK.test(statement.text) || tableOf(block)) && !MAY_END_EARLY.test(inner.text)) yield* reached(inner);
     if (statement.type === 'begin') yield* reached(statement);
     if (mayLeave(statement)) return;
   }

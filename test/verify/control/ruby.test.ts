@@ -32,6 +32,10 @@ describe('in Ruby, the negative control expects another value', () => {
     ['of a local variable', 'want = 600\n    expect(total).to eq(want)', /want = (?!600)\d{3}\n/],
     ['of a group', 'aggregate_failures do\n      expect(total).to eq(600)\n    end', /eq\((?!600)\d{3}\)/],
     ['of a table', '[[1, 600], [2, 700]].each do |given, want|\n      expect(total(given)).to eq(want)\n    end', /\[\[1, (?!600)\d{3}\], \[2, (?!700)\d{3}\]\]/],
+    ['of any error', 'expect { total }.to raise_error', /raise_error\([A-Z][\w:]+\)/],
+    ['of an error with a pattern', 'expect { total }.to raise_error(/first/)', /raise_error\([A-Z][\w:]+, \/first\/\)/],
+    ['of the only block', 'open(file) do |text|\n      expect(text.size).to eq(600)\n    end', /eq\((?!600)\d{3}\)/],
+    ['of the only block in a block', 'list.each { |item| open(item) { |text| expect(text.size).to eq(600) } }', /eq\((?!600)\d{3}\)/],
     ['in the old way', 'total.should == 600', /should == (?!600)\d{3}/],
     ['or the opposite', 'expect(total).to be_zero', /not_to be_zero/],
     ['or the opposite of the opposite', 'expect(total).not_to be_zero', /expect\(total\)\.to be_zero/],
@@ -48,6 +52,10 @@ describe('in Ruby, the negative control expects another value', () => {
     ['a value', 'assert_equal 600, total', /assert_equal (?!600)\d{3}, total/],
     ['a number that is near', 'assert_in_delta 600.0, total, 0.5', /delta (?!600)\d{3}\.0, total/],
     ['a class', 'assert_raises(ArgumentError) { total }', /assert_raises\((?!ArgumentError)[A-Z][\w:]+\)/],
+    ['any error', 'assert_raises { total }', /assert_raises\([A-Z][\w:]+\) \{/],
+    ['an error that is kept', 'error = assert_raises(ArgumentError) { total }\n    puts error', /assert_raises\((?!ArgumentError)[A-Z][\w:]+\)/],
+    ['a list of which each item is looked at', 'totals.each { |total| assert_equal 600, total }', /assert_equal (?!600)\d{3}, total/],
+    ['the opposite in a block of a helper', 'with_files(list) { |path| assert_equal(list, read(path)) }', /refute_equal\(list/],
     ['an expectation', '_(total).must_equal 600', /must_equal (?!600)\d{3}/],
     ['the opposite', 'assert_nil total', /refute_nil total/],
     ['the opposite in test-unit', 'assert_true total', /assert_false total/],
@@ -70,7 +78,10 @@ describe('in Ruby, the negative control expects another value', () => {
   });
 
   it.each([
-    ['in a block that may not run', 'open { |file| expect(file.read).to eq(600) }'],
+    ['in one of several blocks', 'open { |file| expect(file.read).to eq(600) }\n    read { |file| expect(file.read).to eq(600) }'],
+    ['in a block that runs later', 'shop.on_sale { |item| expect(item).to eq(600) }'],
+    ['in a block of another thread', 'Thread.new { expect(total).to eq(600) }'],
+    ['in a block that is left', 'list.each do |item|\n      next if item.nil?\n      expect(item).to eq(600)\n    end'],
     ['behind a return', 'return if slow?\n    expect(total).to eq(600)'],
     ['behind a skip', 'skip "later" if slow?\n    expect(total).to eq(600)'],
     ['beside a rescue', 'begin\n      expect(total).to eq(600)\n    rescue StandardError\n      nil\n    end'],
