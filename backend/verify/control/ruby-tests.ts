@@ -8,6 +8,9 @@ const EXAMPLE = /^(?:[fx]?(?:it|specify|example|scenario|its)|skip|pending)$/;
 const SHARED = /^(?:shared_examples(?:_for)?|shared_context)$/;
 const USES_SHARED = /^(?:include_examples|it_behaves_like|it_should_behave_like|include_context)$/;
 
+/** What tests of Minitest may be declared in, beside classes and blocks. */
+const DECLARES = /^(?:singleton_class|method|singleton_method|body_statement|if|unless|then|else)$/;
+
 const MAX_DEPTH = 20;
 
 /** The tests of RSpec, Minitest and test-unit in a file. */
@@ -48,21 +51,22 @@ export function rubyTests(root: Node, source: SourceFile): readonly SourceTest[]
       const [name, inner] = [node.childForFieldName('name')?.text, node.childForFieldName('body') ?? undefined];
       if (/^(?:class|module)$/.test(node.type) && name !== undefined && inner) return methodsIn(inner, [...names, name], depth + 1);
       const owner = names.join('::');
-      if (node.type === 'method' && name?.startsWith('test')) return [test([[`${owner} > ${name}`]], inner, false)];
+      // After `include Shop`, `module Parts` may go on with `Shop::Parts`.
+      const within = (...titles: readonly Title[]): readonly Title[] => (names.length > 1 ? [...titles, ...titles.map((title): Title => [undefined, '::', ...title])] : titles);
+      if (node.type === 'method' && name?.startsWith('test')) return [test(within([`${owner} > ${name}`]), inner, false)];
       const call = callOf(node);
       const [words] = call?.given ?? [];
       const block = call?.block?.childForFieldName('body') ?? undefined;
-      if (!call || !block) return [];
-      // Tests that a loop declares.
-      if (call.receiver && /^each/.test(call.method.text)) return methodsIn(block, names, depth + 1);
-      if (!words) return [];
-      const title = words.type === 'string' ? wordsOf([words]) : words.type === 'simple_symbol' ? [words.text.slice(1)] : [undefined];
-      if (call.method.text === 'define_method') return [test([[`${owner} > `, ...title]], block, false)];
-      return call.method.text === 'test' ? [test([[`${owner} > test_`, ...title.map((piece) => piece?.replaceAll(/\s+/g, '_'))], [`${owner} > test: `, ...title]], block, false)] : [];
+      const title = words?.type === 'string' ? wordsOf([words]) : words?.type === 'simple_symbol' ? [words.text.slice(1)] : [undefined];
+      if (block && words && call?.method.text === 'define_method') return [test(within([`${owner} > `, ...title]), block, false)];
+      if (block && words && call?.method.text === 'test') return [test(within([`${owner} > test_`, ...title.map((piece) => piece?.replaceAll(/\s+/g, '_'))], [`${owner} > test: `, ...title]), block, false)];
+      // Tests that a loop, a condition or a method of the class declares.
+      const more = block ?? (DECLARES.test(node.type) ? node : undefined);
+      return more ? methodsIn(more, names, depth + 1) : [];
     });
 
-  const within = [root, ...[...nodesIn(root, ({ type }) => /^(?:class|method|call)$/.test(type))].filter(({ type }) => type === 'module').flatMap((node) => node.childForFieldName('body') ?? [])];
-  return [...within.flatMap((body) => examplesIn(body, [], false, 0)), ...methodsIn(root, [], 0)];
+  const bodies = [root, ...[...nodesIn(root, ({ type }) => /^(?:class|method|call)$/.test(type))].filter(({ type }) => type === 'module').flatMap((node) => node.childForFieldName('body') ?? [])];
+  return [...bodies.flatMap((body) => examplesIn(body, [], false, 0)), ...methodsIn(root, [], 0)];
 }
 
 /** The blocks of shared examples, by how their name is written. One that is declared twice is not known. */

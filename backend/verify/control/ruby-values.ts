@@ -20,9 +20,12 @@ const NO_OPPOSITE = /\b(?:raise_error|raise_exception|change|all|and|or|satisfy_
 const RUNS_ITS_BLOCK = /^(?:aggregate_failures|Dir\.(?:mktmpdir|chdir)|Tempfile\.(?:create|open)|Timecop\.(?:freeze|travel)|travel_to|freeze_time|Timeout\.timeout|I18n\.with_locale)\b/;
 
 /** Calls that keep a block for later, run it elsewhere, or expect it to fail. */
-const KEEPS_ITS_BLOCK = /^(?:lambda|proc|loop|fork|trap|at_exit|catch|lazy|describe|context|it|test|let!?|subject|before|after|setup|teardown|around|shared_\w+|define_\w+|on\w*|subscribe\w*|hook\w*|register\w*|stubs?|stub_\w+|allow|expects?|receive|new|add\w*|assert\w*|refute\w*|flunk|(?:must|wont)_\w+|to|not_to|to_not|should\w*)$/;
+const KEEPS_ITS_BLOCK = /^(?:lambda|proc|loop|fork|trap|at_exit|catch|lazy|describe|context|it|test|let!?|subject|before|after|setup|teardown|around|shared_\w+|define_\w+|on\w*|subscribe\w*|hook\w*|register\w*|stubs|stub_\w+|allow|expects?|receive|new|add\w*|assert\w*|refute\w*|flunk|(?:must|wont)_\w+|to|not_to|to_not|should\w*)$/;
 
 const ASSERTS = /\b(?:assert|refute|expect|is_expected|should|must_\w|wont_\w)/;
+
+/** Minitest's `stub` takes a name and a value; RSpec's takes the block for the value. */
+const runsItsBlock = ({ method, given }: Call): boolean => !KEEPS_ITS_BLOCK.test(method.text) && (method.text !== 'stub' || given.length > 1);
 
 /** What leaves out the rest of a block. */
 const MAY_END_EARLY = /\b(?:break|next)\b/;
@@ -66,7 +69,7 @@ export class RubyValues {
     const blocks = statements.flatMap((statement) => {
       const call = callOf(resultOf(statement));
       const inner = call?.block?.childForFieldName('body');
-      return call && inner && ASSERTS.test(inner.text) ? [{ inner, isRun: !KEEPS_ITS_BLOCK.test(call.method.text) && !MAY_END_EARLY.test(inner.text) }] : [];
+      return call && inner && ASSERTS.test(inner.text) ? [{ inner, isRun: runsItsBlock(call) && !MAY_END_EARLY.test(inner.text) }] : [];
     });
     const [only] = blocks;
     return only?.isRun && blocks.length === 1 ? this.#ofBody(only.inner) : [];

@@ -55,6 +55,7 @@ describe('in Ruby, the negative control expects another value', () => {
     ['any error', 'assert_raises { total }', /assert_raises\([A-Z][\w:]+\) \{/],
     ['an error that is kept', 'error = assert_raises(ArgumentError) { total }\n    puts error', /assert_raises\((?!ArgumentError)[A-Z][\w:]+\)/],
     ['a list of which each item is looked at', 'totals.each { |total| assert_equal 600, total }', /assert_equal (?!600)\d{3}, total/],
+    ['what a stub leads to', 'Time.stub(:now, now) { assert_equal 600, total }', /assert_equal (?!600)\d{3}, total/],
     ['the opposite in a block of a helper', 'with_files(list) { |path| assert_equal(list, read(path)) }', /refute_equal\(list/],
     ['an expectation', '_(total).must_equal 600', /must_equal (?!600)\d{3}/],
     ['the opposite', 'assert_nil total', /refute_nil total/],
@@ -72,9 +73,17 @@ describe('in Ruby, the negative control expects another value', () => {
     ["of Minitest's describe", "describe Shop do\n  describe 'sums' do\n    it 'is' do\n      assert_equal 600, total\n    end\n  end\nend\n", 'Shop::sums > test_0001_is'],
     ["of Rails' test", "class ShopTest < ActiveSupport::TestCase\n  test 'sums up' do\n    assert_equal 600, total\n  end\nend\n", 'ShopTest > test_sums_up'],
     ['that a class defines', "class ShopTest < Minitest::Test\n  %w[a b].each do |name|\n    define_method(\"test_#{name}\") { assert_equal 600, total }\n  end\nend\n", 'ShopTest > test_b'],
+    ['that a condition declares', "class ShopTest < Minitest::Test\n  if Shop.open?\n    def test_it\n      assert_equal 600, total\n    end\n  end\nend\n", 'ShopTest > test_it'],
+    ['that a method of the class declares', "class ShopTest < Minitest::Test\n  class << self\n    def sums(name)\n      define_method(\"test_#{name}\") { assert_equal 600, total }\n    end\n  end\n  sums 'up'\nend\n", 'ShopTest > test_up'],
+    ['in a module of one that is included', "include Shop\nmodule Big\n  class ShopTest < Minitest::Test\n    def test_it\n      assert_equal 600, total\n    end\n  end\nend\n", 'Shop::Big::ShopTest > test_it'],
     ['in a module', "module Big\n  class ShopTest < Minitest::Test\n    def test_it\n      assert_equal 600, total\n    end\n  end\nend\n", 'Big::ShopTest > test_it'],
   ])('in a test %s', async (_, text, name) => {
     expect(await alter(text, name)).toMatchObject({ isSure: true, text: expect.stringMatching(/(?:eq|equal) (?!600)\d{3}\b/) as string });
+  });
+
+  it('in each definition that may have made a test', async () => {
+    const text = "class ShopTest < Minitest::Test\n  def self.wrong(name)\n    define_method(\"test_of_wrong_#{name}\") { assert_raises(ArgumentError) { total } }\n  end\n  %w[a b].each do |name|\n    define_method(\"test_of_#{name}\") { assert_equal 600, total }\n  end\n  wrong 'a'\nend\n";
+    expect(await alter(text, 'ShopTest > test_of_wrong_a')).toMatchObject({ isSure: true, text: expect.stringMatching(/assert_raises\((?!ArgumentError)[^]*assert_equal (?!600)/) as string });
   });
 
   it.each([
