@@ -1,4 +1,4 @@
-import { prepareRuby, RUBY_CONFIGURATION, RUBY_MANIFESTS } from './ruby-run.ts';
+import { hasSpecsOfMinitest, prepareRuby, RUBY_CONFIGURATION, RUBY_MANIFESTS } from './ruby-run.ts';
 import { programUses } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -8,7 +8,7 @@ export const rspec: TestRunner<'rspec'> = {
   manifests: RUBY_MANIFESTS,
   idRoot: 'file',
   async detect(folder) {
-    if (!(await folder.hasFile(/_spec\.rb$/, { manifests: RUBY_MANIFESTS }))) return [];
+    if (!(await folder.hasFile(/_spec\.rb$/, { manifests: RUBY_MANIFESTS })) || (await hasSpecsOfMinitest(folder))) return [];
     return [(await folder.has('Gemfile', 'gems.rb')) ? 'bundle exec rspec' : 'rspec'];
   },
   understands: (command) => programUses(command, ['rspec']).length > 0 || programUses(command, ['rake']).some((use) => use.arguments.some(({ text }) => /^spec(?:$|:)/.test(text))),

@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { shellQuote } from '../sandbox/shell-quote.ts';
-import { exists } from './project-folder.ts';
+import { exists, type ProjectFolder } from './project-folder.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './signed-report.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { rubyReporter } from './ruby-reporter.ts';
@@ -17,6 +17,10 @@ export const RUBY_MANIFESTS = ['Gemfile', 'gems.rb', 'Rakefile', '.rspec'];
 
 /** What decides how the tests are run, and the gems that are loaded before them. */
 export const RUBY_CONFIGURATION = [/(^|\/)(\.rspec(-local)?|\.simplecov|rakefile(\.rb)?|gemfile|gems\.rb|gems\.locked|\.ruby-version|[^/]+\.gemspec)$/, /(^|\/)\.bundle\//];
+
+/** Whether files that are named as RSpec's are run by Minitest. */
+export const hasSpecsOfMinitest = async (folder: ProjectFolder): Promise<boolean> =>
+  !(await folder.has('.rspec')) && (await folder.hasFile(/(^|\/)spec\/(?:.*_spec|[^/]*helper)\.rb$/, { text: /\bminitest\/(?:autorun|spec)\b|\bMinitest::Spec\b/, manifests: RUBY_MANIFESTS }));
 
 export async function prepareRuby(run: RunToPrepare): Promise<PreparedRun> {
   const report = await signedReport(run.report, { startsOthers: true });
@@ -60,11 +64,15 @@ export async function prepareRuby(run: RunToPrepare): Promise<PreparedRun> {
 }
 
 /** Where the gems of a project are that were installed into it (absolute). */
-async function bundleOf(workspace: string): Promise<string | undefined> {
+export async function bundleOf(workspace: string): Promise<string | undefined> {
   const config = await readFile(path.join(workspace, '.bundle/config'), 'utf8').catch(() => '');
-  const [, named = 'vendor/bundle'] = /^BUNDLE_PATH:\s*"?([^"\n]+?)"?\s*$/m.exec(config) ?? [];
-  const folder = path.resolve(workspace, named);
-  return (await exists(folder)) ? folder : undefined;
+  const [, named] = /^BUNDLE_PATH:\s*"?([^"\n]+?)"?\s*$/m.exec(config) ?? [];
+  const folder = path.resolve(workspace, named ?? 'vendor/bundle');
+  if (named !== undefined) return (await exists(folder)) ? folder : undefined;
+  // A `bundle install` that failed leaves `ruby/3.1.0` without anything in it, where Bundler would find no gem.
+  const versions = await readdir(path.join(folder, 'ruby')).catch(() => []);
+  const installed = await Promise.all(versions.map((version) => readdir(path.join(folder, 'ruby', version)).catch(() => [])));
+  return installed.some((entries) => entries.length > 0) ? folder : undefined;
 }
 
 const lineSchema = z.discriminatedUnion('type', [

@@ -158,7 +158,9 @@ describe('the ways to run the tests of a project', () => {
     ['RSpec', { Gemfile: '', 'spec/a_spec.rb': '' }, ['rspec: bundle exec rspec']],
     ['RSpec without a Gemfile, and Minitest by rake', { '.rspec': '', 'spec/a_spec.rb': '', 'test/a_test.rb': '', Rakefile: 'Rake::TestTask.new' }, ['rspec: rspec', 'minitest: rake test']],
     ['Minitest in Rails', { Gemfile: '', 'bin/rails': '', 'test/models/a_test.rb': '' }, ['minitest: bin/rails test']],
-    ['Minitest by itself', { 'test/test_a.rb': '' }, [`minitest: ruby -Ilib -Itest -e 'Dir["./test/**/{*_test,test_*}.rb"].sort.each { |file| require file }'`]],
+    ["Minitest's specs", { 'test/spec_a.rb': '', Rakefile: 'Rake::TestTask.new("test:regular")\ntask test: %w[test:regular]' }, ['minitest: rake test']],
+    ["Minitest's specs, named as RSpec's", { Gemfile: '', 'spec/a_spec.rb': '', 'spec/helper.rb': "require 'minitest/autorun'", Rakefile: 'Rake::TestTask.new(:spec) { |task| task.pattern = 1 }' }, ['minitest: bundle exec rake spec']],
+    ['Minitest by itself', { 'test/test_a.rb': '' }, [`minitest: ruby -Ilib -Itest -e 'Dir["./test/**/{*_test,*_spec,test_*,spec_*,tc_*}.rb"].sort.each { |file| require file }'`]],
     ['nothing where there is nothing', { 'README.md': 'pytest' }, []],
   ])('are %s', async (_, files, expected) => {
     await using scratch = await makeScratch();

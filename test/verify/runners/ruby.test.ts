@@ -1,5 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseRubyLines } from '../../../backend/verify/runners/ruby-run.ts';
+import { bundleOf, parseRubyLines } from '../../../backend/verify/runners/ruby-run.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { changes, judge, summary, tryProgram } from './setup.ts';
 
@@ -29,6 +32,19 @@ describe('what Ruby tells', () => {
     ]);
     expect(report.results.map(({ hidesAll }) => hidesAll ?? false)).toEqual([false, false, false, true]);
   });
+});
+
+it('takes the gems that were installed into the project', async () => {
+  const folder = await temporaryFolder();
+  expect(await bundleOf(folder)).toBeUndefined();
+  await mkdir(path.join(folder, 'vendor/bundle/ruby/3.1.0'), { recursive: true });
+  expect(await bundleOf(folder), 'what a failed installation leaves').toBeUndefined();
+  await mkdir(path.join(folder, 'vendor/bundle/ruby/3.1.0/gems'));
+  expect(await bundleOf(folder)).toBe(path.join(folder, 'vendor/bundle'));
+  await mkdir(path.join(folder, '.bundle'));
+  await mkdir(path.join(folder, 'gems'));
+  await writeFile(path.join(folder, '.bundle/config'), 'BUNDLE_PATH: "gems"\n');
+  expect(await bundleOf(folder)).toBe(path.join(folder, 'gems'));
 });
 
 describe.skipIf(!available || !rspec.isHere)(`RSpec (${note}, ${rspec.note})`, { timeout: TIMEOUT_MS }, () => {
