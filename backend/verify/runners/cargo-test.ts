@@ -147,7 +147,13 @@ const eventSchema = z.object({
   code: z.number().optional(),
 });
 
-const headSchema = z.object({ type: z.literal('binary'), package: z.string(), path: z.string() });
+const headSchema = z.object({
+  type: z.literal('binary'),
+  package: z.string(),
+  path: z.string(),
+  /** False if it has a harness of its own: then there is nothing but its end. */
+  harness: z.boolean().default(true),
+});
 
 export interface CargoReports {
   /** The output of cargo with `--message-format json`. */
@@ -181,6 +187,11 @@ export function parseCargoReports({ build, binaries, packages }: CargoReports, c
   for (const part of parts.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {
     const target = part.head.path === 'doc' ? 'doc' : targets.get(part.head.path);
     const names = [part.head.package, target];
+    if (!part.head.harness) {
+      const message = part.code === 0 ? undefined : part.code === undefined ? 'It did not come to its end.' : `It ended with exit code ${part.code}.`;
+      collector.add({ kind: 'test', status: part.code === 0 ? 'passed' : 'failed', path: names, message });
+      continue;
+    }
     for (const { name, status, message, durationMs } of part.tests) {
       // Only its source can have a documentation test ignored. Where another of the same item is run, that one is told.
       if (target === 'doc' && status === 'skipped') continue;
@@ -196,6 +207,8 @@ interface Binary {
   readonly tests: readonly { name: string; status: 'passed' | 'failed' | 'skipped'; message?: string; durationMs?: number }[];
   /** False if the process ended before libtest did. */
   readonly isWhole: boolean;
+  /** How it ended, if it did. */
+  readonly code: number | undefined;
 }
 
 /**
@@ -255,7 +268,7 @@ function binaryOf(text: string): Binary {
   const [names, endings] = [new Set(tests.map(({ name }) => name)), new Set(tests.map(({ name, status }) => `${status} ${name}`))];
   if (isDoc && endings.size > names.size) throw planted();
   if (isWhole && end?.code === 0 && counts.failed > 0) throw planted();
-  return { head, tests, isWhole };
+  return { head, tests, isWhole, code: end?.code };
 }
 
 const planted = (): ReportError => new ReportError('The report has results that the test runner did not write.');

@@ -43,6 +43,17 @@ describe.skipIf(!available || !cargo.isHere)(`cargo test (${note}, ${cargo.note}
     });
   });
 
+  it('takes a binary with a harness of its own for one test, also if any option is a filter to it', async () => {
+    await using scratch = await makeScratch();
+    const own = 'fn main() {\n    let filter = std::env::args().nth(1);\n    println!("<of two> ... {filter:?}");\n    if filter.is_none() { assert_eq!(my_list::last(&[1, 2]), 2); }\n}\n';
+    const silent = 'fn main() { assert_eq!(my_list::last(&[1]), 1); }\n';
+    const targets = ['own', 'silent'].map((name) => `\n[[test]]\nname = "${name}"\nharness = false\n`).join('');
+    const files = { ...PROJECT, 'Cargo.toml': `${PROJECT['Cargo.toml']}${targets}`, 'tests/own.rs': own, 'tests/silent.rs': silent };
+    const verdict = await judge(scratch, files, { 'src/lib.rs': FIXED }, 'cargo test');
+    expect(verdict, verdict.reason).toMatchObject({ verified: true });
+    expect(changes(verdict)).toMatchObject({ 'my-list > test own': 'failed → passed', 'my-list > test silent': 'passed → passed', 'my-list > test ends > of_two': 'failed → passed' });
+  });
+
   it('verifies a fix that makes the tests build at all, and no patch that ends the process or cannot be built', async () => {
     await using scratch = await makeScratch();
     const files = { ...PROJECT, 'src/lib.rs': '//! Nothing yet.\n' };
