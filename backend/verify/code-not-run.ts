@@ -51,7 +51,9 @@ export interface AskedOfChange {
 /** The changed files with code that the tests do not run, if they run none of them. Throws an error of the machine, or the signal's reason. */
 export async function filesNotRun(tests: BaseTests, { before, baseEdits, edits, some, compare }: AskedOfChange): Promise<readonly FileEdit[]> {
   const asked = edits.filter(({ path, before: text }) => text !== null && familyNameOf(path) !== undefined);
-  if (asked.length === 0 || before.durationMs === undefined) return [];
+  // Where no test was reached on the base, none is reached without the code either.
+  const isReached = !before.report.results.some(({ hidesAll, status }) => hidesAll && status === 'failed');
+  if (asked.length === 0 || before.durationMs === undefined || !isReached) return [];
   const without = editsInAll(baseEdits, asked.map((edit): FileEdit => ({ ...edit, kind: 'modify', after: NO_CODE })));
   const timeoutMs = SLOWER_BY_MS + SLOWER * before.durationMs;
   const run = await tests.someOf(some ?? { command: tests.chosen.command }, without, timeoutMs).catch((error: unknown) => {

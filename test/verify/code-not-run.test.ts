@@ -10,6 +10,7 @@ import { makeScratch, trySandbox } from './setup.ts';
 
 const { available, note } = await trySandbox();
 const go = tryProgram('go', 'version');
+const phpunit = tryProgram('phpunit', '--version');
 const python = tryProgram('python3', '-m', 'pytest', '--version');
 
 interface Unseen {
@@ -124,6 +125,17 @@ describe.skipIf(!available)(`a change after which every test ends as before (${n
     expect(inert).toMatchObject({ verdict: { outcome: 'failed', reason: 'Of 1 test that failed before, 1 still did not pass.' }, runs: 4 });
     const wrong = await judged({ files, file: 'half.js', fixed: HALF.replace('3', '4'), command: 'node --test' });
     expect(wrong).toMatchObject({ verdict: { outcome: 'failed', reason: 'Of 1 test that failed before, 1 still did not pass.' }, runs: 3 });
+  });
+
+  it.runIf(phpunit.isHere)(`is not said to be elsewhere where no test was reached before (${phpunit.note})`, async () => {
+    const unset = {
+      'phpunit.xml': '<?xml version="1.0"?>\n<phpunit bootstrap="tests/start.php"><testsuites><testsuite name="all"><directory>tests</directory></testsuite></testsuites></phpunit>\n',
+      'tests/start.php': "<?php\necho 'HALF is not set';\nexit(1);\n",
+      'tests/HalfTest.php': "<?php\nrequire_once __DIR__ . '/../half.php';\nfinal class HalfTest extends PHPUnit\\Framework\\TestCase\n{\n    public function testFour(): void\n    {\n        $this->assertSame(2, half(4));\n    }\n}\n",
+      'half.php': '<?php\nfunction half($number) { return intdiv($number, 3); }\n',
+    };
+    const { verdict } = await judged({ files: unset, file: 'half.php', fixed: '<?php\nfunction half($number) { return intdiv($number, 2); }\n', command: 'phpunit' });
+    expect(verdict).toMatchObject({ outcome: 'failed', reason: 'The tests came to their end neither before the change nor with it (Output of the command: HALF is not set).' });
   });
 
   it('costs no run more where nobody wants to know', async () => {

@@ -66,6 +66,12 @@ describe('the comparison of two reports', () => {
     });
   });
 
+  it('writes numbers in one way', () => {
+    const all = (sign: string): string[] => Array.from({ length: 1_200 }, (_, index) => `${sign} ${index}`);
+    expect(judge(report(...all('✗')), { report: report(...all('✗')), exitCode: 1 }).reason).toBe('Of 1,200 tests that failed before, 1,200 still did not pass.');
+    expect(judge(report('✗ a', ...all('✓')), { report: report('✓ a', ...all('✗')), exitCode: 1 }).reason).toBe('Of 1,200 tests that passed before, 1,200 did not pass any more.');
+  });
+
   it('says what the change broke beside what still fails', () => {
     const { reason } = judge(report('✗ a', '✓ b', '✓ c'), { report: report('✗ a', '✗ b', '✓ c'), exitCode: 1 });
     expect(reason).toBe('Of 1 test that failed before, 1 still did not pass, and 1 test that passed before did not pass any more.');

@@ -129,9 +129,9 @@ export function judge(before: TestReport, { report: after, exitCode, said = '' }
   const mayBeRight = !isTarget && failToPass.passed > 0 && regressions === 0 && newFailures === 0;
   const broke = regressions > 0 ? `, and ${counted(regressions, 'test')} that passed before did not pass any more.` : '.';
   const lack = heldBack(stillRed.map((id) => afterById.get(id)?.message ?? ''));
-  if (missing > 0) return failed(`${wanted}, ${missing} ${isTarget ? 'did' : 'still did'} not pass${mayBeRight ? onlyRedAsBefore(stillRed) : broke}${lack}`, score);
+  if (missing > 0) return failed(`${wanted}, ${missing.toLocaleString('en')} ${isTarget ? 'did' : 'still did'} not pass${mayBeRight ? onlyRedAsBefore(stillRed) : broke}${lack}`, score);
   if (regressions > 0)
-    return failed(`Of ${counted(passToPass.total, 'test')} that passed before, ${regressions} did not pass any more.`, score);
+    return failed(`Of ${counted(passToPass.total, 'test')} that passed before, ${regressions.toLocaleString('en')} did not pass any more.`, score);
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
   const ending = exitCode === null ? 'did not end by itself' : `ended with exit code ${exitCode}`;
   if (exitCode === null || (exitCode !== 0 && toleratedFailures === 0)) {
