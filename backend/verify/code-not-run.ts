@@ -51,8 +51,8 @@ export interface AskedOfChange {
 /** The changed files with code that the tests do not run, if they run none of them. Throws an error of the machine, or the signal's reason. */
 export async function filesNotRun(tests: BaseTests, { before, baseEdits, edits, some, compare }: AskedOfChange): Promise<readonly FileEdit[]> {
   const asked = edits.filter(({ path, before: text }) => text !== null && familyNameOf(path) !== undefined);
-  // Where no test was reached on the base, none is reached without the code either.
-  const isReached = !before.report.results.some(({ hidesAll, status }) => hidesAll && status === 'failed');
+  // Where nothing could be built or started on the base, nothing can be without the code either.
+  const isReached = isInterpreted(tests.chosen.runner) || before.report.results.some(({ kind }) => kind === 'test');
   if (asked.length === 0 || before.durationMs === undefined || !isReached) return [];
   const without = editsInAll(baseEdits, asked.map((edit): FileEdit => ({ ...edit, kind: 'modify', after: NO_CODE })));
   const timeoutMs = SLOWER_BY_MS + SLOWER * before.durationMs;
@@ -63,12 +63,14 @@ export async function filesNotRun(tests: BaseTests, { before, baseEdits, edits, 
   return run && changesNothing(compare(run), before.report) ? asked : [];
 }
 
+/** Whether files that a test does not load do not matter to it, and what it loads may be another file. */
+const isInterpreted = ({ manifests }: BaseTests['chosen']['runner']): boolean => manifests.includes('package.json') || manifests.includes('pyproject.toml');
+
 /** What is told of such files, and what a person can do. @param installed where dependencies are installed, absolute */
-export function toldNotRun(edits: readonly FileEdit[], files: SnapshotFiles, { runner: { manifests } }: BaseTests['chosen'], installed: string): string {
+export function toldNotRun(edits: readonly FileEdit[], files: SnapshotFiles, { runner }: BaseTests['chosen'], installed: string): string {
   const [first] = edits;
   if (!first) return '';
-  const interprets = manifests.includes('package.json') || manifests.includes('pyproject.toml');
-  const isCompiled = interprets && (['c', 'rust'].includes(familyNameOf(first.path) ?? '') || first.path.endsWith('.pyx'));
+  const isCompiled = isInterpreted(runner) && (['c', 'rust'].includes(familyNameOf(first.path) ?? '') || first.path.endsWith('.pyx'));
   const copy = copyOf(first, files, installed);
   const build = builtFrom(first.path, files);
   const why = isCompiled ? ' It has to be compiled, which nothing does before they run: name a test command that does.'

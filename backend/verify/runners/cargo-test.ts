@@ -55,13 +55,13 @@ export const cargoTest: TestRunner<'cargo'> = {
     return {
       command: `${fromLayer(run.layer)}${withEdits(run.command, edits)}`,
       environment: { RUSTDOC: rustdoc, ...CARGO_ENVIRONMENT },
-      readReport: async () => {
+      readReport: async ({ printed }) => {
         const names = await readdir(binaries).catch(() => []);
         if (names.length > MAX_BINARIES) throw new ReportError(`There are more than ${MAX_BINARIES} reports.`);
         const texts = await Promise.all(names.map((name) => readReportFile(path.join(binaries, name))));
         const project = new ProjectFolder(run.copy);
         const packages = await packageFolders(project);
-        const reports = { build: await readReportFile(build), binaries: texts, packages: [...packages.keys()] };
+        const reports = { build: await readReportFile(build), binaries: texts, packages: [...packages.keys()], printed };
         return await withEmptyPackages(parseCargoReports(reports, run.shown), { build: reports.build, packages, project });
       },
     };
@@ -162,13 +162,18 @@ export interface CargoReports {
   readonly binaries: readonly string[];
   /** The names of the packages. If the build fails, their tests are hidden. */
   readonly packages: readonly string[];
+  /** What cargo and the compiler printed. */
+  readonly printed?: string;
 }
+
+/** The compiler's first error and its place, or what cargo itself says. */
+const BUILD_ERROR = /^error(?:\[E\d+\])?: (?!could not compile|aborting)(.+)(?:\n *--> (.+))?/m;
 
 /**
  * If the build fails, no test runs, and every package counts as failed. Ids are package, target (except for the library's own tests), name.
  * Documentation tests are named without their line number, because edits above them change it. Throws `ReportError`.
  */
-export function parseCargoReports({ build, binaries, packages }: CargoReports, copy: string): TestReport {
+export function parseCargoReports({ build, binaries, packages, printed = '' }: CargoReports, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const targets = new Map<string, string | undefined>();
   let hasBuilt: boolean | undefined;
@@ -179,8 +184,11 @@ export function parseCargoReports({ build, binaries, packages }: CargoReports, c
     targets.set(executable, ['lib', 'rlib', 'proc-macro', 'cdylib', 'dylib'].includes(kind) ? undefined : `${kind} ${target.name}`);
   }
   if (hasBuilt === undefined) throw new ReportError('cargo did not start to build the tests.');
-  if (!hasBuilt)
-    for (const name of packages) collector.add({ kind: 'container', status: 'failed', path: [name], message: 'It cannot be built.' });
+  if (!hasBuilt) {
+    const [, error, place] = BUILD_ERROR.exec(printed) ?? [];
+    const message = error === undefined ? 'It cannot be built.' : `It cannot be built: ${error.trim()}${place === undefined ? '' : ` at ${place}`}`;
+    for (const name of packages) collector.add({ kind: 'container', status: 'failed', path: [name], message });
+  }
 
   const parts = binaries.map((text) => binaryOf(text));
   const sortKey = (part: Binary): string => `${part.head.package}\0${targets.get(part.head.path) ?? ''}\0${part.head.path}`;

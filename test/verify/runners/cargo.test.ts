@@ -139,6 +139,9 @@ describe("cargo's report", () => {
       'failed container a',
       'failed container b',
     ]);
+    const printed = "   Compiling a v0.1.0 (/c)\nwarning: unused\n  --> src/a.rs:1:1\nerror[E0425]: cannot find function `b`\n   --> src/lib.rs:6:33\n    |\nerror: could not compile `a` (lib) due to 1 previous error\n";
+    const message = 'It cannot be built: cannot find function `b` at src/lib.rs:6:33';
+    expect(parseCargoReports({ build: failed, binaries: [], packages: ['a'], printed }, '/c').results).toMatchObject([{ message }]);
   });
 
   it.each([
