@@ -51,6 +51,11 @@ describe.skipIf(!available || !cargo.isHere)(`cargo test (${note}, ${cargo.note}
     const files = { ...PROJECT, 'Cargo.toml': `${PROJECT['Cargo.toml']}${targets}`, 'tests/own.rs': own, 'tests/silent.rs': silent };
     const verdict = await judge(scratch, files, { 'src/lib.rs': FIXED }, 'cargo test');
     expect(verdict, verdict.reason).toMatchObject({ verified: true });
+    const plain = (text: string): string => text.replaceAll(/\/\/\/.*\n/g, '');
+    const alone = { 'Cargo.toml': files['Cargo.toml'], 'tests/own.rs': own, 'tests/silent.rs': silent, 'src/lib.rs': plain(LIB) };
+    await using another = await makeScratch();
+    const byItsEnd = await judge(another, alone, { 'src/lib.rs': plain(FIXED) }, 'cargo test');
+    expect(byItsEnd, byItsEnd.reason).toMatchObject({ verified: false, outcome: 'passes' });
     expect(changes(verdict)).toMatchObject({ 'my-list > test own': 'failed → passed', 'my-list > test silent': 'passed → passed', 'my-list > test ends > of_two': 'failed → passed' });
   });
 
