@@ -11,16 +11,30 @@ export interface Alteration {
   readonly inHelpers?: ReadonlyMap<number, readonly Edit[]>;
 }
 
-/** The edits of literals, each drawn once: several tests may share a literal. */
+/** How far apart literals of one row are, in signs, and how often one is drawn that has to differ. */
+const SAME_ROW = 200;
+const MAX_DRAWS = 10;
+
+/**
+ * The edits of literals, each drawn once: several tests may share a literal. What stood beside it and was altered for another test is not the same
+ * now: code may have to give one for the other.
+ */
 export class LiteralEdits {
   /** By the literal's position. */
   readonly #made = new Map<number, readonly Edit[] | undefined>();
 
   of({ startIndex }: { readonly startIndex: number }, make: () => readonly Edit[] | undefined): readonly Edit[] | undefined {
-    if (!this.#made.has(startIndex)) this.#made.set(startIndex, make());
-    return this.#made.get(startIndex);
+    if (this.#made.has(startIndex)) return this.#made.get(startIndex);
+    const beside = new Set<string>();
+    for (const [start, edits] of this.#made) if (Math.abs(start - startIndex) <= SAME_ROW) for (const text of textsOf(edits)) beside.add(text);
+    let edits = make();
+    for (let draws = 1; draws < MAX_DRAWS && textsOf(edits).some((text) => beside.has(text)); draws += 1) edits = make();
+    this.#made.set(startIndex, edits);
+    return edits;
   }
 }
+
+const textsOf = (edits: readonly Edit[] | undefined): readonly string[] => (edits ?? []).map(({ text }) => text);
 
 /** `one other`: each is the opposite of the other. */
 export const oppositesOf = (pairs: readonly string[]): ReadonlyMap<string, string> =>

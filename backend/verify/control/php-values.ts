@@ -3,6 +3,7 @@ import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { byValue, Draws, LiteralEdits, opposite, oppositesOf, type Alteration } from './alteration.ts';
 import { pick, type Dice } from './dice.ts';
+import { anyNumber } from './likely-values.ts';
 import { Mentions } from './mentions.ts';
 import { argumentsOf, lineage, methodOf, parametersOf, type PhpClass } from './php-classes.ts';
 import { alteredLiteral, elementKey, elementsOf, elementValue } from './php-literals.ts';
@@ -37,6 +38,8 @@ interface Place {
   readonly owners: readonly PhpClass[];
   /** What variables stand for, with `$`: one value for each round of a loop. */
   readonly bound: ReadonlyMap<string, readonly Written[]>;
+  /** Parameters of the test, with `$`, whose sets of data are computed. */
+  readonly computed?: ReadonlySet<string>;
   /** Calls of helpers on the way here. */
   readonly depth: number;
 }
@@ -64,7 +67,8 @@ export class PhpValues {
     const body = method.childForFieldName('body');
     if (!body || body.hasError || EXPECTS_FAILURES.test(body.text)) return undefined;
     const bound = new Map<string, readonly Written[]>();
-    const place: Place = { body, owners: lineage(owner, this.#classes), bound, depth: 0 };
+    const computed = new Set(sets.length === 0 ? parametersOf(method) : []);
+    const place: Place = { body, owners: lineage(owner, this.#classes), bound, computed, depth: 0 };
     for (const name of parametersOf(method)) {
       const values = sets.map((set) => set.get(name));
       // Of a set without it, the default counts.
@@ -118,7 +122,14 @@ export class PhpValues {
       return Number.isFinite(tolerance) ? byValue(this.#value(first, place, { tolerance })) : undefined;
     }
     const comparison = { byParts: /^assertEquals/.test(name) };
-    return COMPARES.test(name) ? byValue(this.#value(first, place, comparison) ?? this.#value(second, place, {})) : undefined;
+    if (!COMPARES.test(name)) return undefined;
+    return byValue(this.#value(first, place, comparison) ?? this.#value(second, place, {}) ?? (name === 'assertSame' ? this.#numberFor(first, place) : undefined));
+  }
+
+  /** What is expected comes from data that are computed: a number, which nothing is likely to be the same as. */
+  #numberFor(expected: Node, { computed, depth }: Place): readonly Edit[] | undefined {
+    if (depth > 0 || expected.type !== 'variable_name' || !computed?.has(expected.text) || !this.#isHere(expected)) return undefined;
+    return [replacement(expected, anyNumber(this.#dice))];
   }
 
   #otherClass(node: Node, others: readonly string[], place: Place): readonly Edit[] | undefined {

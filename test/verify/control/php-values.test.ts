@@ -46,6 +46,25 @@ describe('in PHP, the negative control alters what an assertion expects', () => 
     expect(await alter(members, 'testIt with data set "x"')).toMatch(/\[1, 600\].*\[2, (?!700)\d{3}\]/);
   });
 
+  it.each([
+    ['in a loop', 'foreach (all() as $in => $want) { yield [$in, $want]; }'],
+    ['by a function', 'return array_map(f(...), [1, 2]);'],
+  ])('in the place of what comes from sets of data that are computed %s', async (_, provider) => {
+    const members = `/** @dataProvider rows */ public function testIt($in, $want): void { $this->assertSame($want, f($in)); $this->assertEquals($want, g($in)); } public static function rows() { ${provider} }`;
+    for (const data of ['#0', '"x"']) expect(await alter(members, `testIt with data set ${data}`)).toMatch(/assertSame\(\d{5}, f\(\$in\)\); \$this->assertEquals\(\$want,/);
+  });
+
+  it('in another way for each of two that stand in one row', async () => {
+    const folder = await temporaryFolder();
+    const text = "<?php\nclass ATest extends Base\n{\n/** @dataProvider rows */ public function testTo($a, $b): void { $this->assertSame($b, f($a)); }\n/** @dataProvider rows */ public function testFrom($a, $b): void { $this->assertSame($a, g($b)); }\npublic static function rows() { return [['0', '0']]; }\n}\n";
+    await writeFile(path.join(folder, 'ATest.php'), text);
+    const ids = ['testTo', 'testFrom'].map((name) => `ATest.php > ATest > ${name} with data set #0`);
+    for (let drawn = 0; drawn < 40; drawn += 1) {
+      const { texts } = await alterExpectations({ folder, paths: new Set(['ATest.php']), runner: { name: 'phpunit', idRoot: 'file' }, ids });
+      expect(texts.get('ATest.php')).not.toMatch(/\[\['(.)', '\1'\]\]/);
+    }
+  });
+
   it('in what a test is given that another file has', async () => {
     const base = { 'Base.php': "<?php abstract class Base extends TestCase { abstract public static function rows(); /** @dataProvider rows */ public function testIt($in, $want) { $this->same($want, f($in)); $this->assertTrue(g()); } protected function same($want, $got) { $this->assertSame($want, $got); } }" };
     expect(await alter('public static function rows() { return [[1, 600]]; }', 'testIt with data set #0', base)).toMatch(/\[1, (?!600)\d{3}\]/);
