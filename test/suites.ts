@@ -30,7 +30,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/lab/gym/{gym-grades,learns}.test.ts',
       'test/solve/follow-up/follow-up-run.test.ts',
       'test/lm/device/unzip.test.ts',
-      'test/packaging/ci-action.test.ts',
+      'test/packaging/{ci-action,harbor}.test.ts',
       'test/real/agents/doors.test.ts',
     ],
   },

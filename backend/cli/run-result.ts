@@ -48,13 +48,7 @@ export function runResult(run: RunSnapshot) {
       usd: dollars(run.spent),
       estimated: run.spent.estimated,
       unpricedTokens: run.spent.unpricedTokens,
-      tokens: {
-        uncachedInput: run.spent.usage.uncachedInput,
-        cacheRead: run.spent.usage.cacheRead,
-        cacheWrite: run.spent.usage.cacheWrite,
-        output: run.spent.usage.output,
-        reasoning: run.spent.usage.reasoning,
-      },
+      tokens: tokensOf(run.spent),
     },
     acceptedAt: new Date(run.acceptedAt).toISOString(),
     updatedAt: new Date(run.updatedAt).toISOString(),
@@ -87,7 +81,7 @@ function roundResult(run: RunSnapshot, round: RoundView) {
     /** A worker that costs nothing tried the question in this round, before anybody was paid. */
     localTry: round.localTry !== undefined,
     plan: round.plan ?? null,
-    planning: round.planSpent ? { usd: dollars(round.planSpent), durationMs: round.planDurationMs ?? null } : null,
+    planning: round.planSpent ? { usd: dollars(round.planSpent), tokens: tokensOf(round.planSpent), durationMs: round.planDurationMs ?? null } : null,
     /** Why another plan was carried out than was written, and what was changed; null where it was taken as it was written. */
     mended: round.planMended ? { message: mendOf(round), ...round.planMended } : null,
     /** What the plan was expected to cost when a person was shown it: `waiting` for the person, or `approved`; null where nobody was. */
@@ -106,6 +100,7 @@ function roundResult(run: RunSnapshot, round: RoundView) {
       output: step.output ?? null,
       usd: dollars(step.spent),
       unpricedTokens: step.spent.unpricedTokens,
+      tokens: tokensOf(step.spent),
       durationMs: step.durationMs ?? null,
       failure: step.failure?.message ?? null,
       /** What the tests said of its change, where later steps read it beside others: counts, or why there are none. */
@@ -123,4 +118,8 @@ function roundResult(run: RunSnapshot, round: RoundView) {
 /** Null if tokens were used and none of them has a price: unpriced is not free. */
 function dollars({ usd, usage, unpricedTokens }: Spent): number | null {
   return unpricedTokens > 0 && unpricedTokens >= totalTokens(usage) ? null : usd;
+}
+
+function tokensOf({ usage: { uncachedInput, cacheRead, cacheWrite, output, reasoning } }: Spent) {
+  return { uncachedInput, cacheRead, cacheWrite, output, reasoning };
 }

@@ -9,16 +9,21 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from conductor_trajectory import counts, trajectory
+from harbor.agents.capabilities import AgentCapabilities
 from harbor.agents.installed.base import BaseInstalledAgent, with_prompt_template
 from harbor.agents.installed.node_install import nvm_node_install_snippet
 
 PROGRAM = "/installed-agent/conductor"
 WORKERS = "/installed-agent/workers.json"
-LOAD_NODE = 'export NVM_DIR="$HOME/.nvm"; . "$NVM_DIR/nvm.sh"'
+LOAD_NODE = 'export NVM_DIR="$HOME/.nvm"; if [ -s "$NVM_DIR/nvm.sh" ]; then . "$NVM_DIR/nvm.sh"; fi'
+HAS_NODE = f"{LOAD_NODE}; node -e 'const [major, minor] = process.versions.node.split(\".\").map(Number); process.exit(major > 22 || (major === 22 && minor >= 13) ? 0 : 1)'"
 
 
 class Conductor(BaseInstalledAgent):
     """A plan across the workers of a workers.json; the answer's change is written into the task's folder."""
+
+    capabilities = AgentCapabilities(atif=True)
 
     def __init__(self, logs_dir, *args, vsix, workers, max_usd=2, rounds=2, attempts=1, **kwargs):
         super().__init__(logs_dir, *args, **kwargs)
@@ -33,8 +38,11 @@ class Conductor(BaseInstalledAgent):
         return f"{LOAD_NODE}; node {PROGRAM}/dist/cli.mjs --version"
 
     async def install(self, environment):
-        await self.ensure_system_dependencies(environment, ["curl", "ca_certificates", "bash", "git"])
-        await self.exec_as_agent(environment, command=nvm_node_install_snippet(24))
+        if (await environment.exec(HAS_NODE)).return_code == 0:
+            await self.ensure_system_dependencies(environment, ["bash", "git"])
+        else:
+            await self.ensure_system_dependencies(environment, ["curl", "ca_certificates", "bash", "git"])
+            await self.exec_as_agent(environment, command=nvm_node_install_snippet(24))
         with tempfile.TemporaryDirectory() as folder:
             zipfile.ZipFile(self.vsix).extractall(folder)
             await environment.upload_dir(Path(folder) / "extension", PROGRAM)
@@ -56,9 +64,12 @@ class Conductor(BaseInstalledAgent):
     def solve_command(self, instruction):
         options = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in self.limits.items())
         log = f"{self.environment_logs_dir}/conductor"
-        # 1: the tests did not accept the answer; 3: the budget is spent. Both leave a result, which Harbor's verifier judges.
+        # 1: the tests did not accept the answer; 3: the budget is spent. Both leave a result, which Harbor's verifier judges. A run that failed,
+        # or did not begin, is an error of the trial: its message is what Harbor classifies.
         return (f'{LOAD_NODE}; node {PROGRAM}/dist/cli.mjs solve {shlex.quote(instruction)} --workspace "$PWD" --apply --yes --json {options} '
-                f'> {log}.json 2> {log}.txt; code=$?; cat {log}.txt; node {PROGRAM}/dist/cli.mjs backend stop; [ $code -eq 0 ] || [ $code -eq 1 ] || [ $code -eq 3 ]')
+                f'> {log}.json 2> {log}.txt; code=$?; cat {log}.txt; node {PROGRAM}/dist/cli.mjs backend stop; '
+                f"if grep '^  \"state\": \"failed\"' {log}.json; then grep '^  \"message\"' {log}.json; exit 1; fi; "
+                f'[ -s {log}.json ] && {{ [ $code -eq 0 ] || [ $code -eq 1 ] || [ $code -eq 3 ]; }}')
 
     @with_prompt_template
     async def run(self, instruction, environment, context):
@@ -69,9 +80,7 @@ class Conductor(BaseInstalledAgent):
         if not file.is_file() or not (text := file.read_text().strip()):
             return
         run = json.loads(text)
-        tokens = run["spent"]["tokens"]
-        context.n_input_tokens = tokens["uncachedInput"] + tokens["cacheRead"] + tokens["cacheWrite"]
-        context.n_cache_tokens = tokens["cacheRead"]
-        context.n_output_tokens = tokens["output"] + tokens["reasoning"]
+        context.n_input_tokens, context.n_cache_tokens, context.n_output_tokens = counts(run["spent"]["tokens"])
         context.cost_usd = run["spent"]["usd"]
-        context.metadata = {name: run[name] for name in ("runId", "state", "outcome", "applied") if name in run}
+        context.metadata = {name: run[name] for name in ("runId", "state", "outcome", "message", "applied") if name in run}
+        (self.logs_dir / "trajectory.json").write_text(json.dumps(trajectory(run, self.version()).to_json_dict(), indent=2, ensure_ascii=False))
