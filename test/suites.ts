@@ -22,6 +22,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/hands/{step-copy,hostile-worker,person-tools}.test.ts',
       'test/wiring/agents.test.ts',
       'test/eval/evaluation/{human-eval,project}.test.ts',
+      'test/eval/swe-bench/in-images.test.ts',
       'test/eval/intervals/scipy.test.ts',
       'test/eval/result-files/python-readers.test.ts',
       'test/cli/{learn-command,secrets-in-output,train-command,verify-command,verify-reports}.test.ts',

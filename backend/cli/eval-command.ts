@@ -9,7 +9,7 @@ import { resultRows, resultsTable, type EvaluationResults } from '../eval/evalua
 import { CONTESTANTS, GYM_TASKS, PROJECT_TASKS, USUAL_CONTESTANTS, type ContestantName } from '../protocol/contestants.ts';
 import { USUAL_EVALUATION, type AskedEvaluation } from '../protocol/evaluation-request.ts';
 import { formatTokens, formatUsd } from '../protocol/figures.ts';
-import { checkTaskFile } from '../verify/graders/tasks/task-file.ts';
+import { checkTaskFile, TaskFileError, type TaskFileCheck } from '../verify/graders/tasks/task-file.ts';
 import { checkImage, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -17,6 +17,7 @@ import { folderAt } from './folder-at.ts';
 import { KEPT_ACTIONS, keptEvaluationsCommand } from './kept-evaluations-command.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { simulationFor } from '../eval/evaluation/simulation-for.ts';
+import { isSweBenchFile, readSweBench } from '../eval/swe-bench/rows.ts';
 import { jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -68,7 +69,7 @@ async function check(files: readonly string[], { json }: Values, { terminal, cur
   for (const name of files) {
     if (name === GYM_TASKS || name === PROJECT_TASKS) throw new UsageError(`--check reads files; the tasks "${name}" are made when they are needed.`);
     const file = await existing(path.resolve(currentFolder, name));
-    const { forms, elsewhere, problems, unreadable } = await checkTaskFile(file);
+    const { forms, elsewhere, problems, unreadable } = await ((await isSweBenchFile(file)) ? checkSweBench(file) : checkTaskFile(file));
     checked.push({ file, forms: Object.fromEntries(forms), elsewhere: Object.fromEntries(elsewhere), unreadable, problems });
   }
   if (json) terminal.result(jsonText(checked, 2));
@@ -84,6 +85,16 @@ async function check(files: readonly string[], { json }: Values, { terminal, cur
   }
   const isUnusable = checked.some(({ unreadable, forms, elsewhere }) => unreadable > 0 || Object.keys(elsewhere).length > 0 || Object.keys(forms).length === 0);
   return isUnusable ? EXIT.failed : EXIT.ok;
+}
+
+async function checkSweBench(file: string): Promise<TaskFileCheck> {
+  try {
+    const { rows, notRun } = await readSweBench(file);
+    return { forms: new Map(rows.length === 0 ? [] : [['SWE-bench', rows.length]]), elsewhere: notRun, problems: [], unreadable: 0 };
+  } catch (error) {
+    if (error instanceof TaskFileError) return { forms: new Map(), elsewhere: new Map(), problems: [error.message], unreadable: 1 };
+    throw error;
+  }
 }
 
 async function run(tasks: readonly string[], values: Values, context: CommandContext): Promise<number> {

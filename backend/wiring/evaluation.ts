@@ -14,6 +14,8 @@ import type { EvaluationRequest, OpenedEvaluation, WhilePreparing } from '../eva
 import { readFileTasks, type SpecifiedTask } from '../eval/evaluation/file-tasks.ts';
 import { knownAnswers } from '../eval/evaluation/known-answers.ts';
 import { projectSource, type ProjectEvalTask } from '../eval/evaluation/project-source.ts';
+import { isSweBenchFile, readSweBench } from '../eval/swe-bench/rows.ts';
+import { sweBenchSource, type SweBenchTask } from '../eval/swe-bench/source.ts';
 import type { FiledTask } from '../eval/evaluation/evaluate.ts';
 import { readOwnExamples } from '../eval/evaluation/own-examples.ts';
 import { profileWith } from '../eval/conductor-profile.ts';
@@ -96,13 +98,23 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     const gym = request.sources.includes(GYM_TASKS) ? gymTasks({ seed: request.seed, split: 'held-out', count: request.limit ?? MOST_GYM_TASKS }) : [];
     const grades = new GymGrades(tools.programs);
     const specified = new Map<string, SpecifiedTask>();
-    const read = async (file: string): Promise<SpecifiedTask[]> => {
+    const sweBench: SweBenchTask[] = [];
+    const making = taskMaker(verification, contextGatherer(home));
+    const read = async (file: string): Promise<readonly FiledTask[]> => {
+      if (await isSweBenchFile(file)) {
+        const made = await sweBenchSource(await readSweBench(file), {
+          containers: verification.containers, gatherContext: making.gatherContext, folder: path.join(request.folder, 'swe-bench-projects'),
+          limit: request.limit, seed: request.seed, signal, onTaken: onPreparing,
+        });
+        sweBench.push(...made);
+        return made;
+      }
       const tasks = await readFileTasks(file, { tools, limit: request.limit, seed: request.seed, bigCodeBench: request.bigCodeBench, dates: request.dates });
       for (const task of tasks) specified.set(task.id, task);
       return tasks;
     };
     const project = request.project && await projectSource(
-      taskMaker(verification, contextGatherer(home)),
+      making,
       { ...request.project, count: request.limit ?? MOST_PROJECT_TASKS, seed: request.seed, practises: request.practice.includes(PROJECT_TASKS) },
       { folder: request.folder, signal, onTried: onPreparing },
     );
@@ -116,7 +128,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     refuseShared(sources.flatMap(({ tasks }) => tasks), practice);
 
     const { simulation: running } = request;
-    const known = (): ReadonlyMap<string, KnownAnswers> => knownAnswers([...specified.values()], [...project?.tasks ?? [], ...project?.practice ?? []]);
+    const known = (): ReadonlyMap<string, KnownAnswers> => knownAnswers([...specified.values()], [...project?.tasks ?? [], ...project?.practice ?? []], sweBench.map(({ row }) => row));
     const server = request.simulated && !running ? await simulate(request.seed, gym, known()) : undefined;
     if (server) closing.push(() => server.close());
     const all = server ? server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) : running?.workers ?? workersFile.workers;
@@ -166,9 +178,9 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
   }
 }
 
-function fileSource(file: string, tasks: readonly SpecifiedTask[]): TaskSource {
+function fileSource(file: string, tasks: readonly FiledTask[]): TaskSource {
   const forms: Record<string, number> = {};
-  for (const { form } of tasks) forms[form] = (forms[form] ?? 0) + 1;
+  for (const { form = '' } of tasks) forms[form] = (forms[form] ?? 0) + 1;
   return { name: path.basename(file), tasks, forms };
 }
 

@@ -16,6 +16,7 @@ import { Verifier } from '../verify/verify.ts';
 export interface VerificationParts {
   readonly verifier: Verifier;
   readonly sandbox: Sandbox;
+  readonly containers: Containers;
   readonly folders: RunFolders;
   readonly copies: CopyPool;
   /** Where programs are searched. */
@@ -40,6 +41,7 @@ export async function openVerificationParts(home: string, python?: BaseTestsPart
   const copies = new CopyPool({ folders, withSecrets: process.env['CONDUCTOR_COPY_SECRETS'] === '1' });
   return {
     sandbox,
+    containers,
     folders,
     copies,
     searchPath,

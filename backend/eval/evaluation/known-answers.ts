@@ -1,11 +1,12 @@
 import path from 'node:path';
 import type { KnownAnswers } from '../../simulator/known-answers.ts';
 import { letterOf } from '../../verify/graders/multiple-choice.ts';
+import type { SweBenchRow } from '../swe-bench/rows.ts';
 import type { SpecifiedTask } from './file-tasks.ts';
 import type { ProjectEvalTask } from './project-source.ts';
 
 /** What simulated workers know, by question. */
-export function knownAnswers(tasks: readonly SpecifiedTask[], ofProject: readonly ProjectEvalTask[]): ReadonlyMap<string, KnownAnswers> {
+export function knownAnswers(tasks: readonly SpecifiedTask[], ofProject: readonly ProjectEvalTask[], ofSweBench: readonly SweBenchRow[]): ReadonlyMap<string, KnownAnswers> {
   const known = new Map<string, KnownAnswers>();
   for (const task of tasks) {
     const answers = knownAnswersOf(task);
@@ -13,6 +14,9 @@ export function knownAnswers(tasks: readonly SpecifiedTask[], ofProject: readonl
   }
   for (const [question, records] of Map.groupBy(ofProject.map(({ record }) => record), (record) => record.question.trim())) {
     known.set(question, changesOf(records));
+  }
+  for (const { question, gold } of ofSweBench) {
+    if (gold !== undefined) known.set(question.trim(), { right: `${FENCE}diff\n${gold.replace(/\n?$/, '\n')}${FENCE}`, wrong: ['It has to be changed where the tests fail.'] });
   }
   return known;
 }

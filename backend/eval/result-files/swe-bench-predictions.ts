@@ -8,8 +8,8 @@ export interface SweBenchPrediction {
 }
 
 /**
- * A contestant's changes of a project in SWE-bench's form, one list for each seed, because its readers know a task by its id alone. The diffs
- * are against the files of the task, which has its own id: SWE-bench's harness has no container for it.
+ * A contestant's changes of a project in SWE-bench's form, one list for each seed, because its readers know a task by its id alone. Those
+ * of rows of SWE-bench can be graded by its harness. A task of another project has an id of its own, for which the harness has no container.
  */
 export function sweBenchPredictions({ samples, results }: Pick<Finished, 'samples' | 'results'>, contestant: string): SweBenchPrediction[][] {
   const own = samples.filter((sample) => sample.contestant === contestant);

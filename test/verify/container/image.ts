@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ export type Engine = 'docker' | 'podman';
  * Whether the engine starts containers here, and the sentence to put into a skipped test's name where it does not. Where it does, it has an
  * image of this name then, made of this machine's programs.
  */
-export async function tryEngine(engine: Engine, image: string): Promise<{ engine: Engine; available: boolean; note: string }> {
+export async function tryEngine(engine: Engine, image: string, more: MoreOfImage = {}): Promise<{ engine: Engine; available: boolean; note: string }> {
   if (process.platform !== 'linux') return { engine, available: false, note: 'not tried, the image is made of the programs of a Linux machine' };
   try {
     await run(engine, ['version', '--format', '{{.Server.Version}}'], { timeout: 10_000 });
@@ -20,7 +20,7 @@ export async function tryEngine(engine: Engine, image: string): Promise<{ engine
     return { engine, available: false, note: `not tried, no ${engine} answers here` };
   }
   try {
-    await makeImage(engine, image);
+    await makeImage(engine, image, more);
     await run(engine, ['run', '--rm', '--network', 'none', image, '/bin/sh', '-c', 'exit 0'], { timeout: 120_000 });
     return { engine, available: true, note: `with ${engine}` };
   } catch (error) {
@@ -35,19 +35,27 @@ export async function ask(engine: Engine, ...words: string[]): Promise<string> {
   return (await run(engine, words)).stdout.trim();
 }
 
+export interface MoreOfImage {
+  /** Names of programs. */
+  readonly programs?: readonly string[];
+  /** Folders of this machine, by their paths in the image. */
+  readonly folders?: Readonly<Record<string, string>>;
+}
+
 const PROGRAMS = ['sh', 'cat', 'ls', 'sleep', 'grep', 'touch'];
 
 /** Makes an image of this machine's own Node and a few programs, since none can be counted on to be there. Removed with `rmi`. */
-async function makeImage(engine: Engine, name: string): Promise<void> {
+async function makeImage(engine: Engine, name: string, { programs: more = [], folders = {} }: MoreOfImage): Promise<void> {
   const root = await mkdtemp(path.join(tmpdir(), 'container-image-'));
   try {
-    const programs = await Promise.all(PROGRAMS.map(async (program) => (await run('/bin/sh', ['-c', `command -v ${program}`])).stdout.trim()));
+    const programs = await Promise.all([...PROGRAMS, ...more].map(async (program) => (await run('/bin/sh', ['-c', `command -v ${program}`])).stdout.trim()));
     const wanted = new Map([...programs.map((program) => [program, `/bin/${path.basename(program)}`] as const), [process.execPath, '/bin/node']]);
     for (const program of wanted.keys()) for (const library of await librariesOf(program)) wanted.set(library, library);
     for (const [from, to] of wanted) {
       await mkdir(path.join(root, path.dirname(to)), { recursive: true });
       await copyFile(await realpath(from), path.join(root, to));
     }
+    for (const [to, from] of Object.entries(folders)) await cp(from, path.join(root, to), { recursive: true, verbatimSymlinks: true });
     await mkdir(path.join(root, 'tmp'));
     // For users other than the one who made it.
     await chmod(root, 0o755);

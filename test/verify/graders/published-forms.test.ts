@@ -86,18 +86,14 @@ it('BigCodeBench asks in words, or for the rest of a program, and is judged alik
 
 it('tasks of SWE-bench are recognised, and it is said once what runs them', async () => {
   await using scratch = await makeScratch();
-  const row = {
-    repo: 'a/b', instance_id: 'a__b-1', base_commit: '0123', patch: '', test_patch: '', problem_statement: 'It fails.', hints_text: '', created_at: '', version: '1.0',
-    FAIL_TO_PASS: '["t"]', PASS_TO_PASS: '[]', environment_setup_commit: '0123',
-  };
-  const live = { ...row, test_cmds: ['pytest -rA'], log_parser: 'pytest', FAIL_TO_PASS: ['t'] };
+  const row = { repo: 'a/b', instance_id: 'a__b-1', base_commit: '0123', patch: '', test_patch: '', problem_statement: 'It fails.', FAIL_TO_PASS: '["t"]', PASS_TO_PASS: '[]' };
   const file = path.join(scratch.folder, 'swe.jsonl');
-  await writeFile(file, [row, { ...row, instance_id: 'a__b-2' }, live].map((one) => JSON.stringify(one)).join('\n'));
+  await writeFile(file, [row, { ...row, instance_id: 'a__b-2' }].map((one) => JSON.stringify(one)).join('\n'));
   const { forms, elsewhere, problems, unreadable } = await checkTaskFile(file);
   expect([forms.size, problems, unreadable]).toEqual([0, [], 0]);
-  const message = (form: string): string => `Tasks of ${form} are judged in containers of their own, which eval does not run. Harbor does, and takes Conductor as an agent: packaging/harbor.`;
-  expect(Object.fromEntries(elsewhere)).toEqual({ 'SWE-bench': { rows: 2, message: message('SWE-bench') }, 'SWE-bench-Live': { rows: 1, message: message('SWE-bench-Live') } });
-  await expect(taskOf(row)).rejects.toThrow(message('SWE-bench'));
+  const message = 'Tasks of SWE-bench are judged in images of their own. They are for "conductor eval", in a file without rows of other data sets.';
+  expect(Object.fromEntries(elsewhere)).toEqual({ 'SWE-bench': { rows: 2, message } });
+  await expect(taskOf(row)).rejects.toThrow(message);
 });
 
 it('the result of GSM8K is what follows "####", without commas, and the last letter of ten options counts', async () => {

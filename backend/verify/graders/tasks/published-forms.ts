@@ -33,13 +33,13 @@ export interface FormOptions {
 
 export const FORM_DEFAULTS: Required<FormOptions> = { seed: 0, bigCodeBench: 'instruct' };
 
-/** A row is of a data set that is known, and whose tasks are judged in containers of their own, which only other programs run. */
+/** A row is of a data set that is known, and whose tasks need more than a grader: each has a project in a container image. */
 export class ElsewhereError extends Error {
   override readonly name = 'ElsewhereError';
   readonly form: string;
 
   constructor(form: string) {
-    super(`Tasks of ${form} are judged in containers of their own, which eval does not run. Harbor does, and takes Conductor as an agent: packaging/harbor.`);
+    super(`Tasks of ${form} are judged in images of their own. They are for "conductor eval", in a file without rows of other data sets.`);
     this.form = form;
   }
 }
@@ -419,15 +419,14 @@ const deepMath: PublishedForm = {
 };
 
 /**
- * SWE-bench with its subsets Lite and Verified, and SWE-bench-Live, whose rows say how their tests are run. A row names a commit of a project
- * and holds neither the project nor what it needs installed: the data set's container images do.
+ * SWE-bench with its subsets, and SWE-bench-Live. A row names a commit of a project and holds neither the project nor what it needs installed:
+ * the data set's container images do.
  */
 const sweBench: PublishedForm = {
   name: 'SWE-bench',
-  fields: ['instance_id', 'repo', 'base_commit', 'problem_statement', 'test_patch', 'FAIL_TO_PASS'],
-  toTask(row) {
-    const isLive = z.object({ test_cmds: z.union([text, z.array(text)]) }).safeParse(row).success;
-    throw new ElsewhereError(isLive ? 'SWE-bench-Live' : 'SWE-bench');
+  fields: ['instance_id', 'problem_statement', 'test_patch', 'FAIL_TO_PASS', 'PASS_TO_PASS'],
+  toTask() {
+    throw new ElsewhereError('SWE-bench');
   },
 };
 

@@ -96,12 +96,13 @@ export async function checkTaskFile(file: string): Promise<TaskFileCheck> {
   return { forms, elsewhere, problems, unreadable };
 }
 
-interface Row {
+export interface Row {
   readonly line: number;
   readonly row: unknown;
 }
 
-function rowsOf(file: string): AsyncGenerator<Row> {
+/** The rows of a file, whatever they are of. @throws TaskFileError, an error of the file system */
+export function rowsOf(file: string): AsyncGenerator<Row> {
   switch (path.extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
       return csvRows(file);
@@ -240,7 +241,7 @@ function checked(task: TaskBody): TaskBody {
   return task;
 }
 
-function firstIssue(error: z.ZodError): string {
+export function firstIssue(error: z.ZodError): string {
   const [issue] = error.issues;
   const where = issue?.path.map(String).join('.') ?? '';
   return `${where === '' ? 'the row' : where}: ${issue?.message ?? 'not as it should be'}.`;

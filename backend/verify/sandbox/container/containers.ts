@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Limits } from '../limits/limits.ts';
 import { ResourceWatch } from '../limits/resource-watch.ts';
-import { type ExceededLimit, type ProcessOutcome, runProcessGroup } from '../process-group.ts';
+import { type ExceededLimit, type ProcessOptions, type ProcessOutcome, runProcessGroup } from '../process-group.ts';
 import type { SandboxAvailability } from '../sandbox-availability.ts';
 import { shellQuote } from '../shell-quote.ts';
 import { RUN_SCRIPT, SCRIPT } from '../walls/script.ts';
@@ -22,6 +25,23 @@ export interface ContainedCommand {
   readonly emptied: readonly number[];
   readonly signal: AbortSignal;
 }
+
+/** A command on the machine that an image is, with its own files and as its root. */
+export interface ImageCommand {
+  /** For the container's shell. It begins in the root folder. */
+  readonly script: string;
+  readonly image: string;
+  /** Files that it has in `MAILBOX`, by name. */
+  readonly given?: Readonly<Record<string, string>>;
+  /** Files and folders that it leaves in `MAILBOX`, by name, with where they are put: paths (absolute) at which there is nothing. */
+  readonly taken: Readonly<Record<string, string>>;
+  readonly limits: Limits;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The folder in which a command of an image finds what it is given, and leaves what is taken. */
+export const MAILBOX = '/conductor';
 
 /** The label with the id of the process that owns a container. */
 const OWNER = 'conductor.owner';
@@ -76,15 +96,51 @@ export class Containers {
    * signal's reason
    */
   async run(command: ContainedCommand): Promise<ProcessOutcome> {
-    const { limits, timeoutMs, signal, writable, emptied } = command;
+    const { limits, writable, emptied } = command;
+    return await this.#run(command, {
+      words: (engine) => createWords(command, engine), emptied,
+      // The engine limits the container's processes, which are not the client's. We limit what is written to our folders.
+      watch: (pid, exceed) => new ResourceWatch(pid, { limits: { ...limits, ...UNWATCHED }, writable, inMemory: [], group: undefined }, exceed),
+    });
+  }
+
+  /**
+   * Runs the command in a new container that has no network, and whose files are gone when it ends. Files are copied in and out, so the engine
+   * may be on another machine. @throws ContainerEngineError if the engine cannot run it, an error of the file system, the signal's reason
+   */
+  async runImage(command: ImageCommand): Promise<ProcessOutcome> {
+    const { given = {}, taken, signal } = command;
+    const outside = await mkdtemp(path.join(tmpdir(), 'conductor-image-'));
+    try {
+      const mailbox = path.join(outside, path.basename(MAILBOX));
+      await mkdir(mailbox);
+      for (const [name, text] of Object.entries(given)) await writeFile(path.join(mailbox, name), text);
+      return await this.#run(command, {
+        words: () => imageWords(command), emptied: [], watch: () => ({ stop: () => {} }),
+        before: async (engine, container) => void (await engine.ask(['cp', mailbox, `${container}:/`], { signal })),
+        after: async (engine, container) => {
+          for (const [name, to] of Object.entries(taken)) await engine.ask(['cp', `${container}:${MAILBOX}/${name}`, to], { signal });
+        },
+      });
+    } finally {
+      await rm(outside, { recursive: true, force: true });
+    }
+  }
+
+  async #run({ script, limits, timeoutMs, signal }: Pick<ContainedCommand, 'script' | 'limits' | 'timeoutMs' | 'signal'>, { words, emptied, watch, before, after }: {
+    readonly words: (engine: ContainerEngine) => readonly string[];
+    readonly emptied: readonly number[];
+    readonly watch: ProcessOptions['watch'];
+    readonly before?: (engine: ContainerEngine, container: string) => Promise<void>;
+    readonly after?: (engine: ContainerEngine, container: string) => Promise<void>;
+  }): Promise<ProcessOutcome> {
     const engine = await this.#found();
     await (this.#swept ??= this.#sweep(engine).catch(() => undefined));
     signal.throwIfAborted();
     const name = `conductor-${process.pid}-${randomBytes(6).toString('hex')}`;
     try {
-      await engine.ask(['create', '--name', name, ...createWords(command, engine)], {
-        signal, variables: { [SCRIPT]: `${ONLY_WHILE_WE_LIVE}\nunset ${SCRIPT}\n${command.script}` },
-      });
+      await engine.ask(['create', '--name', name, ...words(engine)], { signal, variables: { [SCRIPT]: `${ONLY_WHILE_WE_LIVE}\nunset ${SCRIPT}\n${script}` } });
+      await before?.(engine, name);
       const outcome = await runProcessGroup({
         // The container's input stays open while we live: descriptor 4 is ours.
         argv: ['/bin/sh', '-c', `exec ${shellQuote(engine.program)} start --attach --interactive ${name} <&4 3<&- 4<&-`],
@@ -94,11 +150,12 @@ export class Containers {
         emptied,
         timeoutMs,
         outputBytes: limits.outputBytes,
-        // The engine limits the container's processes, which are not the client's. We limit what is written to our folders.
-        watch: (pid, exceed) => new ResourceWatch(pid, { limits: { ...limits, ...UNWATCHED }, writable, inMemory: [], group: undefined }, exceed),
+        watch,
         signal,
       });
-      return { ...outcome, ...(await this.#ending(engine, name, outcome)) };
+      const ended = { ...outcome, ...(await this.#ending(engine, name, outcome)) };
+      await after?.(engine, name);
+      return ended;
     } finally {
       // The end of the client does not end the container.
       await engine.ask(['rm', '--force', '--volumes', name]).catch(() => undefined);
@@ -163,13 +220,25 @@ function createWords({ image, cwd, writable, readable, limits }: ContainedComman
     ...writable.filter((folder) => existsSync(folder)).map((folder) => mount(folder)),
   ];
   return [
-    ...['--label', `${OWNER}=${process.pid}`, '--pull', 'never', '--interactive', '--init', '--log-driver', 'none'],
-    ...['--network', 'none', '--read-only', ...podman, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+    ...sharedWords(limits), '--read-only', ...podman,
     ...['--tmpfs', '/tmp:rw,exec,nosuid,nodev', ...user, '--workdir', cwd, ...mounts.flatMap((words) => ['--mount', words])],
-    ...['--memory', String(limits.memoryBytes), '--memory-swap', String(limits.memoryBytes), '--pids-limit', String(limits.processes)],
-    ...['--env', SCRIPT, '--entrypoint', '/bin/sh', image, '-c', RUN_SCRIPT],
+    ...runWords(image),
   ];
 }
+
+function imageWords({ image, limits }: ImageCommand): string[] {
+  return [...sharedWords(limits), '--user', '0:0', '--workdir', '/', ...runWords(image)];
+}
+
+function sharedWords({ memoryBytes, processes }: Limits): string[] {
+  return [
+    ...['--label', `${OWNER}=${process.pid}`, '--pull', 'never', '--interactive', '--init', '--log-driver', 'none'],
+    ...['--network', 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+    ...['--memory', String(memoryBytes), '--memory-swap', String(memoryBytes), '--pids-limit', String(processes)],
+  ];
+}
+
+const runWords = (image: string): string[] => ['--env', SCRIPT, '--entrypoint', '/bin/sh', image, '-c', RUN_SCRIPT];
 
 /** As comma-separated values. */
 function mount(folder: string, ...more: readonly string[]): string {

@@ -1,0 +1,73 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ContainerEngineError } from '../../verify/sandbox/container/container-engine.ts';
+import { MAILBOX, type Containers } from '../../verify/sandbox/container/containers.ts';
+import { defaultLimits } from '../../verify/sandbox/limits/limits.ts';
+import { GraderInfrastructureError } from '../../verify/graders/grader.ts';
+import { PROJECT, type SweBenchRow } from './rows.ts';
+
+/** As long as SWE-bench's own harness waits. */
+const TIMEOUT_MS = 30 * 60_000;
+
+/** The marks of a row's script, between which its tests run. */
+const BEGIN = '>>>>> Start Test Output';
+const END = '>>>>> End Test Output';
+
+/** The exit codes of our own script. */
+const EXIT = { noProject: 90, doesNotFit: 91 } as const;
+
+export interface TestsOfImage {
+  /** What the tests printed. */
+  readonly log: string;
+  /** Of the tests' command; undefined if it did not end. */
+  readonly exitCode: number | undefined;
+  /** Why the script was ended before its end, if it was. */
+  readonly exceeded: string | undefined;
+}
+
+/**
+ * Runs a row's own script on its image with a change, without a network. @param change a diff
+ * @throws GraderInfrastructureError, the signal's reason
+ */
+export async function testsOfImage(
+  { image, evalScript }: Pick<SweBenchRow, 'evalScript'> & { readonly image: string }, { change, containers, signal }: { readonly change: string; readonly containers: Containers; readonly signal: AbortSignal },
+): Promise<TestsOfImage> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'conductor-tests-'));
+  try {
+    const [log, code] = [path.join(folder, 'log'), path.join(folder, 'code')];
+    const { exitCode, exceeded, stderr } = await containers.runImage({
+      image, signal, timeoutMs: TIMEOUT_MS, limits: defaultLimits(TIMEOUT_MS),
+      given: { 'change.diff': change, 'eval.sh': withExitCode(evalScript) },
+      taken: { log, code },
+      script: [
+        `: > ${MAILBOX}/log`, `: > ${MAILBOX}/code`,
+        `cd ${PROJECT} || exit ${EXIT.noProject}`,
+        `git -c safe.directory='*' apply ${MAILBOX}/change.diff || exit ${EXIT.doesNotFit}`,
+        `exec bash ${MAILBOX}/eval.sh > ${MAILBOX}/log 2>&1`,
+      ].join('\n'),
+    });
+    if (exitCode === EXIT.noProject) throw new GraderInfrastructureError(`The image ${image} has no folder ${PROJECT}.`);
+    if (exitCode === EXIT.doesNotFit) throw new GraderInfrastructureError(`The change does not fit the project in the image ${image}: ${stderr.trim().slice(-300)}`);
+    const status = (await readFile(code, 'utf8')).trim();
+    return { log: betweenMarks(await readFile(log, 'utf8')), exitCode: status === '' ? undefined : Number(status), exceeded };
+  } catch (error) {
+    if (error instanceof ContainerEngineError) throw new GraderInfrastructureError(error.message, { cause: error });
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A script ends with the code of what it does after its tests, so theirs is noted right behind them. */
+function withExitCode(script: string): string {
+  const lines = script.split('\n');
+  const end = lines.findIndex((line) => line.includes(END));
+  return (end < 0 ? lines : lines.toSpliced(end, 0, `echo $? > ${MAILBOX}/code`)).join('\n');
+}
+
+function betweenMarks(log: string): string {
+  const begin = log.indexOf(BEGIN);
+  const end = log.indexOf(END, begin);
+  return begin < 0 ? log : log.slice(begin, end < 0 ? undefined : end);
+}

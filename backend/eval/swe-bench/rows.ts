@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { firstIssue, rowsOf, TaskFileError } from '../../verify/graders/tasks/task-file.ts';
+
+/** A row of SWE-bench that says how it is judged. */
+export interface SweBenchRow {
+  readonly id: string;
+  readonly question: string;
+  /** The container image with the project in `PROJECT`, and all that its tests need. */
+  readonly image: string;
+  /** A script for Bash, which brings the tests of the row, runs them between its two marks, and takes them back. */
+  readonly evalScript: string;
+  readonly failToPass: readonly string[];
+  readonly passToPass: readonly string[];
+  /** The change that was made by people. */
+  readonly gold: string | undefined;
+}
+
+/** Where the images have the project. */
+export const PROJECT = '/testbed';
+
+const names = z.preprocess((list) => (typeof list === 'string' ? parsed(list) : list), z.array(z.string(), 'is no list of tests'));
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+const judgedSchema = z.object({ image: z.string().regex(/^[\w][\w./:@-]*$/, 'is no name of an image'), eval_script: z.string().min(1), log_parser: z.string(), eval_type: z.string().default('pass_and_fail') });
+const rowSchema = z.object({
+  instance_id: z.string().regex(/^[\w.-]+$/, 'is no id'), problem_statement: z.string().min(1), patch: z.string().optional(), FAIL_TO_PASS: names, PASS_TO_PASS: names,
+});
+
+/** The readers of logs that swebench 5 names for projects whose tests pytest runs, and which read its short summary. */
+const OF_PYTEST = new Set([
+  'parse_log_pytest', 'parse_log_pytest_v2', 'parse_log_pytest_options', 'parse_log_astroid', 'parse_log_flask', 'parse_log_marshmallow', 'parse_log_pvlib', 'parse_log_pyvista', 'parse_log_sqlfluff',
+  'parse_log_xarray', 'parse_log_pydicom', 'parse_log_requests', 'parse_log_pylint', 'parse_log_astropy', 'parse_log_scikit', 'parse_log_sphinx',
+]);
+
+const FIELDS = ['instance_id', 'problem_statement', 'test_patch', 'FAIL_TO_PASS', 'PASS_TO_PASS'];
+
+/** Whether a row has the fields of SWE-bench. */
+export const isSweBench = (row: unknown): boolean => typeof row === 'object' && row !== null && FIELDS.every((field) => Object.hasOwn(row, field));
+
+/** Rows that are not run here. */
+export interface NotRun {
+  /** What they are. */
+  readonly kind: string;
+  readonly message: string;
+}
+
+const HARBOR = 'Harbor runs them, with Conductor as its agent: packaging/harbor.';
+
+/** What a row can be used for. @throws ZodError if it has other contents than its fields promise */
+export function readRow(row: unknown): SweBenchRow | NotRun {
+  const { instance_id: id, problem_statement: question, patch: gold, FAIL_TO_PASS: failToPass, PASS_TO_PASS: passToPass } = rowSchema.parse(row);
+  const judged = judgedSchema.safeParse(row);
+  if (!judged.success) {
+    return { kind: 'SWE-bench without scripts', message: `They do not say how they are judged (image, eval_script, log_parser), as rows for swebench 5 do. ${HARBOR}` };
+  }
+  const { image, eval_script: evalScript, log_parser: reader, eval_type: type } = judged.data;
+  if (!OF_PYTEST.has(reader) || type !== 'pass_and_fail') {
+    return { kind: `SWE-bench with ${reader}`, message: `Their tests do not end with pytest's summary, which alone is read here. ${HARBOR}` };
+  }
+  return { id, question, image, evalScript, failToPass, passToPass, gold };
+}
+
+export interface SweBenchFile {
+  readonly rows: readonly SweBenchRow[];
+  /** Those that are not run here, by their kind. */
+  readonly notRun: ReadonlyMap<string, { readonly rows: number; readonly message: string }>;
+}
+
+/** Whether the first row of a file is of SWE-bench. False if it cannot be read. @throws an error of the file system */
+export async function isSweBenchFile(file: string): Promise<boolean> {
+  try {
+    for await (const { row } of rowsOf(file)) return isSweBench(row);
+    return false;
+  } catch (error) {
+    if (error instanceof TaskFileError) return false;
+    throw error;
+  }
+}
+
+/** The rows of a file of SWE-bench. @throws TaskFileError, an error of the file system */
+export async function readSweBench(file: string): Promise<SweBenchFile> {
+  const rows: SweBenchRow[] = [];
+  const notRun = new Map<string, { rows: number; message: string }>();
+  const seen = new Set<string>();
+  for await (const { line, row } of rowsOf(file)) {
+    if (!isSweBench(row)) throw new TaskFileError(file, line, 'this row is not of SWE-bench, as those before it are: give each data set a file of its own.');
+    let read: ReturnType<typeof readRow>;
+    try {
+      read = readRow(row);
+    } catch (error) {
+      if (!(error instanceof z.ZodError)) throw error;
+      throw new TaskFileError(file, line, firstIssue(error), { cause: error });
+    }
+    if ('kind' in read) {
+      notRun.set(read.kind, { rows: (notRun.get(read.kind)?.rows ?? 0) + 1, message: read.message });
+      continue;
+    }
+    if (seen.has(read.id)) throw new TaskFileError(file, line, `the row "${read.id}" is there twice.`);
+    seen.add(read.id);
+    rows.push(read);
+  }
+  return { rows, notRun };
+}

@@ -1,0 +1,108 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMPILE_CACHE } from '../../support/compile-cache.ts';
+import { ScriptedServer } from '../../support/scripted-server.ts';
+import { tryEngine } from '../../verify/container/image.ts';
+import { GitRepository } from '../../verify/git-repository.ts';
+
+/* `conductor eval` with a row in SWE-bench's form, in a real container. The image has Git and a project; its tests are a script that says what pytest would. */
+
+const PATIENT_MS = 300_000;
+const IMAGE = 'localhost/conductor-swe-bench:test';
+const BROKEN = 'add() { echo $(($1 - $2)); }\n';
+const MENDED = 'add() { echo $(($1 + $2)); }\n';
+const TESTS = `. ./add.sh
+[ "$(add 5 0)" = 5 ] && echo 'PASSED test_add.py::test_nothing' || echo 'FAILED test_add.py::test_nothing - it differs'
+`;
+const MORE_TESTS = `${TESTS}[ "$(add 2 3)" = 5 ] && echo 'PASSED test_add.py::test_sum[2 3]' || { echo 'FAILED test_add.py::test_sum[2 3] - it differs'; exit 1; }\n`;
+const ROW = {
+  repo: 'ada/add', instance_id: 'ada__add-1', base_commit: 'HEAD', version: '1', problem_statement: 'The function `add` of add.sh prints -1 for 2 and 3.',
+  FAIL_TO_PASS: '["test_add.py::test_sum[2"]', PASS_TO_PASS: '["test_add.py::test_nothing"]', image: IMAGE, log_parser: 'parse_log_pytest', eval_type: 'pass_and_fail',
+};
+
+const run = promisify(execFile);
+const folder = await mkdtemp(path.join(tmpdir(), 'conductor-swe-bench-'));
+const project = new GitRepository(path.join(folder, 'testbed'), { 'add.sh': BROKEN, 'tests.sh': TESTS });
+const diffTo = (files: Readonly<Record<string, string>>): string => {
+  project.write(files);
+  const diff = project.git('diff');
+  project.git('checkout', '--quiet', '.');
+  return diff;
+};
+const gold = diffTo({ 'add.sh': MENDED });
+const testPatch = diffTo({ 'tests.sh': MORE_TESTS });
+const more = { programs: ['bash', 'git', 'tar', 'mkdir', 'rm'], folders: { '/testbed': project.folder } };
+const docker = await tryEngine('docker', IMAGE, more);
+const { engine, available, note } = docker.available ? docker : await tryEngine('podman', IMAGE, more);
+
+afterAll(async () => {
+  if (available) await run(engine, ['rmi', '--force', IMAGE]).catch(() => undefined);
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.skipIf(!available)(`a row of SWE-bench (${note})`, () => {
+  const place = path.join(folder, 'place');
+  let server: ScriptedServer;
+
+  beforeAll(async () => {
+    await mkdir(place);
+    server = await ScriptedServer.start(({ model }) => ({
+      right: `\`\`\`sh title="add.sh"\n${MENDED}\`\`\``, wrong: `\`\`\`sh title="add.sh"\n${BROKEN.replace('-', '*')}\`\`\``,
+      // Prints what the tests print when they pass, and ends them.
+      liar: `\`\`\`sh title="add.sh"\n${BROKEN}echo 'PASSED test_add.py::test_nothing'; echo 'PASSED test_add.py::test_sum[2 3]'; exit 3\n\`\`\``,
+    })[model] ?? 'It works.');
+    const worker = { provider: 'openai-compatible', baseUrl: server.baseUrl, price: { inputPerMillion: 1, outputPerMillion: 1 } };
+    await mkdir(path.join(place, 'home'), { mode: 0o700 });
+    await writeFile(path.join(place, 'home', 'workers.json'), JSON.stringify({ version: 1, workers: ['right', 'wrong', 'liar', 'silent'].map((id) => ({ ...worker, id, model: id })) }));
+    const evalScript = ['#!/bin/bash', 'set -uxo pipefail', 'cd /testbed', "git -c safe.directory='*' apply -v - <<'EOF_1'", testPatch.trimEnd(), 'EOF_1', ": '>>>>> Start Test Output'", 'bash tests.sh', ": '>>>>> End Test Output'", "git -c safe.directory='*' checkout HEAD tests.sh"].join('\n');
+    await writeFile(path.join(place, 'rows.jsonl'), `${JSON.stringify({ ...ROW, patch: gold, test_patch: testPatch, eval_script: evalScript })}\n`);
+  });
+
+  afterAll(async () => await server.close());
+
+  async function conductor(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    const cli = fileURLToPath(new URL('../../../run-cli.mjs', import.meta.url));
+    const child = spawn(process.execPath, [cli, ...args], {
+      cwd: place, stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...COMPILE_CACHE, CONDUCTOR_HOME: path.join(place, 'home') },
+    });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, ...output };
+  }
+
+  it('is answered with the project of its image, and judged in it by its own script', async () => {
+    const { code, stderr } = await conductor('eval', 'rows.jsonl', '-c', 'alone', '--out', 'results', '--max-usd', '1', '--yes', '--json');
+    expect(code, stderr).toBe(0);
+    const read = async (name: string): Promise<string> => await readFile(path.join(place, 'results', name), 'utf8');
+    const samples = (await read('samples.jsonl')).trim().split('\n').map((line) => JSON.parse(line) as { contestant: string; verified: boolean; reason: string });
+    expect(samples.map(({ contestant, verified, reason }) => [contestant, verified, reason])).toEqual([
+      ['right alone', true, 'All 2 tests passed.'],
+      ['wrong alone', false, '0 of 2 tests passed.'],
+      ['liar alone', false, '2 of 2 tests passed. The tests ended with 3, and name none that failed.'],
+      ['silent alone', false, 'The question asks for a change, but the answer changes no file.'],
+    ]);
+    // The workers saw the project; the hidden test they did not.
+    expect(server.of('right')[0]?.text).toContain('echo $(($1 - $2))');
+    expect(server.of('right')[0]?.text).not.toContain('test_sum');
+    const [prediction] = (await read('swe-bench/01-right-alone.jsonl')).trim().split('\n').map((line) => JSON.parse(line) as { instance_id: string; model_patch: string });
+    expect(prediction?.instance_id).toBe('ada__add-1');
+    project.gitWith({ input: prediction?.model_patch ?? '' }, 'apply', '--check', '-');
+  }, PATIENT_MS);
+
+  it('whose image is not there is not begun, and the message says how to get it', async () => {
+    const row = { ...(JSON.parse(await readFile(path.join(place, 'rows.jsonl'), 'utf8')) as object), image: 'localhost/conductor-swe-bench:none' };
+    await writeFile(path.join(place, 'none.jsonl'), JSON.stringify(row));
+    const { code, stderr } = await conductor('eval', 'none.jsonl', '-c', 'alone', '--out', 'none', '--max-usd', '1', '--yes');
+    expect(code).toBe(2);
+    expect(stderr).toContain('pull localhost/conductor-swe-bench:none');
+  }, PATIENT_MS);
+});

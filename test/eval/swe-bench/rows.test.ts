@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isSweBenchFile, readSweBench } from '../../../backend/eval/swe-bench/rows.ts';
+import { makeScratch } from '../../verify/setup.ts';
+
+const OLD = { repo: 'a/b', instance_id: 'a__b-1', base_commit: '0123', patch: 'gold', test_patch: '', problem_statement: 'It fails.', FAIL_TO_PASS: '["t.py::a"]', PASS_TO_PASS: '[]' };
+const ROW = { ...OLD, image: 'swebench/sweb.eval.x86_64.a_1776_b-1:latest', eval_script: '#!/bin/bash\npytest -rA', log_parser: 'parse_log_pytest', eval_type: 'pass_and_fail' };
+
+async function read(...rows: readonly object[]): Promise<Awaited<ReturnType<typeof readSweBench>>> {
+  await using scratch = await makeScratch();
+  const file = path.join(scratch.folder, 'swe.jsonl');
+  await writeFile(file, rows.map((row) => JSON.stringify(row)).join('\n'));
+  expect(await isSweBenchFile(file)).toBe(true);
+  return await readSweBench(file);
+}
+
+describe('rows of SWE-bench', () => {
+  it('are read with their image, their script and their tests, which are a list or its JSON', async () => {
+    const { rows, notRun } = await read(ROW, { ...ROW, instance_id: 'a__b-2', FAIL_TO_PASS: ['t.py::b'] });
+    expect(rows.map(({ id, failToPass }) => [id, failToPass])).toEqual([['a__b-1', ['t.py::a']], ['a__b-2', ['t.py::b']]]);
+    expect(rows[0]).toMatchObject({ question: 'It fails.', image: ROW.image, evalScript: ROW.eval_script, passToPass: [], gold: 'gold' });
+    expect(notRun.size).toBe(0);
+  });
+
+  it('are not run, with the reason, if they do not say how, or if their tests are not pytest\'s', async () => {
+    const { rows, notRun } = await read(OLD, { ...ROW, log_parser: 'parse_log_django' }, { ...ROW, log_parser: 'parse_log_django', instance_id: 'a__b-2' }, { ...ROW, instance_id: 'a__b-3' });
+    expect(rows.map(({ id }) => id)).toEqual(['a__b-3']);
+    expect([...notRun].map(([kind, { rows: count }]) => [kind, count])).toEqual([['SWE-bench without scripts', 1], ['SWE-bench with parse_log_django', 2]]);
+  });
+
+  it.each([
+    [{ FAIL_TO_PASS: 'no list' }, 'line 2: FAIL_TO_PASS: is no list of tests.'],
+    [{ instance_id: '../out' }, 'line 2: instance_id: is no id.'],
+    [{}, 'line 2: the row "a__b-1" is there twice.'],
+  ])('with %o are refused', async (change, message) => {
+    await expect(read(ROW, { ...ROW, ...change })).rejects.toThrow(message);
+  });
+
+  it('do not stand beside those of other data sets', async () => {
+    await expect(read(ROW, { question: 'Which?', answer: '3' })).rejects.toThrow('line 2: this row is not of SWE-bench');
+  });
+
+  it('with an image whose name is an option are not run', async () => {
+    expect((await read({ ...ROW, image: '--privileged' })).rows).toEqual([]);
+  });
+});
