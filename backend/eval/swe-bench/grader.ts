@@ -6,7 +6,7 @@ import { parsePatch } from '../../verify/patch/parse-patch.ts';
 import { leaveOutTests } from '../../verify/patch/patch.ts';
 import { unifiedDiff } from '../../verify/patch/unified-diff.ts';
 import type { Containers } from '../../verify/sandbox/container/containers.ts';
-import { testsOfImage } from './image-tests.ts';
+import { testsOfImage, type TestsOfImage } from './image-tests.ts';
 import { PytestSummary } from './pytest-summary.ts';
 import type { SweBenchRow } from './rows.ts';
 
@@ -42,31 +42,33 @@ export class SweBenchGrader implements Grader {
     const [first] = refused;
     if (first) return { ...NOT_RIGHT, outcome: 'refused', reason: first.reason, change };
     if (change === '') return { ...NOT_RIGHT, reason: 'The question asks for a change, but the answer changes no file.', change };
-    return { ...(await this.#grades.get(change, () => orInfrastructure(() => this.gradeChange(change, signal)))), change };
+    return { ...(await this.#grades.get(change, () => orInfrastructure(() => this.#verdict(change, signal)))), change };
   }
 
-  /** Judges a diff. @throws GraderInfrastructureError, the signal's reason */
-  async gradeChange(change: string, signal: AbortSignal): Promise<Grade> {
-    const { failToPass, passToPass } = this.#row;
+  async #verdict(change: string, signal: AbortSignal): Promise<Grade> {
     const { slots, containers } = this.#parts;
     await slots.take(signal);
     try {
-      const { log, exitCode, exceeded } = await testsOfImage(this.#row, { change, containers, signal });
-      const summary = new PytestSummary(log);
-      const tests = [
-        ...failToPass.map((id): TestChange => ({ id, before: 'failed', after: summary.of(id) ?? 'missing' })),
-        // A test that is skipped is as good as one that passes, unless it is to show the change.
-        ...passToPass.map((id): TestChange => ({ id, before: 'passed', after: summary.of(id) === 'skipped' ? 'passed' : summary.of(id) ?? 'missing' })),
-      ];
-      if (exceeded !== undefined) return testsGrade(tests, `The tests were ended: they exceeded their limit of ${exceeded}.`);
-      if (summary.isEmpty) return testsGrade(tests, `The tests said nothing of how they ended: ${log.trim().slice(-300)}`);
-      // A change can print what pytest prints. That its tests ended with an error, it cannot hide.
-      if (exitCode !== 0 && !summary.hasFailure) return testsGrade(tests, `The tests ended with ${exitCode ?? 'no code'}, and name none that failed.`);
-      return testsGrade(tests, undefined);
+      return gradeOfTests(this.#row, await testsOfImage(this.#row, { change, containers, signal }));
     } finally {
       slots.giveBack();
     }
   }
+}
+
+/** What the tests of a row say of a change. */
+export function gradeOfTests({ failToPass, passToPass }: Pick<SweBenchRow, 'failToPass' | 'passToPass'>, { log, exitCode, exceeded }: TestsOfImage): Grade {
+  const summary = new PytestSummary(log);
+  const tests = [
+    ...failToPass.map((id): TestChange => ({ id, before: 'failed', after: summary.of(id) ?? 'missing' })),
+    // A test that is skipped is as good as one that passes, unless it is to show the change.
+    ...passToPass.map((id): TestChange => ({ id, before: 'passed', after: summary.of(id) === 'skipped' ? 'passed' : summary.of(id) ?? 'missing' })),
+  ];
+  if (exceeded !== undefined) return testsGrade(tests, `The tests were ended: they exceeded their limit of ${exceeded}.`);
+  if (summary.isEmpty) return testsGrade(tests, `The tests said nothing of how they ended: ${log.trim().slice(-300)}`);
+  // A change can print what pytest prints. That its tests ended with an error, it cannot hide.
+  if (exitCode !== 0 && !summary.hasFailure) return testsGrade(tests, `The tests ended with ${exitCode ?? 'no code'}, and name none that failed.`);
+  return testsGrade(tests, undefined);
 }
 
 const NOT_RIGHT = { verified: false, score: 0, outcome: 'failed', tests: [] } as const satisfies Omit<Grade, 'reason'>;

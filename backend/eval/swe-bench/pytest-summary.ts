@@ -38,10 +38,9 @@ export class PytestSummary {
     return [...this.#outcomes[0].values()].includes('failed');
   }
 
-  /** How a test ended; undefined if nothing is said of it. */
+  /** How a test ended; undefined if nothing is said of it, or if its name was cut off and those that it may mean ended differently. */
   of(name: string): SummaryOutcome | undefined {
-    const known = this.#outcomes.map((outcomes) => outcomes.get(name)).find((outcome) => outcome !== undefined);
-    if (known !== undefined || !isCutOff(name)) return known;
+    if (!isCutOff(name)) return this.#outcomes.map((outcomes) => outcomes.get(name)).find((outcome) => outcome !== undefined);
     const begun = [...this.#outcomes[0]].filter(([whole]) => whole.startsWith(name)).map(([, outcome]) => outcome);
     return new Set(begun.map((outcome) => outcome === 'passed')).size === 1 ? begun[0] : undefined;
   }

@@ -1,0 +1,43 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { gradeOfTests } from '../../../backend/eval/swe-bench/grader.ts';
+
+/** PYTHON names an interpreter that has swebench, 5 or later. */
+const python = process.env['PYTHON'] ?? 'python3';
+const hasSweBench = await promisify(execFile)(python, ['-c', 'import swebench.harness.grading']).then(() => true, () => false);
+const script = fileURLToPath(new URL('harness_grades.py', import.meta.url));
+
+const PARSERS = ['parse_log_pytest', 'parse_log_pytest_v2', 'parse_log_pytest_options'];
+const NAMED = { fail: ['t.py::a', 't.py::b[x'], pass: ['t.py::c', 't.py::d'] };
+const ALL = 'PASSED t.py::a\nPASSED t.py::b[x y]\nPASSED t.py::c\nPASSED t.py::d\n';
+const LOGS: readonly { readonly name: string; readonly log: string; readonly exitCode?: number }[] = [
+  { name: 'all pass', log: ALL },
+  { name: 'one that should pass fails', log: ALL.replace('PASSED t.py::a', 'FAILED t.py::a - assert 1 - 1 == 1'), exitCode: 1 },
+  { name: 'one that passed before fails', log: ALL.replace('PASSED t.py::d', 'FAILED t.py::d - no'), exitCode: 1 },
+  { name: 'one that should pass is skipped', log: ALL.replace('PASSED t.py::a', 'SKIPPED t.py::a') },
+  { name: 'one that passed before is skipped', log: ALL.replace('PASSED t.py::d', 'SKIPPED t.py::d') },
+  { name: 'one that should pass fails as it is expected to', log: ALL.replace('PASSED t.py::a', 'XFAIL t.py::a') },
+  { name: 'one has an error', log: ALL.replace('PASSED t.py::c', 'ERROR t.py::c'), exitCode: 1 },
+  { name: 'one is missing', log: ALL.replace('PASSED t.py::c\n', '') },
+  { name: 'another one fails', log: `${ALL}FAILED t.py::e - no\n`, exitCode: 1 },
+  { name: 'all pass, they say, and they end with an error', log: ALL, exitCode: 1 },
+  { name: 'none ran', log: 'bash: pytest: command not found\n', exitCode: 127 },
+  { name: 'skipped ones are counted', log: `${ALL}SKIPPED [2] t.py:4: not now\n` },
+  { name: 'a name that was cut off means two, which end differently', log: `FAILED t.py::b[x z] - no\n${ALL}`, exitCode: 1 },
+];
+
+it.skipIf(!hasSweBench)(`SWE-bench's own harness says the same of its logs (${hasSweBench ? 'tried' : `not tried, ${python} has no swebench`})`, () => {
+  const cases = PARSERS.flatMap((parser) => LOGS.map((one) => ({ ...one, parser })));
+  const rows = cases.map(({ log, exitCode = 0, parser }, index) => JSON.stringify({
+    instance_id: `a__b-${index}`, repo: 'a/b', version: '1', image: 'i', eval_script: 'x', log_parser: parser, eval_type: 'pass_and_fail', FAIL_TO_PASS: NAMED.fail, PASS_TO_PASS: NAMED.pass,
+    log: `+ : '>>>>> Start Test Output'\n${log}+ : '>>>>> End Test Output'\n>>>>> Test Exit Code: ${exitCode}\n`,
+  }));
+  const said = execFileSync(python, [script], { input: rows.join('\n'), encoding: 'utf8' }).trim().split('\n').map((line) => JSON.parse(line) as boolean);
+  const ours = cases.map(({ log, exitCode = 0 }) => gradeOfTests({ failToPass: NAMED.fail, passToPass: NAMED.pass }, { log, exitCode, exceeded: undefined }).verified);
+  const named = (values: readonly boolean[]): string[] => cases.map(({ name, parser }, index) => `${parser}: ${name}: ${values[index] ? 'right' : 'not right'}`);
+  expect(said).toContain(true);
+  expect(said).toContain(false);
+  expect(named(ours)).toEqual(named(said));
+}, 120_000);
