@@ -90,7 +90,7 @@ async function check(files: readonly string[], { json }: Values, { terminal, cur
 async function checkSweBench(file: string): Promise<TaskFileCheck> {
   try {
     const { rows, notRun } = await readSweBench(file);
-    return { forms: new Map(rows.length === 0 ? [] : [['SWE-bench', rows.length]]), elsewhere: notRun, problems: [], unreadable: 0 };
+    return { forms: new Map([...Map.groupBy(rows, ({ form }) => form)].map(([form, own]) => [form, own.length])), elsewhere: notRun, problems: [], unreadable: 0 };
   } catch (error) {
     if (error instanceof TaskFileError) return { forms: new Map(), elsewhere: new Map(), problems: [error.message], unreadable: 1 };
     throw error;

@@ -56,18 +56,22 @@ export class SweBenchGrader implements Grader {
   }
 }
 
-/** What the tests of a row say of a change. */
-export function gradeOfTests({ failToPass, passToPass }: Pick<SweBenchRow, 'failToPass' | 'passToPass'>, { log, exitCode, exceeded }: TestsOfImage): Grade {
+/** What the tests of a row say of a change, by the rules of its data set's own harness. */
+export function gradeOfTests({ form, failToPass, passToPass }: Pick<SweBenchRow, 'form' | 'failToPass' | 'passToPass'>, { log, exitCode, exceeded }: TestsOfImage): Grade {
+  const isLive = form === 'SWE-bench-Live';
   const summary = new PytestSummary(log);
-  const tests = [
+  const named = [
     ...failToPass.map((id): TestChange => ({ id, before: 'failed', after: summary.of(id) ?? 'missing' })),
     // A test that is skipped is as good as one that passes, unless it is to show the change.
     ...passToPass.map((id): TestChange => ({ id, before: 'passed', after: summary.of(id) === 'skipped' ? 'passed' : summary.of(id) ?? 'missing' })),
   ];
+  // SWE-bench-Live wants no test to fail and one to show the change. What is not there has not failed.
+  const tests = isLive ? named.filter(({ after }) => after === 'passed' || after === 'failed') : named;
   if (exceeded !== undefined) return testsGrade(tests, `The tests were ended: they exceeded their limit of ${exceeded}.`);
   if (summary.isEmpty) return testsGrade(tests, `The tests said nothing of how they ended: ${log.trim().slice(-300)}`);
+  if (isLive && !tests.some(({ before, after }) => before === 'failed' && after === 'passed')) return testsGrade(tests, 'No test that failed before passed.');
   // A change can print what pytest prints. That its tests ended with an error, it cannot hide.
-  if (exitCode !== 0 && !summary.hasFailure) return testsGrade(tests, `The tests ended with ${exitCode ?? 'no code'}, and name none that failed.`);
+  if (!isLive && exitCode !== 0 && !summary.hasFailure) return testsGrade(tests, `The tests ended with ${exitCode ?? 'no code'}, and name none that failed.`);
   return testsGrade(tests, undefined);
 }
 

@@ -5,14 +5,10 @@ import { ContainerEngineError } from '../../verify/sandbox/container/container-e
 import { MAILBOX, type Containers } from '../../verify/sandbox/container/containers.ts';
 import { defaultLimits } from '../../verify/sandbox/limits/limits.ts';
 import { GraderInfrastructureError } from '../../verify/graders/grader.ts';
-import { PROJECT, type SweBenchRow } from './rows.ts';
+import { MARKS, PROJECT, type SweBenchRow } from './rows.ts';
 
 /** As long as SWE-bench's own harness waits. */
 const TIMEOUT_MS = 30 * 60_000;
-
-/** The marks of a row's script, between which its tests run. */
-const BEGIN = '>>>>> Start Test Output';
-const END = '>>>>> End Test Output';
 
 /** The exit codes of our own script. */
 const EXIT = { noProject: 90, doesNotFit: 91 } as const;
@@ -62,12 +58,12 @@ export async function testsOfImage(
 /** A script ends with the code of what it does after its tests, so theirs is noted right behind them. */
 function withExitCode(script: string): string {
   const lines = script.split('\n');
-  const end = lines.findIndex((line) => line.includes(END));
+  const end = lines.findIndex((line) => line.includes(MARKS.end));
   return (end < 0 ? lines : lines.toSpliced(end, 0, `echo $? > ${MAILBOX}/code`)).join('\n');
 }
 
 function betweenMarks(log: string): string {
-  const begin = log.indexOf(BEGIN);
-  const end = log.indexOf(END, begin);
+  const begin = log.indexOf(MARKS.begin);
+  const end = log.indexOf(MARKS.end, begin);
   return begin < 0 ? log : log.slice(begin, end < 0 ? undefined : end);
 }

@@ -1,13 +1,15 @@
 import * as z from 'zod';
 import { firstIssue, rowsOf, TaskFileError } from '../../verify/graders/tasks/task-file.ts';
+import { shellQuote } from '../../verify/sandbox/shell-quote.ts';
 
-/** A row of SWE-bench that says how it is judged. */
+/** A row of SWE-bench, or of SWE-bench-Live, that says how it is judged. */
 export interface SweBenchRow {
+  readonly form: 'SWE-bench' | 'SWE-bench-Live';
   readonly id: string;
   readonly question: string;
   /** The container image with the project in `PROJECT`, and all that its tests need. */
   readonly image: string;
-  /** A script for Bash, which brings the tests of the row, runs them between its two marks, and takes them back. */
+  /** A script for Bash, which brings the tests of the row and runs them between two marks. */
   readonly evalScript: string;
   readonly failToPass: readonly string[];
   readonly passToPass: readonly string[];
@@ -28,10 +30,18 @@ function parsed(json: string): unknown {
   }
 }
 
-const judgedSchema = z.object({ image: z.string().regex(/^[\w][\w./:@-]*$/, 'is no name of an image'), eval_script: z.string().min(1), log_parser: z.string(), eval_type: z.string().default('pass_and_fail') });
+/** The marks of a row's script, between which its tests run. */
+export const MARKS = { begin: '>>>>> Start Test Output', end: '>>>>> End Test Output' } as const;
+
+const imageSchema = z.string().regex(/^\w[\w./:@-]*$/, 'is no name of an image');
 const rowSchema = z.object({
-  instance_id: z.string().regex(/^[\w.-]+$/, 'is no id'), problem_statement: z.string().min(1), patch: z.string().optional(), FAIL_TO_PASS: names, PASS_TO_PASS: names,
+  instance_id: z.string().regex(/^[\w.-]+$/, 'is no id'), problem_statement: z.string().min(1), patch: z.string().optional(), test_patch: z.string(), FAIL_TO_PASS: names, PASS_TO_PASS: names,
 });
+/** As swebench 5 wants it. */
+const judgedSchema = z.object({ image: imageSchema, eval_script: z.string().min(1), log_parser: z.string(), eval_type: z.string().default('pass_and_fail') });
+const none = z.array(z.string()).max(0).nullish();
+/** Rows of Python projects in SWE-bench-Live. Those of other languages bring a program that reads their log. */
+const liveSchema = z.object({ test_cmds: z.array(z.string().min(1)).min(1), log_parser: z.literal('pytest'), docker_image: imageSchema.optional(), rebuild_cmds: none, print_cmds: none });
 
 /** The readers of logs that swebench 5 names for projects whose tests pytest runs, and which read its short summary. */
 const OF_PYTEST = new Set([
@@ -55,7 +65,13 @@ const HARBOR = 'Harbor runs them, with Conductor as its agent: packaging/harbor.
 
 /** What a row can be used for. @throws ZodError if it has other contents than its fields promise */
 export function readRow(row: unknown): SweBenchRow | NotRun {
-  const { instance_id: id, problem_statement: question, patch: gold, FAIL_TO_PASS: failToPass, PASS_TO_PASS: passToPass } = rowSchema.parse(row);
+  const { instance_id: id, problem_statement: question, patch: gold, test_patch: testPatch, FAIL_TO_PASS: failToPass, PASS_TO_PASS: passToPass } = rowSchema.parse(row);
+  const asked = { id, question, failToPass, passToPass, gold };
+  const live = liveSchema.safeParse(row);
+  if (live.success) {
+    const { test_cmds: commands, docker_image: image = liveImage(id) } = live.data;
+    return { ...asked, form: 'SWE-bench-Live', image, evalScript: liveScript(testPatch, commands) };
+  }
   const judged = judgedSchema.safeParse(row);
   if (!judged.success) {
     return { kind: 'SWE-bench without scripts', message: `They do not say how they are judged (image, eval_script, log_parser), as rows for swebench 5 do. ${HARBOR}` };
@@ -64,7 +80,21 @@ export function readRow(row: unknown): SweBenchRow | NotRun {
   if (!OF_PYTEST.has(reader) || type !== 'pass_and_fail') {
     return { kind: `SWE-bench with ${reader}`, message: `Their tests do not end with pytest's summary, which alone is read here. ${HARBOR}` };
   }
-  return { id, question, image, evalScript, failToPass, passToPass, gold };
+  return { ...asked, form: 'SWE-bench', image, evalScript };
+}
+
+/** Where SWE-bench-Live publishes the image of a row that does not name one (evaluation/evaluation.py of microsoft/SWE-bench-Live). */
+const liveImage = (id: string): string => `starryzhang/sweb.eval.x86_64.${id.replaceAll('__', '_1776_').toLowerCase()}`;
+
+/** Its commands run in an interactive shell, as there: an image may set up its environment in .bashrc. */
+function liveScript(testPatch: string, commands: readonly string[]): string {
+  return [
+    `cd ${PROJECT}`,
+    ...(testPatch.trim() === '' ? [] : ["git -c safe.directory='*' apply - <<'END_OF_TESTS' || exit", testPatch.trimEnd(), 'END_OF_TESTS']),
+    `echo '${MARKS.begin}'`,
+    `bash -i -c ${shellQuote(commands.join(' ; '))}`,
+    `echo '${MARKS.end}'`,
+  ].join('\n');
 }
 
 export interface SweBenchFile {

@@ -59,7 +59,7 @@ export async function sweBenchSource({ rows, notRun }: SweBenchFile, { container
     const { text: context, shown } = await gatherContext(files, { question: row.question, paths: [] }, signal);
     onTaken?.({ tried: (taken += 1), candidates: chosen.length, admitted: taken });
     return {
-      id: row.id, question: row.question, context, row, form: others === 0 ? 'SWE-bench' : `SWE-bench, without ${counted(others, 'row')} that ${others === 1 ? 'is' : 'are'} not run here`,
+      id: row.id, question: row.question, context, row, form: others === 0 ? row.form : `${row.form}, without ${counted(others, 'row')} that ${others === 1 ? 'is' : 'are'} not run here`,
       // The image by its id: a name can be given to another one meanwhile.
       grader: new SweBenchGrader({ ...row, image }, { containers, slots, files, shown }),
       project: { shown, facts: {} },

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gradeOfTests } from '../../../backend/eval/swe-bench/grader.ts';
 
 /** PYTHON names an interpreter that has swebench, 5 or later. */
@@ -35,9 +35,22 @@ it.skipIf(!hasSweBench)(`SWE-bench's own harness says the same of its logs (${ha
     log: `+ : '>>>>> Start Test Output'\n${log}+ : '>>>>> End Test Output'\n>>>>> Test Exit Code: ${exitCode}\n`,
   }));
   const said = execFileSync(python, [script], { input: rows.join('\n'), encoding: 'utf8' }).trim().split('\n').map((line) => JSON.parse(line) as boolean);
-  const ours = cases.map(({ log, exitCode = 0 }) => gradeOfTests({ failToPass: NAMED.fail, passToPass: NAMED.pass }, { log, exitCode, exceeded: undefined }).verified);
+  const ours = cases.map(({ log, exitCode = 0 }) => gradeOfTests({ form: 'SWE-bench', failToPass: NAMED.fail, passToPass: NAMED.pass }, { log, exitCode, exceeded: undefined }).verified);
   const named = (values: readonly boolean[]): string[] => cases.map(({ name, parser }, index) => `${parser}: ${name}: ${values[index] ? 'right' : 'not right'}`);
   expect(said).toContain(true);
   expect(said).toContain(false);
   expect(named(ours)).toEqual(named(said));
 }, 120_000);
+
+describe('rows of SWE-bench-Live', () => {
+  const right = (log: string, exitCode = 0): boolean => gradeOfTests({ form: 'SWE-bench-Live', failToPass: NAMED.fail, passToPass: NAMED.pass }, { log, exitCode, exceeded: undefined }).verified;
+
+  it('are right if one test shows the change and none that is named fails', () => {
+    expect(right(ALL)).toBe(true);
+    expect(right('PASSED t.py::a\n')).toBe(true);
+    expect(right(`${ALL}FAILED t.py::e - no\n`, 1)).toBe(true);
+    expect(right(ALL.replace('PASSED t.py::d', 'FAILED t.py::d - no'), 1)).toBe(false);
+    expect(right('PASSED t.py::c\nPASSED t.py::d\n')).toBe(false);
+    expect(right('')).toBe(false);
+  });
+});

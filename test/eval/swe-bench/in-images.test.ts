@@ -61,7 +61,9 @@ describe.skipIf(!available)(`a row of SWE-bench (${note})`, () => {
     await mkdir(path.join(place, 'home'), { mode: 0o700 });
     await writeFile(path.join(place, 'home', 'workers.json'), JSON.stringify({ version: 1, workers: ['right', 'wrong', 'liar', 'silent'].map((id) => ({ ...worker, id, model: id })) }));
     const evalScript = ['#!/bin/bash', 'set -uxo pipefail', 'cd /testbed', "git -c safe.directory='*' apply -v - <<'EOF_1'", testPatch.trimEnd(), 'EOF_1', ": '>>>>> Start Test Output'", 'bash tests.sh', ": '>>>>> End Test Output'", "git -c safe.directory='*' checkout HEAD tests.sh"].join('\n');
-    await writeFile(path.join(place, 'rows.jsonl'), `${JSON.stringify({ ...ROW, patch: gold, test_patch: testPatch, eval_script: evalScript })}\n`);
+    const row = { ...ROW, patch: gold, test_patch: testPatch };
+    await writeFile(path.join(place, 'rows.jsonl'), `${JSON.stringify({ ...row, eval_script: evalScript })}\n`);
+    await writeFile(path.join(place, 'live.jsonl'), `${JSON.stringify({ ...row, image: undefined, docker_image: IMAGE, log_parser: 'pytest', eval_type: undefined, test_cmds: ['bash tests.sh'] })}\n`);
   });
 
   afterAll(async () => await server.close());
@@ -96,6 +98,13 @@ describe.skipIf(!available)(`a row of SWE-bench (${note})`, () => {
     const [prediction] = (await read('swe-bench/01-right-alone.jsonl')).trim().split('\n').map((line) => JSON.parse(line) as { instance_id: string; model_patch: string });
     expect(prediction?.instance_id).toBe('ada__add-1');
     project.gitWith({ input: prediction?.model_patch ?? '' }, 'apply', '--check', '-');
+  }, PATIENT_MS);
+
+  it('of SWE-bench-Live is judged by its commands', async () => {
+    const { code, stderr } = await conductor('eval', 'live.jsonl', '-c', 'alone', '--pool', 'right,wrong', '--out', 'live', '--max-usd', '1', '--yes', '--json');
+    expect(code, stderr).toBe(0);
+    const samples = (await readFile(path.join(place, 'live', 'samples.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { verified: boolean; reason: string });
+    expect(samples.map(({ verified, reason }) => [verified, reason])).toEqual([[true, 'All 2 tests passed.'], [false, '0 of 2 tests passed. No test that failed before passed.']]);
   }, PATIENT_MS);
 
   it('whose image is not there is not begun, and the message says how to get it', async () => {

@@ -29,6 +29,15 @@ describe('rows of SWE-bench', () => {
     expect([...notRun].map(([kind, { rows: count }]) => [kind, count])).toEqual([['SWE-bench without scripts', 1], ['SWE-bench with parse_log_django', 2]]);
   });
 
+  it('of SWE-bench-Live have commands instead of a script, and an image of its own name', async () => {
+    const live = { ...OLD, instance_id: 'Ada__b-1', FAIL_TO_PASS: ['t.py::a'], PASS_TO_PASS: [], test_patch: '--- a/t.py\n', test_cmds: ['cd tests', 'pytest -rA'], log_parser: 'pytest' };
+    const { rows: [row, named], notRun } = await read(live, { ...live, instance_id: 'Ada__b-2', docker_image: 'ada/image:1' }, { ...live, instance_id: 'Ada__b-3', print_cmds: ['cat log'], log_parser: 'def parser(log): ...' });
+    expect(row).toMatchObject({ form: 'SWE-bench-Live', image: 'starryzhang/sweb.eval.x86_64.ada_1776_b-1' });
+    expect(row?.evalScript).toContain("bash -i -c 'cd tests ; pytest -rA'");
+    expect(named?.image).toBe('ada/image:1');
+    expect([...notRun.keys()]).toEqual(['SWE-bench without scripts']);
+  });
+
   it.each([
     [{ FAIL_TO_PASS: 'no list' }, 'line 2: FAIL_TO_PASS: is no list of tests.'],
     [{ instance_id: '../out' }, 'line 2: instance_id: is no id.'],
