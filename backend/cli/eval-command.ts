@@ -109,7 +109,7 @@ async function run(tasks: readonly string[], values: Values, context: CommandCon
   const { evaluation, pool, tasks: sources, close } = await context.openEvaluation(request, {
     signal: interrupted,
     onPreparing: ({ tried, candidates, admitted }) => progress.tell({
-      label: 'Making tasks of the project', fraction: tried / candidates, detail: `${admitted} admitted, ${tried} of ${candidates} candidates tried`,
+      label: 'Making tasks', fraction: tried / candidates, detail: `${admitted} admitted, ${tried} of ${candidates} candidates tried`,
     }),
   }).finally(() => progress.end()).catch((error: unknown) => {
     // Candidates that were tried are kept.

@@ -11,7 +11,7 @@ import type { PlannerChoice } from '../eval/evaluation/line-up.ts';
 import { Evaluation, type TaskSource } from '../eval/evaluation/open-evaluation.ts';
 import { EvaluationRequestError } from '../eval/evaluation/request-error.ts';
 import type { EvaluationRequest, OpenedEvaluation, WhilePreparing } from '../eval/evaluation/request.ts';
-import { readFileTasks, type SpecifiedTask } from '../eval/evaluation/file-tasks.ts';
+import { isWithin, readFileTasks, type SpecifiedTask } from '../eval/evaluation/file-tasks.ts';
 import { knownAnswers } from '../eval/evaluation/known-answers.ts';
 import { projectSource, type ProjectEvalTask } from '../eval/evaluation/project-source.ts';
 import { isSweBenchFile, readSweBench } from '../eval/swe-bench/rows.ts';
@@ -102,7 +102,8 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     const making = taskMaker(verification, contextGatherer(home));
     const read = async (file: string): Promise<readonly FiledTask[]> => {
       if (await isSweBenchFile(file)) {
-        const made = await sweBenchSource(await readSweBench(file), {
+        const { rows, notRun } = await readSweBench(file);
+        const made = await sweBenchSource({ rows: rows.filter((row) => isWithin(row, file, request.dates)), notRun }, {
           containers: verification.containers, gatherContext: making.gatherContext, folder: path.join(request.folder, 'swe-bench-projects'),
           limit: request.limit, seed: request.seed, signal, onTaken: onPreparing,
         });

@@ -43,7 +43,7 @@ export async function evaluate({ connection, open }: EvaluateOptions): Promise<v
   const request: AskedEvaluation = { ...tasks, ...workers, ...contestants, ...extent, practice: [], seed: 1, concurrency: 8 };
   const offer = await withProgressNotice(vscode.l10n.t('Estimating the cost of the evaluation'), async (report, signal) => {
     const stop = connection.on('evaluation/preparing', ({ tried, candidates, admitted }) => report({
-      message: vscode.l10n.t('Making tasks of the project: {0} admitted, {1} of {2} tried', admitted, tried, candidates),
+      message: vscode.l10n.t('Making tasks: {0} admitted, {1} of {2} tried', admitted, tried, candidates),
     }));
     try {
       return await connection.request('evaluation/estimate', request, signal);

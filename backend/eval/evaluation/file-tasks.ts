@@ -44,7 +44,8 @@ export async function readFileTasks(file: string, { tools, limit, seed, bigCodeB
   }));
 }
 
-function isWithin({ date, line }: Task, file: string, dates: DateWindow | undefined): boolean {
+/** @throws TaskFileError if the days are to choose, and the task has none */
+export function isWithin({ date, line }: { readonly date?: string | undefined; readonly line?: number }, file: string, dates: DateWindow | undefined): boolean {
   if (dates?.start === undefined && dates?.end === undefined) return true;
   if (date === undefined) throw new TaskFileError(file, line, 'its tasks have no dates, so --start-date and --end-date cannot choose among them.');
   return (dates.start === undefined || date >= dates.start) && (dates.end === undefined || date <= dates.end);

@@ -15,6 +15,8 @@ export interface SweBenchRow {
   readonly passToPass: readonly string[];
   /** The change that was made by people. */
   readonly gold: string | undefined;
+  /** The day of the change, as `2025-04-30`, where the row says it. */
+  readonly date: string | undefined;
 }
 
 /** Where the images have the project. */
@@ -35,7 +37,7 @@ export const MARKS = { begin: '>>>>> Start Test Output', end: '>>>>> End Test Ou
 
 const imageSchema = z.string().regex(/^\w[\w./:@-]*$/, 'is no name of an image');
 const rowSchema = z.object({
-  instance_id: z.string().regex(/^[\w.-]+$/, 'is no id'), problem_statement: z.string().min(1), patch: z.string().optional(), test_patch: z.string(), FAIL_TO_PASS: names, PASS_TO_PASS: names,
+  instance_id: z.string().regex(/^[\w.-]+$/, 'is no id'), problem_statement: z.string().min(1), patch: z.string().optional(), test_patch: z.string(), created_at: z.string().optional(), FAIL_TO_PASS: names, PASS_TO_PASS: names,
 });
 /** As swebench 5 wants it. */
 const judgedSchema = z.object({ image: imageSchema, eval_script: z.string().min(1), log_parser: z.string(), eval_type: z.string().default('pass_and_fail') });
@@ -65,8 +67,8 @@ const HARBOR = 'Harbor runs them, with Conductor as its agent: packaging/harbor.
 
 /** What a row can be used for. @throws ZodError if it has other contents than its fields promise */
 export function readRow(row: unknown): SweBenchRow | NotRun {
-  const { instance_id: id, problem_statement: question, patch: gold, test_patch: testPatch, FAIL_TO_PASS: failToPass, PASS_TO_PASS: passToPass } = rowSchema.parse(row);
-  const asked = { id, question, failToPass, passToPass, gold };
+  const { instance_id: id, problem_statement: question, patch: gold, test_patch: testPatch, created_at: createdAt, FAIL_TO_PASS: failToPass, PASS_TO_PASS: passToPass } = rowSchema.parse(row);
+  const asked = { id, question, failToPass, passToPass, gold, date: /^\d{4}-\d\d-\d\d/.exec(createdAt ?? '')?.[0] };
   const live = liveSchema.safeParse(row);
   if (live.success) {
     const { test_cmds: commands, docker_image: image = liveImage(id) } = live.data;

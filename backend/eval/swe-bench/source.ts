@@ -47,7 +47,7 @@ const NAMED = 5;
  * @throws EvaluationRequestError, an error of the file system, the signal's reason
  */
 export async function sweBenchSource({ rows, notRun }: SweBenchFile, { containers, gatherContext, folder, limit, seed, signal, onTaken }: SweBenchSourceOptions): Promise<SweBenchTask[]> {
-  if (rows.length === 0) throw new EvaluationRequestError(`No row of SWE-bench can be run here. ${[...notRun.values()].map(({ message }) => message).join(' ')}`);
+  if (rows.length === 0 && notRun.size > 0) throw new EvaluationRequestError(`No row of SWE-bench can be run here. ${[...notRun.values()].map(({ message }) => message).join(' ')}`);
   const chosen = limit === undefined || limit >= rows.length ? rows : shuffled(rows, seed, 'limit', 'SWE-bench').slice(0, limit);
   const images = await imagesOf(chosen, containers);
   const others = [...notRun.values()].reduce((sum, { rows: count }) => sum + count, 0);

@@ -92,6 +92,10 @@ describe.skipIf(!available)(`a row of SWE-bench (${note})`, () => {
       ['liar alone', false, '2 of 2 tests passed. The tests ended with 3, and name none that failed.'],
       ['silent alone', false, 'The question asks for a change, but the answer changes no file.'],
     ]);
+    // The same once more costs nothing.
+    const asked = server.requests.length;
+    expect((await conductor('eval', 'rows.jsonl', '-c', 'alone', '--out', 'results', '--max-usd', '1', '--yes', '--json')).code).toBe(0);
+    expect(server.requests).toHaveLength(asked);
     // The workers saw the project; the hidden test they did not.
     expect(server.of('right')[0]?.text).toContain('echo $(($1 - $2))');
     expect(server.of('right')[0]?.text).not.toContain('test_sum');

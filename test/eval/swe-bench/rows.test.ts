@@ -5,7 +5,7 @@ import { isSweBenchFile, readSweBench } from '../../../backend/eval/swe-bench/ro
 import { makeScratch } from '../../verify/setup.ts';
 
 const OLD = { repo: 'a/b', instance_id: 'a__b-1', base_commit: '0123', patch: 'gold', test_patch: '', problem_statement: 'It fails.', FAIL_TO_PASS: '["t.py::a"]', PASS_TO_PASS: '[]' };
-const ROW = { ...OLD, image: 'swebench/sweb.eval.x86_64.a_1776_b-1:latest', eval_script: '#!/bin/bash\npytest -rA', log_parser: 'parse_log_pytest', eval_type: 'pass_and_fail' };
+const ROW = { ...OLD, image: 'swebench/sweb.eval.x86_64.a_1776_b-1:latest', eval_script: '#!/bin/bash\npytest -rA', log_parser: 'parse_log_pytest', eval_type: 'pass_and_fail', created_at: '2024-05-06T07:08:09Z' };
 
 async function read(...rows: readonly object[]): Promise<Awaited<ReturnType<typeof readSweBench>>> {
   await using scratch = await makeScratch();
@@ -19,7 +19,7 @@ describe('rows of SWE-bench', () => {
   it('are read with their image, their script and their tests, which are a list or its JSON', async () => {
     const { rows, notRun } = await read(ROW, { ...ROW, instance_id: 'a__b-2', FAIL_TO_PASS: ['t.py::b'] });
     expect(rows.map(({ id, failToPass }) => [id, failToPass])).toEqual([['a__b-1', ['t.py::a']], ['a__b-2', ['t.py::b']]]);
-    expect(rows[0]).toMatchObject({ question: 'It fails.', image: ROW.image, evalScript: ROW.eval_script, passToPass: [], gold: 'gold' });
+    expect(rows[0]).toMatchObject({ question: 'It fails.', image: ROW.image, evalScript: ROW.eval_script, passToPass: [], gold: 'gold', date: '2024-05-06' });
     expect(notRun.size).toBe(0);
   });
 
