@@ -3,6 +3,8 @@
 README.md beside this file says how it is started. Written for harbor 0.26.
 """
 
+import asyncio
+import contextlib
 import json
 import shlex
 import tempfile
@@ -73,7 +75,19 @@ class Conductor(BaseInstalledAgent):
 
     @with_prompt_template
     async def run(self, instruction, environment, context):
-        await self.exec_as_agent(environment, command=self.solve_command(instruction), env=self.keys())
+        try:
+            await self.exec_as_agent(environment, command=self.solve_command(instruction), env=self.keys())
+        except asyncio.CancelledError:
+            # Harbor's time is over. What goes on would be paid for, and could change files while they are judged.
+            with contextlib.suppress(Exception):
+                await environment.exec(self.cancel_command(), timeout_sec=60)
+            raise
+
+    def cancel_command(self):
+        """Ends the last run, and leaves what it was until then."""
+        program, first = f"node {PROGRAM}/dist/cli.mjs", "process.stdin.toArray().then((parts) => console.log(JSON.parse(Buffer.concat(parts))[0].runId))"
+        return (f"{LOAD_NODE}; run=$({program} runs list --json | node -e '{first}'); {program} runs cancel $run; "
+                f"{program} runs show $run --json > {self.environment_logs_dir}/conductor.json; {program} backend stop")
 
     def populate_context_post_run(self, context):
         file = self.logs_dir / "conductor.json"

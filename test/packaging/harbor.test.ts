@@ -72,6 +72,7 @@ describe.skipIf(lacks !== '')(`Conductor under Harbor${lacks === '' ? '' : ` (${
       if (text.includes('No key')) return { status: 401, code: 'invalid_api_key', message: 'Incorrect API key provided.' };
       // The first answer is wrong, and only who runs the tests knows: its median of four is 2.25.
       if (model === 'planner') return `model_id = [0]\nsubtasks = ["${text.includes('2.25') ? 'Take the mean of both.' : 'Answer the user.'}"]\naccess_list = [[]]`;
+      if (text.includes('for ever')) return { begin: 'Well', rest: new Promise(() => {}) };
       if (text.includes('haiku')) return fileAnswer('haiku.txt', 'Ein alter Teich.\nEin Frosch springt hinein.\nDas Geraeusch des Wassers.\n');
       return fileAnswer('median.py', text.includes('mean of both') ? MENDED : MEDIAN.replace('// 2]', '// 2] * 0.75'));
     });
@@ -86,6 +87,7 @@ describe.skipIf(lacks !== '')(`Conductor under Harbor${lacks === '' ? '' : ` (${
     new GitRepository(path.join(folder, 'tasks', 'mend', 'environment'), { 'median.py': MEDIAN, 'test_median.py': TEST });
     await task('write', 'Write a haiku into haiku.txt.', judge('[ "$(wc -l < haiku.txt)" = 3 ]'));
     await writeFile(path.join(folder, 'tasks', 'write', 'environment', 'notes.txt'), 'Nothing yet.\n');
+    await task('slow', 'Wait for ever.', judge('true'), 20);
     await task('refused', 'No key opens this.', judge('true'));
   }, 300_000);
 
@@ -94,10 +96,10 @@ describe.skipIf(lacks !== '')(`Conductor under Harbor${lacks === '' ? '' : ` (${
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function task(name: string, instruction: string, judging: string): Promise<void> {
+  async function task(name: string, instruction: string, judging: string, seconds = 300): Promise<void> {
     const place = path.join(folder, 'tasks', name);
     for (const part of ['environment', 'tests']) await mkdir(path.join(place, part), { recursive: true });
-    await writeFile(path.join(place, 'task.toml'), 'schema_version = "1.4"\n\n[environment]\ndocker_image = "none"\nworkdir = "/app"\n\n[agent]\ntimeout_sec = 300\n\n[verifier]\ntimeout_sec = 60\n');
+    await writeFile(path.join(place, 'task.toml'), 'schema_version = "1.4"\n\n[environment]\ndocker_image = "none"\nworkdir = "/app"\n\n[agent]\ntimeout_sec = SECONDS\n\n[verifier]\ntimeout_sec = 60\n'.replace('SECONDS', String(seconds)));
     await writeFile(path.join(place, 'instruction.md'), instruction);
     await writeFile(path.join(place, 'tests', 'test.sh'), judging);
     await chmod(path.join(place, 'tests', 'test.sh'), 0o755);
@@ -148,6 +150,13 @@ describe.skipIf(lacks !== '')(`Conductor under Harbor${lacks === '' ? '' : ` (${
     expect(write.exception_info).toBeNull();
     expect(write.verifier_result?.rewards.reward).toBe(1);
 
+    // At Harbor's limit of time a run ends, and what it has cost so far is known: the plan, and at most the answer that did not come.
+    const { trial: slow, solved: ended } = await trial('slow');
+    expect(slow.exception_info?.exception_type).toBe('AgentTimeoutError');
+    expect(ended.state).toBe('cancelled');
+    expect(slow.agent_result['n_input_tokens']).toBeGreaterThanOrEqual(100);
+    expect(slow.agent_result['cost_usd']).toBeGreaterThanOrEqual((100 * 2 + 20 * 20) / 1e6);
+
     // What the models' server refuses is no wrong answer: Harbor tells both apart, and knows which refusals are worth another try.
     const { trial: refused } = await trial('refused');
     expect(refused.exception_info).toMatchObject({ exception_type: 'AgentAuthenticationError', exception_message: expect.stringContaining('Incorrect API key') as string });
@@ -155,6 +164,6 @@ describe.skipIf(lacks !== '')(`Conductor under Harbor${lacks === '' ? '' : ` (${
     // Keys are there while the agent runs, and at no other time.
     expect(server.requests.every(({ authorization }) => authorization === `Bearer ${KEY}`)).toBe(true);
     const commands = (await readFile(noted, 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { command: string; env: string[] });
-    expect(commands.filter(({ env: names }) => names.includes('SOME_KEY')).map(({ command }) => command.includes('cli.mjs solve'))).toEqual([true, true, true]);
+    expect(commands.filter(({ env: names }) => names.includes('SOME_KEY')).map(({ command }) => command.includes('cli.mjs solve'))).toEqual([true, true, true, true]);
   }, 600_000);
 });
