@@ -158,6 +158,11 @@ function isAnthropic({ headers }: IncomingMessage): boolean {
   return headers['anthropic-version'] !== undefined;
 }
 
+/** Codex, and programs made from it. */
+function isCodex({ headers }: IncomingMessage): boolean {
+  return headers['originator'] !== undefined;
+}
+
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -217,7 +222,7 @@ async function turn({ request, response, backend, account, keepAliveMs, log }: E
   } catch (error) {
     if (gone.signal.aborted) return;
     const problem = endpointError(error);
-    if (!response.headersSent && !(stream && form.isToldInStream?.(problem))) throw error;
+    if (!response.headersSent && !(stream && isCodex(request) && form.isToldInStream?.(problem))) throw error;
     logFailure(problem, log);
     stream?.write(() => form.failed(problem));
     stream?.end();

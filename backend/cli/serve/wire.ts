@@ -36,7 +36,7 @@ export interface AnswerForm {
   closing(said: Said): ServerEvent[];
   /** For an error after the stream has begun. */
   failed(problem: EndpointError): ServerEvent[];
-  /** Whether a stream says it although it could still be the request's status, as `failed` does. Never when absent. */
+  /** Whether a stream says it to Codex although it could still be the request's status, as `failed` does. Never when absent. */
   readonly isToldInStream?: (problem: EndpointError) => boolean;
   /** Said by a stream that has nothing else to say. A comment when absent. */
   readonly keepAlive?: () => ServerEvent[];

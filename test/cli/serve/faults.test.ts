@@ -100,19 +100,27 @@ describe.each(FORMATS)('in $name', ({ name, path, ask, typeIn }) => {
 });
 
 describe('an error of a worker, in a stream', () => {
-  const streamed = async ({ path, ask }: (typeof FORMATS)[number], question: string): Promise<[status: number, text: string]> => {
-    const response = await post(place, path, ask(question, { stream: true }));
+  const codex = { originator: 'codex_exec' };
+  const streamed = async ({ path, ask }: (typeof FORMATS)[number], question: string, headers = {}): Promise<[status: number, text: string]> => {
+    const response = await post(place, path, ask(question, { stream: true }), { headers });
     return [response.status, await response.text()];
   };
   const [chat, responses, messages] = FORMATS as [(typeof FORMATS)[number], (typeof FORMATS)[number], (typeof FORMATS)[number]];
 
-  it('that lasts ends a response as failed, since Codex tries again after each status, is told who serves, and has a status in the other formats', async () => {
+  it('that lasts ends a response of Codex as failed, since it tries again after each status, is told who serves, and has a status in the other formats', async () => {
     place.script = () => ({ status: 401 });
     const before = place.logged.length;
-    const [status, text] = await streamed(responses, 'No key');
+    const [status, text] = await streamed(responses, 'No key', codex);
     expect(place.logged.slice(before)).toEqual([expect.stringContaining('requires a key')]);
     expect([status, text]).toEqual([200, expect.stringMatching(/event: response\.failed\ndata: .*"code":"invalid_prompt","message":".*requires a key/)]);
     for (const format of [chat, messages]) expect((await streamed(format, 'No key'))[0]).toBe(400);
+  });
+
+  it('that lasts has a status for other clients of Responses: Droid tries again after each response that failed', async () => {
+    place.script = () => ({ status: 401 });
+    expect(await streamed(responses, 'No key')).toEqual([400, expect.stringContaining('requires a key')]);
+    const key = await place.keys.add('nothing left', 0.000_001);
+    expect((await post(place, responses.path, responses.ask('Hello', { stream: true }), { key })).status).toBe(402);
   });
 
   it('that lasts has a status and a type after which no client tries again, and is told who serves', async () => {
@@ -158,7 +166,7 @@ describe('an error of a worker, in a stream', () => {
   it('that is a limit tells a response which one it is, where Codex would tell of a bill at OpenAI', async () => {
     const key = await place.keys.add('spent', 0.000_001);
     const { path, ask } = responses;
-    const response = await post(place, path, ask('Hello', { stream: true }), { key });
+    const response = await post(place, path, ask('Hello', { stream: true }), { key, headers: codex });
     expect([response.status, await response.text()]).toEqual([200, expect.stringMatching(/response\.failed.*"code":"invalid_prompt","message":"The limit of the key .*spent/s)]);
   });
 });

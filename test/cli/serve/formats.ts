@@ -19,9 +19,10 @@ export const FORMATS: readonly Format[] = [
 export interface Sent {
   readonly key?: string;
   readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 /** @param body as it is if it is text */
-export async function post(place: Served, path: string, body: object | string | Uint8Array<ArrayBuffer>, { key = place.key, signal }: Sent = {}): Promise<Response> {
+export async function post(place: Served, path: string, body: object | string | Uint8Array<ArrayBuffer>, { key = place.key, signal, headers = {} }: Sent = {}): Promise<Response> {
   const sent = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-  return await fetch(`${place.url}${path}`, { method: 'POST', headers: { 'authorization': `Bearer ${key}`, 'content-type': 'application/json' }, body: sent, ...(signal && { signal }) });
+  return await fetch(`${place.url}${path}`, { method: 'POST', headers: { 'authorization': `Bearer ${key}`, 'content-type': 'application/json', ...headers }, body: sent, ...(signal && { signal }) });
 }
