@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { AnswerFormat, SpokenMessage, ToolChoice } from '../../protocol/conversation.ts';
+import type { AnswerFormat, OfferedTool, SpokenMessage } from '../../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
 import { contentOf, contentSchema, textOf } from './message-parts.ts';
-import { choiceModeSchema, NO_LOGPROBS, NO_PARAMETERS, noTopLogprobs, parametersSchema, schemaFormat, schemaFormatFields } from './openai-fields.ts';
+import { allowedModeSchema, allowedTools, choiceModeSchema, NO_LOGPROBS, NO_PARAMETERS, noTopLogprobs, parametersSchema, schemaFormat, schemaFormatFields } from './openai-fields.ts';
 import { effortOf, sessionSchema, stopsSchema } from './options.ts';
 import type { AnswerForm, Asked, AskedTurn, Said, ServerEvent, Wire } from './wire.ts';
 import { beside } from './usage-beside.ts';
@@ -18,9 +18,10 @@ const messageSchema = z.discriminatedUnion('role', [
   z.object({ role: z.literal('tool'), tool_call_id: z.string().min(1), content: contentSchema }),
 ]);
 
+const namedSchema = z.object({ type: z.literal('function'), function: z.object({ name: z.string().min(1) }) });
 const choiceSchema = z.union([
-  choiceModeSchema, z.object({ type: z.literal('function'), function: z.object({ name: z.string().min(1) }) }),
-], { error: 'it is "auto", "none", "required" or one function' });
+  choiceModeSchema, namedSchema, z.object({ type: z.literal('allowed_tools'), allowed_tools: z.object({ mode: allowedModeSchema, tools: z.array(namedSchema).min(1).max(1_000) }) }),
+], { error: 'it is "auto", "none", "required", one function or the functions that are allowed' });
 
 const formatSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }),
@@ -79,27 +80,30 @@ export const chatCompletions: Wire = {
 
 function turnOf({ model, messages, tools, max_tokens, max_completion_tokens, temperature, top_p, seed, ...request }: ChatRequest): AskedTurn {
   const maxOutputTokens = max_completion_tokens ?? max_tokens ?? undefined;
-  const toolChoice = choiceOf(request.tool_choice);
+  const offered = (tools ?? []).map(({ function: { name, description, parameters, strict } }) => ({ name, description: description ?? '', parameters: parameters ?? NO_PARAMETERS, ...(strict && { isStrict: true }) }));
   const format = formatOf(request.response_format);
   return {
     model,
     messages: messages.map((message, index) => spoken(message, { isNewest: index === messages.length - 1 })),
-    tools: (tools ?? []).map(({ function: { name, description, parameters, strict } }) => ({ name, description: description ?? '', parameters: parameters ?? NO_PARAMETERS, ...(strict && { isStrict: true }) })),
+    ...chosenTools(offered, request.tool_choice),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof top_p === 'number' && { topP: top_p }),
     ...(typeof seed === 'number' && { seed }),
     ...(request.frequency_penalty && { frequencyPenalty: request.frequency_penalty }),
     ...(request.presence_penalty && { presencePenalty: request.presence_penalty }),
-    ...(toolChoice && { toolChoice }),
     ...(typeof request.parallel_tool_calls === 'boolean' && { parallelCalls: request.parallel_tool_calls }),
     ...(format && { format }),
     ...effortOf(request.reasoning_effort),
   };
 }
 
-function choiceOf(choice: ChatRequest['tool_choice']): ToolChoice | undefined {
-  return typeof choice === 'string' ? choice : choice?.function;
+function chosenTools(tools: OfferedTool[], choice: ChatRequest['tool_choice']): Pick<AskedTurn, 'tools' | 'toolChoice'> {
+  if (!choice) return { tools };
+  if (typeof choice === 'string') return { tools, toolChoice: choice };
+  if (choice.type === 'function') return { tools, toolChoice: choice.function };
+  const { mode, tools: allowed } = choice.allowed_tools;
+  return allowedTools(tools, { mode, names: allowed.map(({ function: { name } }) => name) });
 }
 
 function formatOf(format: ChatRequest['response_format']): AnswerFormat | undefined {

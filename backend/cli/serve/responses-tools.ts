@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { OfferedTool, ToolChoice } from '../../protocol/conversation.ts';
 import type { ToolCall } from '../../protocol/tool-calls.ts';
 import { invalid } from './endpoint-error.ts';
-import { choiceModeSchema, NO_PARAMETERS, parametersSchema } from './openai-fields.ts';
+import { allowedModeSchema, allowedTools, choiceModeSchema, NO_PARAMETERS, parametersSchema } from './openai-fields.ts';
 
 /*
  * Tools of OpenAI's Responses. Workers of all providers know functions alone. A custom tool takes text of any form, so it is offered as a function with one
@@ -25,7 +25,10 @@ export const toolsSchema = z.array(z.discriminatedUnion('type', [functionSchema,
   error: 'tools of type "function", "custom" and "namespace" are handed on: OpenAI\'s servers, which define or run the others, are not here',
 })).max(1_000);
 
-export const choiceSchema = z.union([choiceModeSchema, z.object({ type: z.enum(['function', 'custom']), name })], { error: 'it is "auto", "none", "required" or one function or custom tool' });
+const namedSchema = z.object({ type: z.enum(['function', 'custom']), name });
+export const choiceSchema = z.union([choiceModeSchema, namedSchema, z.object({ type: z.literal('allowed_tools'), mode: allowedModeSchema, tools: z.array(namedSchema).min(1).max(1_000) })], {
+  error: 'it is "auto", "none", "required", one function or custom tool, or those that are allowed',
+});
 
 /** How the client names a tool. */
 interface ClientTool {
@@ -70,11 +73,14 @@ export class ResponsesTools {
     if (double) throw invalid(`tools: there are two with the name "${double.known}".`);
   }
 
-  /** @throws EndpointError for a tool that is not there */
-  choice(asked: z.infer<typeof choiceSchema>): ToolChoice {
-    if (typeof asked === 'string') return asked;
+  /** Those that may be called, and how. @throws EndpointError for a tool that is not there */
+  chosen(asked: z.infer<typeof choiceSchema> | null | undefined): { tools: OfferedTool[]; toolChoice?: ToolChoice } {
+    const tools = [...this.offered];
+    if (!asked || (tools.length === 0 && typeof asked === 'string')) return { tools };
+    if (typeof asked === 'string') return { tools, toolChoice: asked };
+    if (asked.type === 'allowed_tools') return allowedTools(tools, { mode: asked.mode, names: asked.tools.map((tool) => tool.name) });
     if (!this.#known.has(asked.name)) throw invalid(`tool_choice: there is no tool "${asked.name}".`);
-    return { name: asked.name };
+    return { tools, toolChoice: { name: asked.name } };
   }
 
   /** What a worker calls, as the client knows it. */

@@ -54,11 +54,10 @@ export const responses = (given: OwnItems): Wire => ({
       turn: {
         model,
         messages: [...(instructions ? [{ role: 'system' as const, content: instructions }] : []), ...messagesOf(items, given)],
-        tools: [...tools.offered],
+        ...tools.chosen(choice),
         ...(typeof maxOutputTokens === 'number' && { maxOutputTokens }),
         ...(typeof temperature === 'number' && { temperature }),
         ...(typeof topP === 'number' && { topP }),
-        ...(choice && tools.offered.length > 0 && { toolChoice: tools.choice(choice) }),
         ...(typeof parallelCalls === 'boolean' && { parallelCalls }),
         ...(format && { format }),
         ...effortOf(request.reasoning?.effort),

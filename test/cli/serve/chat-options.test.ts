@@ -25,6 +25,16 @@ describe('options of Chat Completions', () => {
     expect(await sentWith({ response_format: schema })).toMatchObject({ response_format: schema });
   });
 
+  it('leave out the tools that are not allowed', async () => {
+    const tools = ['read', 'write', 'look'].map((name) => ({ ...READ, function: { ...READ.function, name } }));
+    const allowed = (...names: string[]): object[] => names.map((name) => ({ type: 'function', function: { name } }));
+    const sent = await sentWith({ tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: allowed('look', 'read') } } });
+    expect(sent).toMatchObject({ tool_choice: 'required', tools: [{ function: { name: 'read' } }, { function: { name: 'look' } }] });
+    expect(sent?.['tools']).toHaveLength(2);
+    const missing = await problem(client().chat.completions.create(ask({ tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: allowed('erase') } } })));
+    expect([missing.status, missing.message]).toEqual([400, expect.stringContaining('tool_choice: there is no tool "erase"')]);
+  });
+
   it('hold OpenAI\'s workers to the schemas of tools that are strict', async () => {
     const before = place.file;
     place.file = { ...before, workers: before.workers.map((worker) => ({ ...worker, provider: 'openai' as const })) };

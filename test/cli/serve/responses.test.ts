@@ -192,6 +192,12 @@ describe('tools', () => {
     expect(place.workers.of('first').at(-1)?.body).toMatchObject({ tool_choice: { type: 'function', function: { name: 'apply_patch' } }, parallel_tool_calls: false });
   });
 
+  it('that are not allowed are not offered', async () => {
+    const look = { ...READ, name: 'look' };
+    await client().responses.create(ask('Look', { model: 'first', tools: [READ, PATCH, look], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'look' }, { type: 'custom', name: 'apply_patch' }] } }));
+    expect([place.workers.of('first').at(-1)?.tools, place.workers.of('first').at(-1)?.body['tool_choice']]).toEqual([['apply_patch', 'look'], 'auto']);
+  });
+
   it('of long names in a namespace are told apart, and keep their own names for the client', async () => {
     const long = 'x'.repeat(60);
     const tools = [{ ...AGENTS, tools: [{ ...CLOSE, name: `${long}a` }, { ...CLOSE, name: `${long}b` }] }];
@@ -216,7 +222,7 @@ describe('what a client may send', () => {
       [{ previous_response_id: 'resp_1' }, /previous_response_id: nothing is stored here/], [{ conversation: 'conv_1' }, /conversation: nothing is stored/], [{ background: true }, /background: /],
       [{ prompt: { id: 'p' } }, /prompt: prompts that OpenAI keeps/], [{ top_logprobs: 2 }, /top_logprobs: workers do not say/], [{ include: ['message.output_text.logprobs'] }, /include\.0: workers/],
       [{ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] }, /tools\.0\.type: tools of type "function", "custom"/], [{ tools: [READ, READ] }, /tools: there are two with the name "read"/],
-      [{ tools: [READ], tool_choice: { type: 'function', name: 'write' } }, /tool_choice: there is no tool "write"/], [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/],
+      [{ tools: [READ], tool_choice: { type: 'function', name: 'write' } }, /tool_choice: there is no tool "write"/], [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/], [{ tools: [READ], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'write' }] } }, /tool_choice: there is no tool "write"/],
       [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, /input: the item "msg_1" is not known here, or no more: send it whole/], [{ input: [] }, /input/], [{ input: [{ type: 'function_call', call_id: 'x', name: 'read' }] }, /input\.0\.arguments/],
       [{ input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }] }] }, /Models do not take this kind of file/], [{ text: { format: { type: 'xml' } } }, /text\.format\.type: it is/],
     ];
