@@ -3,6 +3,7 @@ import type { TurnView } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { ConversationMessage } from '../workers/model.ts';
 import { shownMessage } from './shown-message.ts';
+import { withNames } from './with-names.ts';
 
 /** What a step that advised has found out. */
 export interface Advice {
@@ -33,7 +34,7 @@ export function speakerMessages({ messages, person, turns, advice, subtask, work
   const verbatimOf = new Map(turns.flatMap(({ calls = [], verbatim }) => (calls[0] && verbatim ? [[calls[0].id, verbatim] as const] : [])));
   // Where the client has cut its conversation short, the person's message is somewhere else.
   const noted = messages[person]?.role === 'user' ? person : messages.findLastIndex(({ role }) => role === 'user');
-  return messages.map((spoken, index): ConversationMessage => {
+  return withNames(messages).map((spoken, index): ConversationMessage => {
     const message = shownMessage(spoken, worker);
     if (index === noted && advice.length > 0 && message.role === 'user') return { ...message, content: `${message.content}\n\n${notes(advice, subtask)}` };
     if (message.role !== 'assistant') return message;

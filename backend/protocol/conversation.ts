@@ -16,10 +16,13 @@ export const CONDUCTOR_MODEL = 'conductor';
 /** Those without data are old: models are told of them and not shown them. */
 const pictures = z.array(pictureSchema).max(1_000).optional();
 
+/** Who says it, where several may. */
+const name = z.string().min(1).max(256).optional();
+
 export const spokenMessageSchema = z.discriminatedUnion('role', [
-  z.object({ role: z.literal('system'), content: z.string() }),
-  z.object({ role: z.literal('user'), content: z.string(), pictures }),
-  z.object({ role: z.literal('assistant'), content: z.string(), toolCalls: z.array(toolCallSchema).max(1_000).optional() }),
+  z.object({ role: z.literal('system'), content: z.string(), name }),
+  z.object({ role: z.literal('user'), content: z.string(), pictures, name }),
+  z.object({ role: z.literal('assistant'), content: z.string(), name, toolCalls: z.array(toolCallSchema).max(1_000).optional() }),
   /** `callId`: the id of a call in an earlier message. `isError`: the client says that it failed. */
   z.object({ role: z.literal('tool'), callId: z.string().min(1), content: z.string(), isError: z.boolean().optional(), pictures }),
 ]);

@@ -12,9 +12,11 @@ import { beside } from './usage-beside.ts';
 
 const callSchema = z.object({ id: z.string().min(1), function: z.object({ name: z.string(), arguments: z.string() }) });
 
+const nameSchema = z.string().max(256).nullish();
+
 const messageSchema = z.discriminatedUnion('role', [
-  z.object({ role: z.enum(['system', 'developer', 'user']), content: contentSchema }),
-  z.object({ role: z.literal('assistant'), content: contentSchema, tool_calls: z.array(callSchema).nullish() }),
+  z.object({ role: z.enum(['system', 'developer', 'user']), content: contentSchema, name: nameSchema }),
+  z.object({ role: z.literal('assistant'), content: contentSchema, name: nameSchema, tool_calls: z.array(callSchema).nullish() }),
   z.object({ role: z.literal('tool'), tool_call_id: z.string().min(1), content: contentSchema }),
 ]);
 
@@ -112,15 +114,16 @@ function formatOf(format: ChatRequest['response_format']): AnswerFormat | undefi
 }
 
 function spoken(message: ChatRequest['messages'][number], { isNewest }: { readonly isNewest: boolean }): SpokenMessage {
+  const named = 'name' in message && message.name ? { name: message.name } : {};
   switch (message.role) {
     case 'assistant':
-      return { role: 'assistant', content: textOf(message.content), ...(message.tool_calls?.length && { toolCalls: message.tool_calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })) }) };
+      return { role: 'assistant', content: textOf(message.content), ...named, ...(message.tool_calls?.length && { toolCalls: message.tool_calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })) }) };
     case 'tool':
       return { role: 'tool', callId: message.tool_call_id, ...contentOf(message.content) };
     case 'user':
-      return { role: 'user', ...contentOf(message.content, { isNewest }) };
+      return { role: 'user', ...contentOf(message.content, { isNewest }), ...named };
     default:
-      return { role: 'system', content: textOf(message.content) };
+      return { role: 'system', content: textOf(message.content), ...named };
   }
 }
 

@@ -25,6 +25,17 @@ describe('options of Chat Completions', () => {
     expect(await sentWith({ response_format: schema })).toMatchObject({ response_format: schema });
   });
 
+  it('tell who said a message where several say something in its role', async () => {
+    const told = async (...messages: object[]): Promise<unknown> => ((await sentWith({ messages }))?.['messages'] as { content: string }[]).map(({ content }) => content);
+    expect(await told({ role: 'user', name: 'admin', content: 'Write of foxes' })).toEqual(['Write of foxes']);
+    expect(await told(
+      { role: 'system', content: 'You criticise.' }, { role: 'user', name: 'admin', content: 'Write of foxes' }, { role: 'user', name: 'writer', content: 'A fox ran.' }, { role: 'assistant', name: 'critic', content: 'Too short.' },
+      { role: 'user', name: 'writer', content: 'Two foxes ran.' },
+    )).toEqual(['You criticise.', 'admin: Write of foxes', 'writer: A fox ran.', 'Too short.', 'writer: Two foxes ran.']);
+    expect(await told({ role: 'system', content: 'Translate.' }, { role: 'system', name: 'example_user', content: 'fox' }, { role: 'system', name: 'example_assistant', content: 'Fuchs' }, { role: 'user', content: 'owl' }))
+      .toEqual(['Translate.', 'example_user: fox', 'example_assistant: Fuchs', 'owl']);
+  });
+
   it('leave out the tools that are not allowed', async () => {
     const tools = ['read', 'write', 'look'].map((name) => ({ ...READ, function: { ...READ.function, name } }));
     const allowed = (...names: string[]): object[] => names.map((name) => ({ type: 'function', function: { name } }));
