@@ -29,7 +29,9 @@ export const serveCommand: Command = async (args, context) => {
   const { terminal, connect, interrupted, interruptMeans, standardInput } = context;
   const port = values.port === undefined ? DEFAULT_PORT : whole(values.port, '--port', { from: 0, to: 65_535 });
   interruptMeans('Ending');
-  const endpoint = await openEndpoint({ keys, given: new GivenItems({ home: context.conductorFolder, keys }), connect: () => connect(), port, log: (line) => terminal.say(printable(line)) }).catch((error: unknown) => {
+  const home = context.conductorFolder;
+  const given = { given: new GivenItems({ home, keys }), givenResponses: new GivenItems({ home, keys, folder: 'given-responses' }) };
+  const endpoint = await openEndpoint({ keys, ...given, connect: () => connect(), port, log: (line) => terminal.say(printable(line)) }).catch((error: unknown) => {
     // A program that starts it knows better how its user names a port.
     throw error instanceof PortTakenError && !values['until-input-ends'] ? new Error(`${error.message} Name another one with --port.`, { cause: error }) : error;
   });

@@ -18,6 +18,7 @@ import type { AskedTurn, Wire } from './wire.ts';
 export interface EndpointOptions {
   readonly keys: Pick<ClientKeys, 'find'>;
   readonly given: GivenItems;
+  readonly givenResponses: GivenItems;
   /** Connects to the backend; called again after the connection has ended. */
   readonly connect: () => Promise<BackendClient>;
   /** 0 for a free one. */
@@ -54,7 +55,7 @@ const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-s
 /** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws PortTakenError */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const backend = new Backend(options.connect);
-  options.given.sweep().catch((error: unknown) => options.log(String(error)));
+  for (const given of [options.given, options.givenResponses]) given.sweep().catch((error: unknown) => options.log(String(error)));
   const server = createServer((request, response) => {
     answer(request, response, { ...options, backend }).catch((error: unknown) => options.log(String(error)));
   });
@@ -71,7 +72,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
-      await options.given.settled();
+      await Promise.all([options.given.settled(), options.givenResponses.settled()]);
       await backend.close();
     },
   };
@@ -117,7 +118,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     sendJson(response, 200, isAnthropic(request) ? list.anthropic : list.openAi);
   },
   'POST /chat/completions': (exchange) => turn(exchange, chatCompletions),
-  'POST /responses': (exchange) => turn(exchange, responses(exchange.given.of(exchange.account.id))),
+  'POST /responses': (exchange) => turn(exchange, responses({ items: exchange.given.of(exchange.account.id), responses: exchange.givenResponses.of(exchange.account.id) })),
   'POST /messages': (exchange) => turn(exchange, messages),
   'POST /messages/count_tokens': async ({ request, response, backend }) => {
     const { tokens } = await (await backend.client()).request('converse/count', countedPrompt(await bodyOf(request)));

@@ -12,13 +12,13 @@ const BLOCK_BYTES = 4_096;
 /** Items that were neither given nor named for so long belong to no conversation that goes on. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 
-interface Item {
+export interface GivenItem {
   readonly id: string;
 }
 
 /** The items of one account. */
 export interface OwnItems {
-  keep(item: Item): void;
+  keep(item: GivenItem): void;
   /** As it was given; undefined for one that is not known, or no more. */
   find(id: string): unknown;
 }
@@ -29,11 +29,13 @@ export interface GivenItemsOptions {
   /** Whose key was taken back loses its items. */
   readonly keys: Pick<ClientKeys, 'list'>;
   readonly maxBytes?: number;
+  /** Its name in Conductor's folder: what is kept in one takes no place in another. */
+  readonly folder?: 'given' | 'given-responses';
 }
 
 /**
  * What clients of Responses were given and may name by its id instead of sending it again, as Vercel's AI SDK does with messages unless it is told
- * to store nothing. The newest are kept, each in a file of its own, so that a server that is started anew, or another one, knows them. The answer does
+ * to store nothing, and OpenAI's Agents SDK with whole responses. The newest are kept, each in a file of its own, so that a server that is started anew, or another one, knows them. The answer does
  * not wait until they are written; until then they are known from memory, since the client may name an item as soon as it has it.
  */
 export class GivenItems {
@@ -47,8 +49,8 @@ export class GivenItems {
   /** What is done on the disk, one after the other. */
   readonly #disk = new SerialQueue();
 
-  constructor({ home, keys, maxBytes = MAX_BYTES }: GivenItemsOptions) {
-    this.#folder = path.join(home, 'given');
+  constructor({ home, keys, maxBytes = MAX_BYTES, folder = 'given' }: GivenItemsOptions) {
+    this.#folder = path.join(home, folder);
     this.#keys = keys;
     this.#maxBytes = maxBytes;
   }

@@ -1,5 +1,5 @@
 import { WORKER_ERROR, type EndpointError } from './endpoint-error.ts';
-import type { OwnItems } from './given-items.ts';
+import type { GivenItem } from './given-items.ts';
 import type { CallItem, ResponsesTools } from './responses-tools.ts';
 import { beside } from './usage-beside.ts';
 import type { AnswerForm, Said, ServerEvent } from './wire.ts';
@@ -12,13 +12,15 @@ interface Head {
   /** Seconds since 1970. */
   readonly createdAt: number;
   readonly parallelCalls: boolean;
+  /** The response that it goes on from. */
+  readonly previous: string | null;
 }
 
 /** Why an answer is not whole, by how it finished. */
 const INCOMPLETE = { 'stop': undefined, 'length': 'max_output_tokens', 'content-filter': 'content_filter' } as const;
 
-/** @param given where the answer's items are kept, if they are */
-export function responsesAnswer(head: Head, tools: ResponsesTools, given?: OwnItems): AnswerForm {
+/** @param keep keeps the items of the answer, so that the client can go on from it. Absent if it wants nothing stored. */
+export function responsesAnswer(head: Head, tools: ResponsesTools, keep?: (output: readonly GivenItem[]) => void): AnswerForm {
   const messageId = head.id.replace(/^resp/, 'msg');
   const place = { item_id: messageId, output_index: 0, content_index: 0 };
   let sequence = 0;
@@ -31,9 +33,9 @@ export function responsesAnswer(head: Head, tools: ResponsesTools, given?: OwnIt
     const status = statusOf(one);
     const calls = one.calls.map((call) => tools.item(call, 'completed'));
     const output = [...(one.text === '' && calls.length > 0 ? [] : [message(one.text, status)]), ...calls];
-    for (const item of output) given?.keep(item);
+    keep?.(output);
     return {
-      ...begun(head), status,
+      ...begun(head), status, store: keep !== undefined,
       incomplete_details: status === 'incomplete' ? { reason: INCOMPLETE[one.finishReason] } : null,
       output,
       usage: usageOf(one),
@@ -96,10 +98,10 @@ function textPart(text: string): object {
 }
 
 /** A response as its stream begins it. */
-function begun({ id, model, createdAt, parallelCalls }: Head): object {
+function begun({ id, model, createdAt, parallelCalls, previous }: Head): object {
   return {
     id, object: 'response', created_at: createdAt, status: 'in_progress', background: false, error: null, incomplete_details: null, instructions: null, max_output_tokens: null, metadata: {}, model,
-    output: [], parallel_tool_calls: parallelCalls, previous_response_id: null, reasoning: { effort: null, summary: null }, store: false, temperature: null, text: { format: { type: 'text' } },
+    output: [], parallel_tool_calls: parallelCalls, previous_response_id: previous, reasoning: { effort: null, summary: null }, store: false, temperature: null, text: { format: { type: 'text' } },
     tool_choice: 'auto', tools: [], top_p: null, truncation: 'disabled', usage: null, user: null,
   };
 }

@@ -25,16 +25,25 @@ const typed = (item: unknown): unknown => (typeof item === 'object' && item !== 
 const itemSchema = z.preprocess(typed, z.discriminatedUnion('type', [messageSchema, callSchema, customCallSchema, outputSchema, leftOutSchema, referenceSchema], {
   error: ({ input }) => `items of type "${String((input as { type?: unknown } | null)?.type)}" are not known here, where nothing is stored and no provider's tools run`,
 }));
-type Item = z.infer<typeof itemSchema>;
+export type Item = z.infer<typeof itemSchema>;
 
 /** A text alone is what the person says. */
 export const itemsSchema = z.preprocess((input) => (typeof input === 'string' && input !== '' ? [{ role: 'user', content: input }] : input), z.array(itemSchema).min(1).max(10_000));
 
-/** Calls belong to what the assistant said before them. @throws EndpointError for a reference to an item that is not known */
-export function messagesOf(items: readonly Item[], given: OwnItems): SpokenMessage[] {
+/** The items with those that references stand for. @throws EndpointError for one that is not known */
+export function wholeItems(items: readonly Item[], given: OwnItems): Item[] {
+  return items.map((item) => (item.type === 'item_reference' ? itemOf(item.id, given) : item));
+}
+
+/** Items that were kept. */
+export function keptItems(items: readonly unknown[]): Item[] {
+  return items.map((item) => itemSchema.parse(item));
+}
+
+/** Calls belong to what the assistant said before them. */
+export function messagesOf(items: readonly Item[]): SpokenMessage[] {
   const messages: SpokenMessage[] = [];
-  for (const [index, named] of items.entries()) {
-    const item = named.type === 'item_reference' ? itemOf(named.id, given) : named;
+  for (const [index, item] of items.entries()) {
     const call = callOf(item);
     const last = messages.at(-1);
     if (call && last?.role === 'assistant') messages.splice(-1, 1, { ...last, toolCalls: [...(last.toolCalls ?? []), call] });

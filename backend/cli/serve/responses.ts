@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { AnswerFormat } from '../../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
-import type { OwnItems } from './given-items.ts';
+import type { GivenItem, OwnItems } from './given-items.ts';
+import { itemsUntil, type GivenResponse } from './given-responses.ts';
 import { NO_LOGPROBS, noTopLogprobs, schemaFormat, schemaFormatFields } from './openai-fields.ts';
 import { effortOf, sessionSchema } from './options.ts';
 import { responsesAnswer } from './responses-answer.ts';
-import { itemsSchema, messagesOf } from './responses-items.ts';
+import { itemsSchema, keptItems, messagesOf, wholeItems } from './responses-items.ts';
 import { choiceSchema, ResponsesTools, toolsSchema } from './responses-tools.ts';
 import type { Asked, Wire } from './wire.ts';
 
 /* OpenAI's Responses on the wire (https://platform.openai.com/docs/api-reference/responses). */
-
-const NOTHING_STORED = 'nothing is stored here: send the whole conversation as "input"';
 
 const formatSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }), z.object({ type: z.literal('json_object') }), z.object({ type: z.literal('json_schema'), ...schemaFormatFields }),
@@ -34,8 +33,8 @@ const requestSchema = z.object({
   reasoning: z.looseObject({ effort: z.unknown().optional() }).nullish(),
   top_logprobs: noTopLogprobs,
   include: z.array(z.string().refine((part) => part !== 'message.output_text.logprobs', NO_LOGPROBS)).nullish(),
-  previous_response_id: refused(NOTHING_STORED),
-  conversation: refused(NOTHING_STORED),
+  previous_response_id: z.string().min(1).max(256).nullish(),
+  conversation: refused('conversations are not kept here: name the last response as "previous_response_id", or send the whole conversation as "input"'),
   prompt: refused('prompts that OpenAI keeps are not here: send "instructions" and "input"'),
   prompt_cache_key: sessionSchema,
   // Codex says so, and sends all of it each time.
@@ -44,16 +43,29 @@ const requestSchema = z.object({
 });
 type ResponsesRequest = z.infer<typeof requestSchema>;
 
-/** @param given what the client was given before */
-export const responses = (given: OwnItems): Wire => ({
+/** What the client was given before, by its ids. */
+interface Given {
+  readonly items: OwnItems;
+  readonly responses: OwnItems;
+}
+
+export const responses = (given: Given): Wire => ({
   read(body): Asked {
-    const { model, input: items, instructions, store, tools: brought, tool_choice: choice, temperature, top_p: topP, max_output_tokens: maxOutputTokens, parallel_tool_calls: parallelCalls, ...request } = parsed(requestSchema, body);
+    const { model, input, instructions, store, previous_response_id: previous, tools: brought, tool_choice: choice, temperature, top_p: topP, max_output_tokens: maxOutputTokens, parallel_tool_calls: parallelCalls, ...request } = parsed(requestSchema, body);
     const tools = new ResponsesTools(brought ?? []);
+    const before = previous ? keptItems(itemsUntil(previous, given.responses)) : [];
+    const items = wholeItems(input, given.items);
+    const id = `resp_${randomUUID().replaceAll('-', '')}`;
+    const keep = (output: readonly GivenItem[]): void => {
+      for (const item of output) given.items.keep(item);
+      const response: GivenResponse = { id, ...(previous && { previous }), items: [...items, ...output] };
+      given.responses.keep(response);
+    };
     const format = formatOf(request.text);
     return {
       turn: {
         model,
-        messages: [...(instructions ? [{ role: 'system' as const, content: instructions }] : []), ...messagesOf(items, given)],
+        messages: [...(instructions ? [{ role: 'system' as const, content: instructions }] : []), ...messagesOf([...before, ...items])],
         ...tools.chosen(choice),
         ...(typeof maxOutputTokens === 'number' && { maxOutputTokens }),
         ...(typeof temperature === 'number' && { temperature }),
@@ -65,7 +77,7 @@ export const responses = (given: OwnItems): Wire => ({
       stops: [],
       isStreamed: request.stream === true,
       session: request.prompt_cache_key ?? undefined,
-      answer: responsesAnswer({ id: `resp_${randomUUID().replaceAll('-', '')}`, model, createdAt: Math.floor(Date.now() / 1_000), parallelCalls: parallelCalls ?? true }, tools, store === false ? undefined : given),
+      answer: responsesAnswer({ id, model, createdAt: Math.floor(Date.now() / 1_000), parallelCalls: parallelCalls ?? true, previous: previous ?? null }, tools, store === false ? undefined : keep),
     };
   },
   error: openAiError,

@@ -60,6 +60,43 @@ describe('what was given here', () => {
   });
 });
 
+describe('a response from which a program goes on', () => {
+  const told = (): unknown => place.workers.of('second').at(-1)?.messages.map(({ role, content }) => [role, content]);
+  const plain = 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]';
+
+  it('brings what was sent and said before it, but not its instructions, also to a server that was started anew', async () => {
+    place.script = ({ model, messages }) => (model === 'planner' ? plain : `Answer ${messages.filter(({ role }) => role === 'user').length}.`);
+    const one = await client().responses.create(ask('One', { instructions: 'Be brief.' }));
+    const two = await client().responses.stream({ ...ask('Two'), previous_response_id: one.id } as never).finalResponse();
+    expect(two).toMatchObject({ previous_response_id: one.id, store: true });
+    await place.restart();
+    const three = await client().responses.create(ask('Three', { previous_response_id: two.id, store: false }));
+    expect(told()).toEqual([['user', 'One'], ['assistant', 'Answer 1.'], ['user', 'Two'], ['assistant', 'Answer 2.'], ['user', 'Three']]);
+    expect(three).toMatchObject({ store: false });
+    // Another branch from the same one, and one from what was not to be stored.
+    await client().responses.create(ask('Other', { previous_response_id: one.id }));
+    expect(told()).toEqual([['user', 'One'], ['assistant', 'Answer 1.'], ['user', 'Other']]);
+    expect(await problem(client().responses.create(ask('Four', { previous_response_id: three.id })))).toMatchObject({ status: 400, code: 'previous_response_not_found', message: expect.stringContaining(`the response "${three.id}" is not known here`) });
+  });
+
+  it('is the same run where tools were called, and is not planned anew', async () => {
+    place.script = ({ model, messages }) => (model === 'planner' ? plain : messages.some(({ role }) => role === 'tool') ? 'Mended.' : { text: 'I look.', calls: [{ name: 'read', arguments: {} }] });
+    const planned = place.workers.of('planner').length;
+    const asks = await client().responses.create(ask('Mend what is broken', { tools: [READ] }));
+    const [call] = asks.output.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []));
+    const answer = await client().responses.create(ask([{ type: 'function_call_output', call_id: call!, output: 'a - b' }], { tools: [READ], previous_response_id: asks.id }));
+    expect([answer.output_text, place.workers.of('planner').length - planned]).toEqual(['Mended.', 1]);
+    expect(told()).toEqual([['user', 'Mend what is broken'], ['assistant', 'I look.'], ['tool', 'a - b']]);
+  });
+
+  it('is nobody else\'s', async () => {
+    place.script = () => 'Mine.';
+    const mine = await client().responses.create(ask('Mine', { model: 'first' }));
+    const other = client(await place.keys.add('another program', undefined));
+    expect(await problem(other.responses.create(ask('Mine, too?', { model: 'first', previous_response_id: mine.id })))).toMatchObject({ status: 400, code: 'previous_response_not_found' });
+  });
+});
+
 it('forgets the items first that were neither given nor named for longest, and those of a key that was taken back', async () => {
   const home = await temporaryFolder();
   const accounts = [{ id: 'a', name: 'a' }, { id: 'b', name: 'b' }];
@@ -114,7 +151,7 @@ it('keeps no more items than the limit, however many are given', async () => {
 describe('an answer', () => {
   it('comes by a plan, with the usage of the speaker and, apart, of everything else', async () => {
     const answer = await client().responses.create(ask('Mend it', { instructions: 'Be brief.' }));
-    expect(answer).toMatchObject({ object: 'response', status: 'completed', model: 'conductor', output_text: 'Mended.', store: false, incomplete_details: null });
+    expect(answer).toMatchObject({ object: 'response', status: 'completed', model: 'conductor', output_text: 'Mended.', store: true, incomplete_details: null });
     expect(answer.usage).toMatchObject({ input_tokens: 100, output_tokens: 20, total_tokens: 120, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 }, orchestration_tokens: 240 });
     expect(place.workers.of('second').at(-1)?.messages).toMatchObject([{ role: 'system', content: 'Be brief.' }, { role: 'user', content: expect.stringContaining('The bound is off by one.') }]);
   });
@@ -219,7 +256,7 @@ describe('what a client may send', () => {
   it('is refused where it cannot be honoured, with the name of the field', async () => {
     const before = place.workers.requests.length;
     const cases: [object, RegExp][] = [
-      [{ previous_response_id: 'resp_1' }, /previous_response_id: nothing is stored here/], [{ conversation: 'conv_1' }, /conversation: nothing is stored/], [{ background: true }, /background: /],
+      [{ previous_response_id: 'resp_1' }, /previous_response_id: the response "resp_1" is not known here, or no more/], [{ conversation: 'conv_1' }, /conversation: conversations are not kept here/], [{ background: true }, /background: /],
       [{ prompt: { id: 'p' } }, /prompt: prompts that OpenAI keeps/], [{ top_logprobs: 2 }, /top_logprobs: workers do not say/], [{ include: ['message.output_text.logprobs'] }, /include\.0: workers/],
       [{ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] }, /tools\.0\.type: tools of type "function", "custom"/], [{ tools: [READ, READ] }, /tools: there are two with the name "read"/],
       [{ tools: [READ], tool_choice: { type: 'function', name: 'write' } }, /tool_choice: there is no tool "write"/], [{ tool_choice: { type: 'allowed_tools' } }, /tool_choice: it is/], [{ tools: [READ], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'write' }] } }, /tool_choice: there is no tool "write"/],

@@ -64,7 +64,8 @@ export class Served {
 
   async #opened(options: Partial<EndpointOptions>): Promise<Endpoint> {
     const given = new GivenItems({ home: this.folder, keys: this.keys });
-    return await openEndpoint({ keys: this.keys, given, connect: async () => this.#client(), port: 0, log: (line) => this.logged.push(line), ...options });
+    const givenResponses = new GivenItems({ home: this.folder, keys: this.keys, folder: 'given-responses' });
+    return await openEndpoint({ keys: this.keys, given, givenResponses, connect: async () => this.#client(), port: 0, log: (line) => this.logged.push(line), ...options });
   }
 
   /** The part of the backend that the endpoint asks for, without a process of its own. */
