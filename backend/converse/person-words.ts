@@ -32,6 +32,8 @@ const REPAIRS = [
   // Pydantic AI.
   /^\s*Your previous response (?:failed the application's validation|reached the output token limit)\b/,
   /^\s*(?:\d+ validation errors?|Validation feedback):[ \t\r]*\n[^]*\n[ \t]*Fix the errors and try again\.\s*$/,
+  // Ax.
+  /^\s*Invalid Field: (?:Field '|Required field |Expected \(Required\) field |Invalid (?:JSON|date|URL))/,
   // mini-swe-agent.
   /^\s*(?:Format|Tool call) error:\s*<error>/,
   // Aider.

@@ -66,6 +66,10 @@ it('takes for a reminder what an agent says in the place of the person, and noth
   expect(isReminder(user('Tool call error:\n\n<error>\nNo tool calls found in the response.\n</error>'))).toBe(true);
   expect(isReminder(user('<returncode>0</returncode>\n<output>\n1\n</output>'))).toBe(true);
   expect(isReminder(user('Code output: 1\n\nWhat does this output mean / what\'s next (if anything, or are we done)?'))).toBe(true);
+  // Ax 24.0.
+  expect(isReminder(user('Invalid Field: Field \'Score\' has an invalid value \'none\': Invalid number. Provide a number. Ensure formatting exactly matches the expected type.'))).toBe(true);
+  expect(isReminder(user('Invalid Field: Required field not found: \'Score\' (number). Add a line starting with the exact label followed by a colon'))).toBe(true);
+  expect(isReminder(user('Invalid Field: that is what the form says. Why?'))).toBe(false);
   // Crush 0.96.
   expect(isReminder(user('<system_reminder>This is a reminder that your todo list is currently empty.</system_reminder>'))).toBe(true);
   expect(isReminder(user('The previous session was interrupted because it got too long, the initial user request was: `Mend it`'))).toBe(true);
