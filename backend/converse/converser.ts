@@ -16,7 +16,7 @@ import { answerAsked, goesOnFrom, isOwnBusiness } from './own-business.ts';
 import { personWords } from './person-words.ts';
 import { checkedMessages, partedPictures } from './question-pictures.ts';
 import { TurnError } from './turn-error.ts';
-import { beginningKey, requestKey, sessionKey, textKey } from './session-key.ts';
+import { beginningKey, personKey, requestKey, sessionKey, textKey } from './session-key.ts';
 
 export interface ConverserOptions {
   readonly runs: Pick<RunService, 'converse' | 'resume' | 'cancel' | 'snapshot' | 'listen'>;
@@ -60,6 +60,8 @@ export class Converser {
   readonly #spokeLast = new Map<string, string>();
   /** What was said last in a session, shortened to a digest. */
   readonly #saidLast = new Map<string, string>();
+  /** The message of a person that was answered last in a session, shortened to a digest. */
+  readonly #answered = new Map<string, string>();
   /** What the program of a key was given that may be a summary of a conversation, the newest last. */
   readonly #summaries = new Map<string, readonly string[]>();
   /** Runs that a client follows. */
@@ -94,6 +96,7 @@ export class Converser {
     if (isOwn) remember(this.#summaries, ofKey, [...(this.#summaries.get(ofKey) ?? []), result.text].slice(-SUMMARIES));
     else {
       remember(this.#saidLast, session, textKey(result.text));
+      if (result.calls.length === 0) remember(this.#answered, session, personKey(request.messages));
       for (const place of [session, ofKey]) remember(this.#spokeLast, place, result.worker);
     }
     return result;
@@ -121,7 +124,9 @@ export class Converser {
     // The person says something else meanwhile, so nobody will answer what the speaker asked for. What an agent asks beside it says nothing of that.
     const isLeft = (runId: string): boolean => leavesOut(request.messages, tools.latest(runId) ?? told(runId), speakerOf(runs.snapshot(runId))?.turns?.at(-1)?.reply ?? '');
     for (const runId of isOwn ? [] : tools.leftBy(session, request.messages, { isAlike, isLeft })) if (!tools.close(runId)) runs.cancel(runId);
-    const runId = await this.#begin(request, isOwn);
+    // BeeAI and others read calls out of the text of an answer, and give what the tools returned as if it had been asked for.
+    const goesOn = hasResultsLast(request) && this.#answered.get(session) === personKey(request.messages);
+    const runId = await this.#begin(request, isOwn || goesOn);
     return await this.#follow(runId, { signal, onText }, { key, start: () => {} });
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Conversation, ConverseRequest } from '../protocol/conversation.ts';
-import { isAdded } from './person-words.ts';
+import type { Conversation, ConverseRequest, SpokenMessage } from '../protocol/conversation.ts';
+import { isAdded, personWords } from './person-words.ts';
 
 type Told = Pick<Conversation, 'messages' | 'account' | 'session'>;
 
@@ -22,6 +22,11 @@ export function beginningKey({ account, messages }: Told): string {
 /** The same for a request that is sent again. */
 export function requestKey({ requestId: _chosenAnew, account, ...asked }: ConverseRequest): string {
   return digest([account?.id ?? '', asked]);
+}
+
+/** Of the person's newest message: its words, and which one it is. */
+export function personKey(messages: readonly SpokenMessage[]): string {
+  return digest([messages.filter(({ role }) => role === 'user').length, personWords(messages)]);
 }
 
 /** Of a text, however it begins and ends: programs trim what they were given. */

@@ -60,6 +60,33 @@ const twoCalls = ({ model, messages }: ScriptedRequest): ScriptedAnswer => {
   return messages.some(({ role }) => role === 'tool') ? 'Mended.' : { text: 'I look.', calls: [{ name: 'read', arguments: { path: 'a' } }, { name: 'read', arguments: { path: 'b' } }] };
 };
 
+describe('a call that the program makes of the text of an answer', () => {
+  const made = (id: string, content: string): SpokenMessage[] => [
+    { role: 'assistant', content: '', toolCalls: [{ id, name: 'read', arguments: '{"path":"a"}' }] }, { role: 'tool', callId: id, content },
+  ];
+
+  it('is answered by the speaker, and not planned anew, until the person says something', async () => {
+    const { converser } = started();
+    script = ({ model, messages }) => (model === 'planner' ? PLAN : model === 'first' ? 'The bound is off by one.' : messages.at(-1)?.role === 'tool' ? `Read ${messages.filter(({ role }) => role === 'tool').length}.` : '{"name": "read"}');
+    const messages: SpokenMessage[] = [user('Mend the loop in a')];
+    await converser.turn(asked(messages), quietly);
+    for (const [index, id] of ['x', 'y'].entries()) {
+      messages.push(...made(id, 'text'));
+      expect(await converser.turn(asked(messages), quietly)).toMatchObject({ worker: 'second', text: `Read ${index + 1}.`, orchestration: { output: 0 } });
+    }
+    expect(server.of('planner')).toHaveLength(1);
+    messages.push({ role: 'assistant', content: 'Read 2.' }, user('Mend the loop in a'), ...made('z', 'text'));
+    await converser.turn(asked(messages), quietly);
+    expect(server.of('planner')).toHaveLength(2);
+  });
+
+  it('is planned anew where nobody knows of an answer', async () => {
+    const { converser } = started();
+    await converser.turn(asked([user('Mend the loop in a'), ...made('x', 'text')]), quietly);
+    expect(server.of('planner')).toHaveLength(1);
+  });
+});
+
 describe('a conversation without tools', () => {
   it('is planned, and the last step speaks: streamed, with what the others cost apart', async () => {
     const { converser, runs } = started();
