@@ -19,7 +19,7 @@ export async function allowedFolder(named: string | undefined, allowed: readonly
   if (found === undefined) throw new ToolError(`There is no folder ${asked}.`);
   const roots = (await Promise.all(allowed.map(realOf))).filter((root) => root !== undefined);
   if (roots.some((root) => found === root || found.startsWith(root.endsWith(path.sep) ? root : root + path.sep))) return found;
-  throw new ToolError(`${asked} is outside the folders of this server: ${allowed.join(', ')}. Name one inside them, or start "conductor mcp" with --workspace.`);
+  throw new ToolError(`${asked} is outside the folders of this server: ${[...new Set(allowed)].join(', ')}. Name one inside them, or start "conductor mcp" with --workspace.`);
 }
 
 async function realOf(folder: string): Promise<string | undefined> {
