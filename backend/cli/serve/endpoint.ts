@@ -50,7 +50,7 @@ const MAX_DEPTH = 200;
 /** Of a larger body, so much is read and thrown away, so that the client reads the answer. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 /** Clients' own names for their sessions. */
-const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id', 'session-id'];
+const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id', 'session-id', 'x-affinity'];
 
 /** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws PortTakenError */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {

@@ -27,8 +27,8 @@ export interface AgentHands {
 
 export function handsOf(tools: readonly SimulatedTool[]): AgentHands {
   const tool = (pattern: RegExp): SimulatedTool | undefined => tools.find((one) => pattern.test(one.name));
-  const shell = tool(/^(?:bash|shell|shell_command|exec_command|run_shell_command)$/i);
-  const [read, write] = [tool(/^(?:read(?:_file)?|view)$/i), tool(/^write(?:_file)?$/i)];
+  const shell = tool(/^(?:bash|shell|shell_command|exec_command|run_shell_command|execute|execute_bash)$/i);
+  const [read, write] = [tool(/^(?:read(?:_file)?|view)$/i), tool(/^(?:write(?:_file)?|create)$/i)];
   const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
   return {
     canWrite: write !== undefined || shell !== undefined,
@@ -54,10 +54,14 @@ export function edits({ file, wanted }: Editing, seen: Seen): HandsRule {
   };
 }
 
-/** A call with those of the values that the tool's schema names. */
+/** A call with those of the values that the tool's schema names, and something for what it demands besides. */
 function callOf({ name, parameters }: SimulatedTool, values: Readonly<Record<string, string>>): Call {
-  const { properties = {} } = (parameters ?? {}) as { properties?: Record<string, { type?: string }> };
+  const { properties = {}, required = [] } = (parameters ?? {}) as { properties?: Record<string, { type?: string; enum?: string[] }>; required?: string[] };
   const given = Object.entries(values).filter(([key]) => Object.hasOwn(properties, key));
-  const asTyped = given.map(([key, value]) => [key, properties[key]?.type === 'array' ? ['bash', '-c', value] : value] as const);
+  const demanded = required.filter((key) => !Object.hasOwn(values, key)).map((key) => {
+    const { type, enum: [first] = [] } = properties[key] ?? {};
+    return [key, first ?? (type === 'number' || type === 'integer' ? 30 : type === 'boolean' ? false : 'Looks')] as const;
+  });
+  const asTyped = [...demanded, ...given.map(([key, value]) => [key, properties[key]?.type === 'array' ? ['bash', '-c', value] : value] as const)];
   return { name, arguments: JSON.stringify(Object.fromEntries(asTyped)) };
 }

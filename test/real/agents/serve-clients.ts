@@ -11,7 +11,7 @@ export interface ServedPlace {
 
 /** An agent that is set up as docs/serve.md says. */
 export interface Client {
-  /** Its package in npm. */
+  /** Its package in npm, or in PyPI. */
   readonly name: string;
   readonly program: string;
   readonly wire: string;
@@ -96,6 +96,40 @@ export const CLIENTS: readonly Client[] = [
       '[models.conductor]', 'provider = "conductor"', 'model = "conductor"', 'max_context_size = 200000', 'capabilities = ["image_in"]', '',
     ].join('\n')),
     args: (question) => ['--prompt', question],
+    env: () => ({}),
+  },
+  {
+    name: 'droid', program: 'droid', wire: 'Chat Completions',
+    prepare: ({ url, key, home }) => file(path.join(home, '.factory'), 'settings.json', JSON.stringify({
+      customModels: [{ model: 'conductor', displayName: 'Conductor', baseUrl: `${url}/v1`, apiKey: key, provider: 'generic-chat-completion-api', maxOutputTokens: 8_000 }],
+    })),
+    args: (question) => ['exec', '--model', 'custom:Conductor-0', '--auto', 'high', question],
+    env: () => ({}),
+  },
+  {
+    name: '@nanocollective/nanocoder', program: 'nanocoder', wire: 'Chat Completions',
+    prepare: ({ url, key, project }) => file(project, 'agents.config.json', JSON.stringify({ nanocoder: { providers: [{ name: 'conductor', baseUrl: `${url}/v1`, apiKey: key, models: ['conductor'] }] } })),
+    args: (question) => ['--provider', 'conductor', '--model', 'conductor', '--mode', 'yolo', 'run', question, '--plain'],
+    env: () => ({ NANOCODER_TRUST_DIRECTORY: '1' }),
+  },
+  {
+    name: '@vibe-kit/grok-cli', program: 'grok', wire: 'Chat Completions',
+    args: (question) => ['--prompt', question],
+    env: ({ url, key }) => ({ GROK_BASE_URL: `${url}/v1`, GROK_API_KEY: key, GROK_MODEL: 'conductor' }),
+  },
+  {
+    name: 'mistral-vibe', program: 'vibe', wire: 'Messages',
+    prepare: ({ url, home }) => file(home, 'config.toml', [
+      'active_model = "conductor"', 'enable_telemetry = false', 'enable_update_checks = false', '[[providers]]', 'name = "conductor"', `api_base = "${url}"`, 'api_key_env_var = "CONDUCTOR_KEY"', 'api_style = "anthropic"',
+      '[[models]]', 'name = "claude-conductor"', 'provider = "conductor"', 'alias = "conductor"', '',
+    ].join('\n')),
+    args: (question) => ['--trust', '--yolo', '--prompt', question],
+    env: ({ key, home }) => ({ VIBE_HOME: home, CONDUCTOR_KEY: key }),
+  },
+  {
+    name: 'fast-agent-mcp', program: 'fast-agent', wire: 'Responses',
+    prepare: ({ url, key, project }) => file(project, 'fastagent.config.yaml', ['responses:', `  api_key: ${key}`, `  base_url: ${url}/v1`, ''].join('\n')),
+    args: (question) => ['go', '--model', 'responses.conductor', '-x', '--message', question],
     env: () => ({}),
   },
 ];

@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { release, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -18,20 +18,22 @@ import { CLIENTS, type Client } from './serve-clients.ts';
  *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai @qwen-code/qwen-code @continuedev/cli @github/copilot @mariozechner/pi-coding-agent
  *     node with-node.mjs node test/real/agents/serve.ts --agents FOLDER
  *
- * --only NAME: one of them. --record FOLDER: keeps what each client sent, as fixtures for test/cli/serve/real-clients.test.ts.
+ * FOLDER may also be an environment of Python, for Mistral's Vibe and fast-agent. --only NAME: one of them. --record FOLDER: keeps what each client sent, as fixtures for test/cli/serve/real-clients.test.ts.
  */
 
 const WANTED = 'hello, quiet fox';
 const QUESTION = 'Change greeting.txt so that it says hello to the quiet fox.';
 const { values } = parseArgs({ options: { agents: { type: 'string' }, only: { type: 'string' }, record: { type: 'string' } } });
 if (values.agents === undefined) throw new Error('Name the folder in which the agents are installed: --agents FOLDER');
-const programs = path.resolve(values.agents, 'node_modules/.bin');
+/** Where npm and where Python's environments put programs. */
+const programs = ['node_modules/.bin', 'bin'].map((folder) => path.resolve(values.agents ?? '', folder));
 const conductor = fileURLToPath(new URL('../../../run-cli.mjs', import.meta.url));
 
 async function tryClient(client: Client): Promise<boolean> {
   const { name, program: file, wire } = client;
-  const program = path.join(programs, file);
-  if (!(await access(program).then(() => true, () => false))) {
+  const found = await Promise.all(programs.map(async (folder) => (await access(path.join(folder, file)).then(() => true, () => false) ? path.join(folder, file) : undefined)));
+  const program = found.find((one) => one !== undefined);
+  if (program === undefined) {
     console.log(`– ${name}: not installed`);
     return true;
   }
@@ -71,7 +73,7 @@ async function tryClient(client: Client): Promise<boolean> {
     console.log(`${isChanged && isTold ? '✓' : '✗'} ${name}: ${wire}, ${recorder.exchanges.length} requests, ${seen.turns} turns, ${runs.length} runs, ${seconds} s, file ${isChanged ? 'changed' : 'as it was'}`);
     for (const { method, url, status } of recorder.exchanges) if (status >= 400) console.log(`  ${method} ${url}: ${status}`);
     if (!isTold) console.log(output.slice(-2_000));
-    if (values.record !== undefined) await recorder.keep(path.join(values.record, `${file}.json`), { [root]: '/home/person', [key]: 'KEY' });
+    if (values.record !== undefined) await recorder.keep(path.join(values.record, `${file}.json`), { [root]: '/home/person', [key]: 'KEY', [release()]: 'RELEASE' });
     return isChanged && isTold;
   } finally {
     served?.kill('SIGINT');
