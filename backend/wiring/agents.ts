@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { access, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { programIn } from '../common/program-in.ts';
 import { AGENT_NAMES, KNOWN_AGENTS, type AgentName } from '../protocol/known-agents.ts';
@@ -73,10 +73,23 @@ export async function findAgents(searchPath: string): Promise<AgentName[]> {
 /** The folders that a program needs: its own, and that of the packages among which it lies. A program right in the home folder gets no more than itself. */
 async function foldersOf(program: string, homeFolder: string): Promise<string[]> {
   const real = await realpath(program).catch(() => program);
-  return [program, real].map((file) => {
+  const isApart = (folder: string): boolean => path.relative(folder, homeFolder).startsWith('..');
+  const own = [program, real].map((file) => {
     const [before, ...packages] = file.split('/node_modules/');
     if (packages.length > 0) return `${before}/node_modules`;
     const folder = path.dirname(file);
-    return path.relative(folder, homeFolder).startsWith('..') ? folder : file;
+    return isApart(folder) ? folder : file;
   });
+  return [...own, ...(await environmentOf(real)).filter(isApart)];
+}
+
+/** The environment of Python in which a program lies, and the Python that it was made of; nothing for other programs. */
+async function environmentOf(program: string): Promise<string[]> {
+  const environment = path.dirname(path.dirname(program));
+  try {
+    await access(path.join(environment, 'pyvenv.cfg'));
+    return [environment, path.dirname(path.dirname(await realpath(path.join(environment, 'bin', 'python'))))];
+  } catch {
+    return [];
+  }
 }

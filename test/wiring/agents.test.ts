@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -84,6 +84,21 @@ it.skipIf(!available)(`an agent cannot read, write or reach what is not its own 
   expect(found['proxy known.invalid:443']).toMatch(/^HTTP\/1\.1 50\d/);
   expect(found['home']).toBe('ok: {"token":"of the agent"}');
   expect(found['key']).toBe('the value');
+}, 120_000);
+
+it.skipIf(!available)(`an agent in an environment of Python finds its packages, and what that Python brings (${note})`, async () => {
+  const { scratch, adapter, ask } = await place();
+  const [environment, python] = [path.join(scratch.home, 'tools/agent'), path.join(scratch.home, 'pythons/three')];
+  for (const folder of [path.join(environment, 'bin'), path.join(environment, 'lib'), path.join(python, 'bin'), path.join(python, 'lib'), path.join(scratch.home, 'bin')]) await mkdir(folder, { recursive: true });
+  await writeFile(path.join(environment, 'pyvenv.cfg'), '');
+  await copyFile(FAKE, path.join(environment, 'lib/fake-agent.ts'));
+  await writeFile(path.join(python, 'lib/modules'), '');
+  // As a script of Python does, it names the interpreter of its environment, which leads to the one that it was made of.
+  await writeFile(path.join(python, 'bin/python'), `#!/bin/sh\ncat ${python}/lib/modules && exec ${process.execPath} ${environment}/lib/fake-agent.ts edit\n`, { mode: 0o755 });
+  await symlink(path.join(python, 'bin/python'), path.join(environment, 'bin/python'));
+  await writeFile(path.join(environment, 'bin/agent'), `#!/bin/sh\nexec ${environment}/bin/python\n`, { mode: 0o755 });
+  await symlink(path.join(environment, 'bin/agent'), path.join(scratch.home, 'bin/agent'));
+  expect(await ask(adapter('edit', [], { command: [path.join(scratch.home, 'bin/agent')] }))).toContain('Simulated: done.');
 }, 120_000);
 
 it.skipIf(!available)(`what an agent starts ends with it, and its home is gone (${note})`, async () => {

@@ -64,16 +64,36 @@ const AGENTS: readonly RealAgent[] = [
     }),
     env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'none' }),
   },
+  {
+    program: 'vibe-acp', args: [], settings: { home: ['.vibe/config.toml'] },
+    files: (url) => ({
+      '.vibe/config.toml': [
+        'active_model = "sim"', 'enable_telemetry = false', 'enable_update_checks = false', '[[providers]]', 'name = "sim"', `api_base = "${url}/v1"`, 'api_key_env_var = "SIM_KEY"',
+        '[[models]]', 'name = "sim-cedar"', 'provider = "sim"', 'alias = "sim"', '',
+      ].join('\n'),
+    }),
+    env: () => ({ SIM_KEY: 'none' }),
+  },
+  {
+    program: 'fast-agent-acp', args: ['--model', 'openai.sim-cedar', '-x'], settings: {}, files: () => ({}),
+    env: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'none' }),
+  },
+  {
+    program: 'nanocoder', args: ['--acp', '--provider', 'sim', '--model', 'sim-cedar'], settings: { home: ['.config/nanocoder/agents.config.json'] },
+    files: (url) => ({ '.config/nanocoder/agents.config.json': JSON.stringify({ nanocoder: { providers: [{ name: 'sim', baseUrl: `${url}/v1`, apiKey: 'none', models: ['sim-cedar'] }] } }) }),
+    env: () => ({ NANOCODER_TRUST_DIRECTORY: '1' }),
+  },
 ];
 
 const WANTED = 'hello, quiet fox';
 const { values } = parseArgs({ options: { agents: { type: 'string' }, only: { type: 'string' } } });
 if (values.agents === undefined) throw new Error('Name the folder in which the agents are installed: --agents FOLDER');
-const programs = path.resolve(values.agents, 'node_modules/.bin');
+/** Where npm and where Python's environments put programs. */
+const programs = ['node_modules/.bin', 'bin'].map((folder) => path.resolve(values.agents ?? '', folder));
 
 async function tryAgent({ program, args, settings, files, env, isGemini = false }: RealAgent): Promise<boolean> {
-  const file = path.join(programs, program);
-  if (!(await access(file).then(() => true, () => false))) {
+  const file = await firstOf(programs.map((folder) => path.join(folder, program)));
+  if (file === undefined) {
     console.log(`– ${program}: not installed`);
     return true;
   }
@@ -116,6 +136,11 @@ async function tryAgent({ program, args, settings, files, env, isGemini = false 
     await server.close();
     await rm(root, { recursive: true, force: true });
   }
+}
+
+async function firstOf(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) if (await access(file).then(() => true, () => false)) return file;
+  return undefined;
 }
 
 let isFine = true;
