@@ -83,6 +83,23 @@ const AGENTS: readonly RealAgent[] = [
     files: (url) => ({ '.config/nanocoder/agents.config.json': JSON.stringify({ nanocoder: { providers: [{ name: 'sim', baseUrl: `${url}/v1`, apiKey: 'none', models: ['sim-cedar'] }] } }) }),
     env: () => ({ NANOCODER_TRUST_DIRECTORY: '1' }),
   },
+  {
+    program: 'qwen', args: ['--acp', '--auth-type', 'openai'], settings: {}, files: () => ({}),
+    env: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'none', OPENAI_MODEL: 'sim-cedar' }),
+  },
+  {
+    program: 'copilot', args: ['--acp'], settings: {}, files: () => ({}),
+    env: (url) => ({ COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_PROVIDER_API_KEY: 'none', COPILOT_MODEL: 'sim-cedar', COPILOT_OFFLINE: 'true' }),
+  },
+  {
+    program: 'kimi', args: ['acp'], settings: { home: ['.kimi-code/config.toml'] },
+    files: (url) => ({
+      '.kimi-code/config.toml': [
+        'default_model = "sim"', '[providers.sim]', 'type = "openai"', `base_url = "${url}/v1"`, 'api_key = "none"', '[models.sim]', 'provider = "sim"', 'model = "sim-cedar"', 'max_context_size = 200000', '',
+      ].join('\n'),
+    }),
+    env: () => ({}),
+  },
 ];
 
 const WANTED = 'hello, quiet fox';
@@ -103,7 +120,7 @@ async function tryAgent({ program, args, settings, files, env, isGemini = false 
   const greeting = path.join(folder, 'greeting.txt');
   await writeFile(greeting, 'hello, loud fox\n');
   const seen: Seen = { turns: 0, results: 0 };
-  const hands = edits({ file: 'greeting.txt', wanted: WANTED }, seen);
+  const hands = edits({ file: greeting, wanted: WANTED }, seen);
   const server = isGemini ? await startGeminiServer(hands) : await SimulatorServer.start({ seed: 1, latency: 0, hands });
   const folders = new RunFolders(path.join(root, 'runs'), isProcessAlive);
   try {

@@ -28,7 +28,7 @@ export interface AgentHands {
 export function handsOf(tools: readonly SimulatedTool[]): AgentHands {
   const tool = (pattern: RegExp): SimulatedTool | undefined => tools.find((one) => pattern.test(one.name));
   const shell = tool(/^(?:bash|shell|shell_command|exec_command|run_shell_command|execute|execute_bash)$/i);
-  const [read, write] = [tool(/^(?:read(?:_file)?|view)$/i), tool(/^(?:write(?:_file)?|create)$/i)];
+  const [read, write] = [tool(/^(?:read(?:_file)?|view)$/i), tool(/^write(?:_file)?$/i)];
   const run = (command: string): Call[] => (shell ? [callOf(shell, { command, cmd: command, description: 'Looks' })] : []);
   return {
     canWrite: write !== undefined || shell !== undefined,
