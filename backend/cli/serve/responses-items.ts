@@ -23,7 +23,7 @@ const referenceSchema = z.object({ type: z.literal('item_reference'), id });
 const typed = (item: unknown): unknown => (typeof item === 'object' && item !== null && !('type' in item) ? { ...item, type: 'message' } : item);
 
 const itemSchema = z.preprocess(typed, z.discriminatedUnion('type', [messageSchema, callSchema, customCallSchema, outputSchema, leftOutSchema, referenceSchema], {
-  error: ({ input }) => `items of type "${String((input as { type?: unknown } | null)?.type)}" are not known here, where nothing is stored and no provider's tools run`,
+  error: ({ input }) => `items of type "${String((input as { type?: unknown } | null)?.type)}" are not known here, where no provider's tools run`,
 }));
 export type Item = z.infer<typeof itemSchema>;
 
