@@ -172,15 +172,22 @@ describe('an error of a worker, in a stream', () => {
 });
 
 describe('two sessions that begin alike', () => {
-  it.each(FORMATS.slice(0, 2))('are told apart in $name by the name that their client gives its cache', async ({ path, ask, name }) => {
+  it.each([
+    ...FORMATS.slice(0, 2).map((format) => ({ ...format, by: 'the name that their client gives its cache', named: (key: string) => ({ fields: { prompt_cache_key: key } }) })),
+    // Mistral's Vibe.
+    ...FORMATS.slice(0, 1).map((format) => ({ ...format, by: 'a header', named: (key: string) => ({ headers: { 'x-affinity': key } }) })),
+  ])('are told apart in $name by $by', async ({ path, ask, name, by, named }) => {
     place.script = ({ model, messages }) => (model === 'planner' ? PLAN : messages.some(({ role }) => role === 'tool') ? 'Mended.' : model === 'second' ? { calls: [{ name: 'read', arguments: {} }] } : 'Off by one.');
     const read = { name: 'read', parameters: { type: 'object', properties: {} } };
     const tools = [name === 'Responses' ? { type: 'function', ...read } : { type: 'function', function: read }];
     const list = name === 'Responses' ? 'input' : 'messages';
-    const said = [{ role: 'user', content: `Mend it alike in ${name}` }];
-    const asked = async (messages: object[], key: string): Promise<string> => await (await post(place, path, { ...ask(''), model: 'conductor', tools, [list]: messages, prompt_cache_key: key })).text();
+    const said = [{ role: 'user', content: `Mend it alike in ${name} by ${by}` }];
+    const asked = async (messages: object[], key: string): Promise<string> => {
+      const { fields = {}, headers = {} }: { fields?: object; headers?: Record<string, string> } = named(key);
+      return await (await post(place, path, { ...ask(''), model: 'conductor', tools, [list]: messages, ...fields }, { headers })).text();
+    };
     const [id] = /call_\d+/.exec(await asked(said, 'a')) ?? [];
-    await asked([...said, { role: 'assistant', content: 'Mended.' }, { role: 'user', content: 'And the other one' }], 'b');
+    await asked([...said, { role: 'user', content: 'And the other one' }], 'b');
     const planned = place.workers.of('planner').length;
     const results = name === 'Responses'
       ? [{ type: 'function_call', call_id: id, name: 'read', arguments: '{}' }, { type: 'function_call_output', call_id: id, output: '1' }]
