@@ -46,6 +46,8 @@ export class GivenItems {
   #bytes = 0;
   /** The texts of items that are not yet written, by their file. */
   readonly #unwritten = new Map<string, string>();
+  /** Their characters together. */
+  #waiting = 0;
   /** What is done on the disk, one after the other. */
   readonly #disk = new SerialQueue();
 
@@ -62,6 +64,9 @@ export class GivenItems {
       keep: (item) => {
         const text = JSON.stringify(item);
         const file = fileOf(item.id);
+        // A disk that is slower than the clients costs no memory beyond the limit, but only that some cannot be named later.
+        if (this.#waiting + text.length > this.#maxBytes) return;
+        this.#waiting += text.length;
         this.#unwritten.set(file, text);
         this.#later(async () => {
           try {
@@ -69,6 +74,7 @@ export class GivenItems {
             await writeFile(file, text, { mode: 0o600 });
           } finally {
             // A full disk costs the client no answer, but only that it can name it later.
+            this.#waiting -= text.length;
             if (this.#unwritten.get(file) === text) this.#unwritten.delete(file);
           }
         });

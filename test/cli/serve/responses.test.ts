@@ -136,6 +136,17 @@ it('knows an item before it is written, for which no answer waits, and also wher
   expect(nowhere.of('a').find('two')).toBeUndefined();
 });
 
+it('holds no more in memory than the limit until it is written', async () => {
+  const all = new GivenItems({ home: await temporaryFolder(), keys: { list: async () => [{ id: 'a', name: 'a' }] }, maxBytes: 4 * 4_096 });
+  const given = all.of('a');
+  const text = 'x'.repeat(4_096);
+  for (let item = 0; item < 6; item += 1) given.keep({ id: `item ${item}`, text } as { id: string });
+  expect(Array.from({ length: 6 }, (_, item) => given.find(`item ${item}`) !== undefined)).toEqual([true, true, true, false, false, false]);
+  await all.settled();
+  given.keep({ id: 'later', text } as { id: string });
+  expect(given.find('later')).toBeDefined();
+});
+
 it('keeps no more items than the limit, however many are given', async () => {
   const home = await temporaryFolder();
   const all = new GivenItems({ home, keys: { list: async () => [{ id: 'a', name: 'a' }] }, maxBytes: 8 * 4_096 });

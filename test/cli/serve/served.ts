@@ -26,6 +26,7 @@ export class Served {
   conversations!: ReturnType<typeof startConversations>;
   readonly logged: string[] = [];
   #endpoint!: Endpoint;
+  #given: readonly GivenItems[] = [];
 
   /** Without `/v1`. */
   get url(): string {
@@ -55,6 +56,11 @@ export class Served {
     this.#endpoint = await this.#opened(options);
   }
 
+  /** Resolves when all that clients were given is written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#given.map((given) => given.settled()));
+  }
+
   async close(): Promise<void> {
     await this.#endpoint.close();
     await this.conversations.close();
@@ -65,6 +71,7 @@ export class Served {
   async #opened(options: Partial<EndpointOptions>): Promise<Endpoint> {
     const given = new GivenItems({ home: this.folder, keys: this.keys });
     const givenResponses = new GivenItems({ home: this.folder, keys: this.keys, folder: 'given-responses' });
+    this.#given = [given, givenResponses];
     return await openEndpoint({ keys: this.keys, given, givenResponses, connect: async () => this.#client(), port: 0, log: (line) => this.logged.push(line), ...options });
   }
 
