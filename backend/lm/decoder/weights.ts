@@ -129,12 +129,14 @@ export class DecoderWeights {
     return gemm(g, gemm(g, x, a, { transposeB: true, scale: 2 }), b, { transposeB: true, scale: 0.5, bias: product });
   }
 
-  #quantizedProduct(g: Graph, x: Tensor, name: string, { blocks, scales, bits, blockSize, rows, columns }: QuantizedTensor): Tensor {
+  #quantizedProduct(g: Graph, x: Tensor, name: string, { blocks, scales, zeroPoints, bits, blockSize, rows, columns }: QuantizedTensor): Tensor {
     const perRow = Math.ceil(columns / blockSize);
     const home = this.#device.repacksWeights ? around(g) : this.#root;
     const packed = home.once(`${name} blocks`, () => home.weight(`${name}.blocks`, 'uint8', [rows, perRow, (blockSize * bits) / 8], blocks));
     const scale = home.once(`${name} scales`, () => cast(home, home.weight(`${name}.scales`, 'float32', [rows * perRow], scales), this.compute));
-    return linearQuantized(g, x, packed, scale, { rows, columns, bits, blockSize, accuracyLevel: this.compute === 'float32' ? 4 : 0 });
+    const zeros = zeroPoints && home.once(`${name} zero points`, () => home.weight(`${name}.zero_points`, 'uint8', [zeroPoints.byteLength], zeroPoints));
+    const weight = { blocks: packed, scales: scale, zeroPoints: zeros };
+    return linearQuantized(g, x, weight, { rows, columns, bits, blockSize, accuracyLevel: this.compute === 'float32' ? 4 : 0 });
   }
 
   #trained(name: string): Tensor | undefined {

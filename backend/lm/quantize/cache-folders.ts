@@ -3,8 +3,8 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { systemErrorCode } from '../checkpoint/errors.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
-import type { BlockFormat } from './block-quantize.ts';
-import { QUANTIZED_FILE_VERSION } from './quantized-file.ts';
+import type { BlockFormat, QuantizedBits } from './block-quantize.ts';
+import { QUANTIZED_FILE_VERSIONS } from './quantized-file.ts';
 
 /*
  * The folders below <storage>/quantized:
@@ -19,7 +19,7 @@ const PARTIAL = 'partial-';
 const SOURCE_FILE = 'source.json';
 
 export function cacheName({ fingerprint }: Checkpoint, { bits, blockSize }: BlockFormat): string {
-  return `${fingerprint}-${bits}-${blockSize}-v${QUANTIZED_FILE_VERSION}`;
+  return `${fingerprint}-${bits}-${blockSize}-v${QUANTIZED_FILE_VERSIONS[bits]}`;
 }
 
 export function partialName(): string {
@@ -49,18 +49,19 @@ function lives(pid: number): boolean {
   }
 }
 
-/** Caches of earlier versions, and of this checkpoint before its files changed. */
-export async function findStale(caches: string, checkpoint: Checkpoint): Promise<string[]> {
-  const stale: string[] = [];
+/**
+ * Removes caches of earlier versions, and of this checkpoint before its files changed: nothing reads them again. A process that still has one
+ * open keeps it, or on Windows prevents its removal; then the next new cache removes it.
+ */
+export async function removeStale(caches: string, checkpoint: Checkpoint): Promise<void> {
   for (const name of await readdir(caches)) {
-    const [, fingerprint, version] = /^(.+)-\d+-\d+-v(\d+)$/.exec(name) ?? [];
+    const [, fingerprint, bits, version] = /^(.+)-(4|8)-\d+-v(\d+)$/.exec(name) ?? [];
     if (fingerprint === undefined) continue;
     const folder = path.join(caches, name);
-    const outdated = Number(version) < QUANTIZED_FILE_VERSION;
-    const changed = fingerprint !== checkpoint.fingerprint && (await sourceOf(folder)) === checkpoint.folder;
-    if (outdated || changed) stale.push(folder);
+    const isOutdated = Number(version) < QUANTIZED_FILE_VERSIONS[Number(bits) as QuantizedBits];
+    const isChanged = fingerprint !== checkpoint.fingerprint && (await sourceOf(folder)) === checkpoint.folder;
+    if (isOutdated || isChanged) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
-  return stale;
 }
 
 async function sourceOf(folder: string): Promise<string | undefined> {

@@ -110,11 +110,11 @@ function weightsOf(load: MemoryLoad): number {
 }
 
 /**
- * Codes, and for each block a scale in the compute type. The CPU kernels repack them with a second scale and the sum of the block,
+ * Codes, and for each block a scale in the compute type and, with 4 bits, half a byte of zero point. The CPU kernels repack them with a second scale and the sum of the block,
  * in float32 (measured: 0.875 bytes for each 4-bit weight, 1.375 bytes for each 8-bit weight).
  */
 function quantizedBytes(weights: number, bits: number, load: MemoryLoad): number {
-  const bytesPerBlock = DEVICES[load.device].repacksWeights ? 12 : computeBytes(load);
+  const bytesPerBlock = (DEVICES[load.device].repacksWeights ? 12 : computeBytes(load)) + (bits === 4 ? 0.5 : 0);
   return weights * (bits / 8 + bytesPerBlock / DEFAULT_BLOCK_SIZE);
 }
 

@@ -2,7 +2,7 @@ import { linearShapes } from '../checkpoint/decoder-weights.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import { encodeSafetensorsHead, SAFETENSORS_ALIGNMENT } from '../checkpoint/safetensors-head.ts';
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts';
-import { blocksPerRow, type BlockFormat, type QuantizedBits } from './block-quantize.ts';
+import { blocksPerRow, type BlockFormat, type QuantizedBits, zeroPointBytesPerRow } from './block-quantize.ts';
 import type { StoredRange } from './quantized-tensor.ts';
 
 /*
@@ -11,8 +11,8 @@ import type { StoredRange } from './quantized-tensor.ts';
  * comparing its header byte by byte.
  */
 
-/** Increase it whenever the same checkpoint would give other bytes. */
-export const QUANTIZED_FILE_VERSION = 1;
+/** Increase it whenever the same checkpoint would give other bytes: files of an earlier version are made anew and removed. */
+export const QUANTIZED_FILE_VERSIONS: Readonly<Record<QuantizedBits, number>> = { 4: 2, 8: 1 };
 
 /** Errors in the output layer directly change the sampled tokens, so it has 8 bits in both formats. */
 const HEAD_BITS: QuantizedBits = 8;
@@ -28,6 +28,7 @@ export interface PlannedTensor {
   readonly columns: number;
   readonly blocks: ByteRange;
   readonly scales: ByteRange;
+  readonly zeroPoints?: ByteRange | undefined;
 }
 
 export interface QuantizedFilePlan {
@@ -47,6 +48,7 @@ export function planQuantizedFile(checkpoint: Checkpoint, format: BlockFormat): 
   const tensors = weightsToQuantize(checkpoint, format).map(({ name, source, format }) => {
     const [rows = 0, columns = 0] = source.shape;
     const blocks = blocksPerRow(columns, format);
+    const zeroPointBytes = zeroPointBytesPerRow(columns, format);
     return {
       name,
       source,
@@ -55,17 +57,20 @@ export function planQuantizedFile(checkpoint: Checkpoint, format: BlockFormat): 
       columns,
       blocks: data.add(`${name}.blocks`, 'U8', [rows, blocks, (format.blockSize * format.bits) / 8]),
       scales: data.add(`${name}.scales`, 'F32', [rows, blocks]),
+      zeroPoints: zeroPointBytes > 0 ? data.add(`${name}.zero_points`, 'U8', [rows, zeroPointBytes]) : undefined,
     };
   });
   const head = encodeSafetensorsHead({
-    __metadata__: { producer: 'conductor', version: `${QUANTIZED_FILE_VERSION}`, checkpoint: checkpoint.fingerprint },
+    __metadata__: { producer: 'conductor', version: `${QUANTIZED_FILE_VERSIONS[format.bits]}`, checkpoint: checkpoint.fingerprint },
     ...data.entries,
   });
   const behindHead = ({ offset, byteLength }: ByteRange): ByteRange => ({ offset: head.length + offset, byteLength });
   return {
     head,
     byteLength: head.length + data.byteLength,
-    tensors: tensors.map((tensor) => ({ ...tensor, blocks: behindHead(tensor.blocks), scales: behindHead(tensor.scales) })),
+    tensors: tensors.map((tensor) => ({
+      ...tensor, blocks: behindHead(tensor.blocks), scales: behindHead(tensor.scales), zeroPoints: tensor.zeroPoints && behindHead(tensor.zeroPoints),
+    })),
   };
 }
 

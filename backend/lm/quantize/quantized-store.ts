@@ -4,8 +4,9 @@ import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import { notFiniteError, readTensorRows } from '../checkpoint/read-tensor.ts';
 import {
   allocateQuantizedRows, blocksPerRow, codeBytesPerRow, NonFiniteWeightError, quantizeRows, type BlockFormat,
+  zeroPointBytesPerRow,
 } from './block-quantize.ts';
-import { cacheName, findStale, partialName, removeAbandoned, writeSource } from './cache-folders.ts';
+import { cacheName, partialName, removeAbandoned, removeStale, writeSource } from './cache-folders.ts';
 import { QuantizedCacheError, storageError, unwritable } from './errors.ts';
 import { planQuantizedFile, type ByteRange, type PlannedTensor, type QuantizedFilePlan } from './quantized-file.ts';
 import type { QuantizedTensor, StoredRange } from './quantized-tensor.ts';
@@ -30,8 +31,6 @@ export interface QuantizedWeights {
   readonly tensors: ReadonlyMap<string, QuantizedTensor>;
   readonly folder: string;
   readonly byteLength: number;
-  /** Unused folders of earlier versions and of this checkpoint before its files changed, which may be deleted. */
-  readonly staleFolders: readonly string[];
 }
 
 const WEIGHTS_FILE = 'model.safetensors';
@@ -60,7 +59,6 @@ export async function openQuantized(checkpoint: Checkpoint, options: OpenQuantiz
     tensors: new Map(plan.tensors.map((tensor) => [tensor.name, locate(tensor, path.join(folder, WEIGHTS_FILE))])),
     folder,
     byteLength: plan.byteLength,
-    staleFolders: await findStale(caches, checkpoint),
   };
 }
 
@@ -73,9 +71,9 @@ async function makeFolder(folder: string): Promise<string> {
   }
 }
 
-function locate({ format, rows, columns, blocks, scales }: PlannedTensor, file: string): QuantizedTensor {
+function locate({ format, rows, columns, blocks, scales, zeroPoints }: PlannedTensor, file: string): QuantizedTensor {
   const inFile = (range: ByteRange): StoredRange => ({ file, ...range });
-  return { ...format, rows, columns, blocks: inFile(blocks), scales: inFile(scales) };
+  return { ...format, rows, columns, blocks: inFile(blocks), scales: inFile(scales), zeroPoints: zeroPoints && inFile(zeroPoints) };
 }
 
 /** Whether the folder's file has the planned length and header. Its data is trusted, because it was synced before the rename. */
@@ -107,6 +105,7 @@ async function build(
     await writeWeights(path.join(partial, WEIGHTS_FILE), plan, options);
     await writeSource(partial, checkpoint);
     await putInPlace(partial, folder, plan);
+    await removeStale(caches, checkpoint);
   } catch (error) {
     throw storageError(caches, error);
   } finally {
@@ -149,9 +148,10 @@ async function writeWeights(file: string, plan: QuantizedFilePlan, { signal, onP
 
 /** Yields the number of weights that each step has written. */
 async function* writeTensor(handle: FileHandle, tensor: PlannedTensor): AsyncGenerator<number> {
-  const { source, rows, columns, format, blocks, scales } = tensor;
+  const { source, rows, columns, format, blocks, scales, zeroPoints } = tensor;
   const codeBytes = codeBytesPerRow(columns, format);
   const scaleBytes = blocksPerRow(columns, format) * 4;
+  const zeroPointBytes = zeroPointBytesPerRow(columns, format);
   const rowsPerChunk = Math.min(rows, Math.max(1, Math.floor(WEIGHTS_PER_CHUNK / columns)));
   const chunk = allocateQuantizedRows(rowsPerChunk, columns, format);
   for (let row = 0; row < rows; row += rowsPerChunk) {
@@ -164,6 +164,9 @@ async function* writeTensor(handle: FileHandle, tensor: PlannedTensor): AsyncGen
     }
     await writeFully(handle, chunk.blocks.subarray(0, count * codeBytes), blocks.offset + row * codeBytes);
     await writeFully(handle, new Uint8Array(chunk.scales.buffer, 0, count * scaleBytes), scales.offset + row * scaleBytes);
+    if (zeroPoints && chunk.zeroPoints) {
+      await writeFully(handle, chunk.zeroPoints.subarray(0, count * zeroPointBytes), zeroPoints.offset + row * zeroPointBytes);
+    }
     yield count * columns;
   }
 }

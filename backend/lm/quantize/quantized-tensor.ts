@@ -18,4 +18,6 @@ export interface QuantizedTensor {
   readonly blocks: StoredRange;
   /** float32 [rows, ⌈columns / blockSize⌉] */
   readonly scales: StoredRange;
+  /** With 4 bits: uint8 [rows, ⌈⌈columns / blockSize⌉ / 2⌉], two in a byte. Without, every zero point is 2^(bits−1). */
+  readonly zeroPoints?: StoredRange | undefined;
 }

@@ -33,7 +33,7 @@ await mkdir(values.cache, { recursive: true });
 const packed = path.join(values.cache, 'smollm2.gguf');
 if (!existsSync(packed)) await downloadSmolLm2(values.cache);
 const folder = path.join(values.cache, 'float32');
-if (!existsSync(path.join(folder, 'model.safetensors'))) await writeModelFolder(packed, folder, 'float32');
+if (!existsSync(path.join(folder, 'model.safetensors'))) await writeModelFolder(await readGguf(packed), folder, 'float32');
 const wide = path.join(values.cache, 'smollm2-f32.gguf');
 if (!existsSync(wide)) await writeWide(await readGguf(packed), wide);
 

@@ -144,7 +144,8 @@ function quantized(g: Graph, x: Tensor, compute: ComputeType): Tensor {
   const [rows, columns, blockSize] = [64, 64, 32];
   const blocks = g.constant('uint8', [rows, 2, 16], Array.from({ length: rows * 32 }, (_, i) => (i * 37) % 256));
   const scales = cast(g, g.constant('float32', [rows * 2], values(rows * 2).map((value) => value / 50)), compute);
-  return linearQuantized(g, x, blocks, scales, { rows, columns, bits: 4, blockSize, accuracyLevel: 0 });
+  const zeroPoints = g.constant('uint8', [rows, 1], Array.from({ length: rows }, (_, i) => (i * 29) % 256));
+  return linearQuantized(g, x, { blocks, scales, zeroPoints }, { rows, columns, bits: 4, blockSize, accuracyLevel: 0 });
 }
 
 /** Halves a state three times. */

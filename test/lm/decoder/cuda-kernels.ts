@@ -102,7 +102,7 @@ export const CUDA_KERNELS: Readonly<Record<string, Kernel>> = {
   LogSoftmax: kernel([13], '13+', 'T -> T', { T: WITHOUT_BFLOAT16 }),
   SimplifiedLayerNormalization: kernel([1], '1+', 'T T -> T', { T: FLOATS }),
   'com.microsoft.FusedMatMul': kernel([1], '1+', 'T T -> T', { T: FLOATS }),
-  'com.microsoft.MatMulNBits': kernel([1], '1+', 'T uint8 T -> T', { T: DECODER_FLOATS }),
+  'com.microsoft.MatMulNBits': kernel([1], '1+', 'T uint8 T uint8 -> T', { T: DECODER_FLOATS }),
   'com.microsoft.RotaryEmbedding': kernel([1], '1+', 'T int64 T T -> T', { T: DECODER_FLOATS }),
   'com.microsoft.GroupQueryAttention': kernel([1], '1+', 'T T T T T int32 int32@cpu T T -> T T T', { T: ['float16', 'bfloat16'] }),
 

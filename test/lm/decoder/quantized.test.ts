@@ -138,10 +138,10 @@ describe('a model whose weights are those that 8 or 4 bits stand for', () => {
     const checkpoint = await openCheckpoint(modelFolder('qwen2-tiny-untied'));
     const { tensors } = await quantize(checkpoint, bits);
     const weights = new Map<string, Float32Array>();
-    for (const [name, { rows, columns, blocks, scales, ...format }] of tensors) {
+    for (const [name, { rows, columns, blocks, scales, zeroPoints, ...format }] of tensors) {
       const bytes = async ({ file, offset, byteLength }: StoredRange): Promise<Uint8Array<ArrayBuffer>> =>
         Uint8Array.from((await readFile(file)).subarray(offset, offset + byteLength));
-      const parts = { blocks: await bytes(blocks), scales: new Float32Array((await bytes(scales)).buffer) };
+      const parts = { blocks: await bytes(blocks), scales: new Float32Array((await bytes(scales)).buffer), zeroPoints: zeroPoints && (await bytes(zeroPoints)) };
       weights.set(name, dequantizeRows(parts, rows, columns, format));
     }
     const session = await openModel('qwen2-tiny-untied', { quantized: tensors });

@@ -105,13 +105,14 @@ function product(draft: Draft, transposeA: boolean, transposeB: boolean): Tensor
   return gemm(draft.g, a, b, { transposeA, transposeB, scale: 2 * draft.random(), ...(draft.random() < 0.7 && { bias }) });
 }
 
-function quantized(draft: Draft, bits: 4 | 8, columns: number): Tensor {
+function quantized(draft: Draft, bits: 4 | 8, columns: number, hasZeroPoints = false): Tensor {
   const [rows, blockSize] = [draft.whole(1, 5), 16];
   const perRow = Math.ceil(columns / blockSize);
   const x = draft.variable([draft.size(), columns]);
   const blocks = draft.given('uint8', [rows, perRow, (blockSize * bits) / 8], () => draft.whole(0, 255));
   const scales = draft.given('float32', [rows * perRow], () => draft.random() / 2 ** (bits - 1));
-  return linearQuantized(draft.g, x, blocks, scales, { rows, columns, bits, blockSize, accuracyLevel: 0 });
+  const zeroPoints = hasZeroPoints ? draft.given('uint8', [rows, Math.ceil((perRow * bits) / 8)], () => draft.whole(0, 255)) : undefined;
+  return linearQuantized(draft.g, x, { blocks, scales, zeroPoints }, { rows, columns, bits, blockSize, accuracyLevel: 0 });
 }
 
 /** @param unrotated how many dimensions of each head stay as they are */
@@ -289,6 +290,9 @@ const CHECKS: readonly Check[] = [
   },
   { op: linearQuantized.op, of: '4 bits', inFloat32: true, build: (draft) => quantized(draft, 4, 32) },
   { op: linearQuantized.op, of: '8 bits', inFloat32: true, build: (draft) => quantized(draft, 8, 32) },
+  { op: linearQuantized.op, of: '4 bits with zero points', inFloat32: true, build: (draft) => quantized(draft, 4, 32, true) },
+  { op: linearQuantized.op, of: '8 bits with zero points', inFloat32: true, build: (draft) => quantized(draft, 8, 32, true) },
+  { op: linearQuantized.op, of: 'an odd number of blocks with zero points', inFloat32: true, build: (draft) => quantized(draft, 4, 40, true) },
   { op: linearQuantized.op, of: 'a last block that is cut off', inFloat32: true, build: (draft) => quantized(draft, 4, 24) },
   {
     op: rmsNorm.op,

@@ -82,7 +82,11 @@ describe('what does not fit is refused while the graph is built', () => {
     ['rotary needs [batch, heads, sequence, size], not float32[2, 4].', (g, of) => rotary(g, of([2, 4]), of([2, 1], 'int64'), of([3, 2]), of([3, 2]))],
     ['barrier needs an axis; float32[] has none.', (g, of) => barrier(g, of([]), of([2]))],
     ['float32[2, 32], uint8[4, 1, 16], float32[8] are not numbers, blocks and scales for a weight [4, 32] in 4 bits.', (g, of) =>
-      linearQuantized(g, of([2, 32]), of([4, 1, 16], 'uint8'), of([8]), { rows: 4, columns: 32, bits: 4, blockSize: 32, accuracyLevel: 0 })],
+      linearQuantized(g, of([2, 32]), { blocks: of([4, 1, 16], 'uint8'), scales: of([8]) }, { rows: 4, columns: 32, bits: 4, blockSize: 32, accuracyLevel: 0 })],
+    ['uint8[4, 2] are not numbers, blocks, scales and zero points for a weight [4, 32] in 4 bits.', (g, of) => {
+      const weight = { blocks: of([4, 1, 16], 'uint8'), scales: of([4]), zeroPoints: of([4, 2], 'uint8') };
+      return linearQuantized(g, of([2, 32]), weight, { rows: 4, columns: 32, bits: 4, blockSize: 32, accuracyLevel: 0 });
+    }],
   ])('%s', (sentence, how) => {
     let error: unknown;
     try {

@@ -39,8 +39,8 @@ const PRODUCT: Op<Product> = {
 };
 
 interface Multiplication extends Product {
-  /** Codes and scales, as constants or as ranges of a file. */
-  readonly weight: (g: Graph) => readonly [blocks: Tensor, scales: Tensor];
+  /** Codes, scales and, if it has them, zero points, as constants or as ranges of a file. */
+  readonly weight: (g: Graph) => readonly Tensor[];
   /** [tokens, columns] */
   readonly x: Float32Array;
   readonly repackWeights: boolean;
@@ -61,7 +61,7 @@ async function multiply({ weight, x, repackWeights, ...product }: Multiplication
 
 function shapesOf(rows: number, columns: number, format: BlockFormat) {
   const perRow = Math.ceil(columns / format.blockSize);
-  return { blocks: [rows, perRow, (format.blockSize * format.bits) / 8], scales: [rows, perRow] };
+  return { blocks: [rows, perRow, (format.blockSize * format.bits) / 8], scales: [rows, perRow], zeroPoints: [rows, Math.ceil(perRow / 2)] };
 }
 
 /** The same in float64, from the weights that the codes stand for. */
@@ -83,10 +83,15 @@ function relativeError(found: Float32Array, x: Float32Array, weights: Float32Arr
 
 function randomQuantized(seed: number, rows: number, columns: number, format: BlockFormat) {
   const quantized = allocateQuantizedRows(rows, columns, format);
-  quantizeRows(gaussian(seed, rows * columns), columns, format, quantized);
+  // Blocks that lie on one side of 0 more than on the other, each in its own way.
+  const shifts = gaussian(seed + 2, rows * columns);
+  quantizeRows(gaussian(seed, rows * columns).map((weight, index) => weight + shifts[Math.floor(index / format.blockSize)]!), columns, format, quantized);
   const shape = shapesOf(rows, columns, format);
-  const weight: Multiplication['weight'] = (g) =>
-    [g.constant('uint8', shape.blocks, quantized.blocks), g.constant('float32', shape.scales, quantized.scales)];
+  const weight: Multiplication['weight'] = (g) => [
+    g.constant('uint8', shape.blocks, quantized.blocks),
+    g.constant('float32', shape.scales, quantized.scales),
+    ...(quantized.zeroPoints ? [g.constant('uint8', shape.zeroPoints, quantized.zeroPoints)] : []),
+  ];
   return { weight, weights: dequantizeRows(quantized, rows, columns, format) };
 }
 
@@ -140,10 +145,13 @@ describe('the layout of MatMulNBits', () => {
     const storage = path.join(folder, 'storage');
     const { signal } = new AbortController();
     const { tensors } = await openQuantized(checkpoint, { storage, bits: 4, blockSize: 32, signal });
-    for (const [name, { rows, columns, blocks, scales, ...format }] of tensors) {
+    for (const [name, { rows, columns, blocks, scales, zeroPoints, ...format }] of tensors) {
       const shape = shapesOf(rows, columns, format);
-      const weight: Multiplication['weight'] = (g) =>
-        [g.weight('blocks', 'uint8', shape.blocks, blocks), g.weight('scales', 'float32', shape.scales, scales)];
+      const weight: Multiplication['weight'] = (g) => [
+        g.weight('blocks', 'uint8', shape.blocks, blocks),
+        g.weight('scales', 'float32', shape.scales, scales),
+        ...(zeroPoints ? [g.weight('zeroPoints', 'uint8', shape.zeroPoints, zeroPoints)] : []),
+      ];
       const expected = allocateQuantizedRows(rows, columns, format);
       quantizeRows(await readTensor(checkpoint.tensors.get(name)!), columns, format, expected);
       const weights = dequantizeRows(expected, rows, columns, format);

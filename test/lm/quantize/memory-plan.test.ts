@@ -96,11 +96,11 @@ describe('the memory plan', () => {
     expect(onGpu.totalBytes).toBe(onGpu.weightsBytes + onGpu.cacheBytes + onGpu.workspaceBytes + onGpu.adapterBytes);
     expect(onGpu.lines).toMatchInlineSnapshot(`
       [
-        "Weights: 5.0 GB (7.6 billion, 4-bit)",
+        "Weights: 5.1 GB (7.6 billion, 4-bit)",
         "Attention cache: 980 MB (1 row of 5,120 tokens, 3.5 copies)",
         "Working memory: 1.1 GB (a prompt of 4,096 tokens)",
         "Adapter: 231 MB (rank 16)",
-        "Total: 7.3 GB on the GPU",
+        "Total: 7.4 GB on the GPU",
       ]
     `);
     const small = { config: HALF_BILLION, rows: 2, promptTokens: 1, newTokens: 0 };

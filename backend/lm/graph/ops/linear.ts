@@ -1,6 +1,6 @@
 import { type Graph, type Op, requireFloat, single, type Tensor } from '../graph.ts';
-import { broadcastShapes, describeType, type Dimension, elementCount, GraphError, sameShape } from '../tensor-type.ts';
-import { cast, multiply } from './arithmetic.ts';
+import { broadcastShapes, describeType, type Dimension, elementCount, GraphError, sameShape, type Shape } from '../tensor-type.ts';
+import { cast, multiply, subtract } from './arithmetic.ts';
 import { barrier } from './barrier.ts';
 import { gather } from './indexing.ts';
 import { slice, transpose } from './pieces.ts';
@@ -123,15 +123,21 @@ interface BlockQuantized {
   readonly accuracyLevel: 0 | 4;
 }
 
+/** The bytes of a row's zero points, which are as wide as its codes. */
+const zeroPointBytes = (perRow: number, bits: number): number => Math.ceil((perRow * bits) / 8);
+
 const MATMUL_BLOCKS: Op<BlockQuantized> = {
   name: 'linearQuantized',
-  types: ([x, blocks, scales], { rows, columns, bits, blockSize }) => {
+  types: ([x, blocks, scales, zeroPoints], { rows, columns, bits, blockSize }) => {
     requireFloat('linearQuantized', x!);
     const perRow = Math.ceil(columns / blockSize);
-    const fits = x!.shape.length === 2 && x!.shape[1] === columns;
-    if (!fits || elementCount(scales!.shape) !== rows * perRow || elementCount(blocks!.shape) !== (rows * perRow * blockSize * bits) / 8) {
-      const types = [x, blocks, scales].map((type) => describeType(type!)).join(', ');
-      throw new GraphError(`${types} are not numbers, blocks and scales for a weight [${rows}, ${columns}] in ${bits} bits.`);
+    const fits = x!.shape.length === 2 && x!.shape[1] === columns
+      && elementCount(scales!.shape) === rows * perRow && elementCount(blocks!.shape) === (rows * perRow * blockSize * bits) / 8
+      && (zeroPoints === undefined || elementCount(zeroPoints.shape) === rows * zeroPointBytes(perRow, bits));
+    if (!fits) {
+      const types = [x, blocks, scales, ...(zeroPoints ? [zeroPoints] : [])].map((type) => describeType(type!)).join(', ');
+      const parts = zeroPoints ? 'numbers, blocks, scales and zero points' : 'numbers, blocks and scales';
+      throw new GraphError(`${types} are not ${parts} for a weight [${rows}, ${columns}] in ${bits} bits.`);
     }
     return [{ element: x!.element, shape: [x!.shape[0] as Dimension, rows] }];
   },
@@ -143,30 +149,44 @@ const MATMUL_BLOCKS: Op<BlockQuantized> = {
     },
   }),
   // The weight is frozen. The barrier delays its unpacking; otherwise onnxruntime would unpack it while loading and keep it.
-  gradient: ({ g, inputs: [, blocks, scales], attributes, upstream }) => [
-    gemm(g, upstream, unpack(g, barrier(g, blocks!, upstream), scales!, attributes)),
+  gradient: ({ g, inputs: [, blocks, scales, zeroPoints], attributes, upstream }) => [
+    gemm(g, upstream, unpack(g, barrier(g, blocks!, upstream), scales!, zeroPoints, attributes)),
     undefined,
     undefined,
+    ...(zeroPoints ? [undefined] : []),
   ],
 };
 
 /** Dequantises blocks to the weight [rows, columns]. Uses a table of bytes, because CUDA has no kernel to split a byte. */
-function unpack(g: Graph, blocks: Tensor, scales: Tensor, { rows, columns, bits, blockSize }: BlockQuantized): Tensor {
+function unpack(g: Graph, blocks: Tensor, scales: Tensor, zeroPoints: Tensor | undefined, { rows, columns, bits, blockSize }: BlockQuantized): Tensor {
   const perRow = Math.ceil(columns / blockSize);
+  const middle = 2 ** (bits - 1);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
-  const numbers = bits === 8 ? bytes.map((byte) => byte - 128) : bytes.flatMap((byte) => [(byte & 15) - 8, (byte >> 4) - 8]);
+  // Less the middle, as zero points are: exact in every type.
+  const numbers = (bits === 8 ? bytes : bytes.flatMap((byte) => [byte & 15, byte >> 4])).map((code) => code - middle);
   const table = cast(g, g.constant('float32', [256, 8 / bits], numbers), scales.element);
-  const steps = reshape(g, gather(g, table, cast(g, blocks, 'int32')), [rows, perRow, blockSize]);
+  const numbersOf = (packed: Tensor, shape: Shape): Tensor => reshape(g, gather(g, table, cast(g, packed, 'int32')), shape);
+  const codes = numbersOf(blocks, [rows, perRow, blockSize]);
+  // Rows of an odd number of zero points end with half a byte that is unused.
+  const zeros = zeroPoints && slice(g, numbersOf(zeroPoints, [rows, (zeroPointBytes(perRow, bits) * 8) / bits, 1]), 1, 0, perRow);
+  const steps = zeros ? subtract(g, codes, zeros) : codes;
   const weight = reshape(g, multiply(g, steps, reshape(g, scales, [rows, perRow, 1])), [rows, perRow * blockSize]);
   return columns === perRow * blockSize ? weight : slice(g, weight, 1, 0, columns);
 }
 
 /**
  * x[M, in] · weightᵀ with the weight in blocks of 4 or 8 bits: `blocks` uint8[out, in / blockSize, blockSize · bits / 8], low half
- * first, with a zero point of 2^(bits−1); `scales` [out · in / blockSize]. Differentiable with respect to `x` only.
+ * first; `scales` [out · in / blockSize]; `zeroPoints` uint8[out, in / blockSize · bits / 8], packed likewise, or 2^(bits−1) for all blocks.
+ * Differentiable with respect to `x` only.
  */
 export const linearQuantized = Object.assign(
-  (g: Graph, x: Tensor, blocks: Tensor, scales: Tensor, attributes: BlockQuantized): Tensor =>
-    single(g.apply(MATMUL_BLOCKS, [x, blocks, scales], attributes)),
+  (g: Graph, x: Tensor, { blocks, scales, zeroPoints }: BlocksOfWeight, attributes: BlockQuantized): Tensor =>
+    single(g.apply(MATMUL_BLOCKS, [x, blocks, scales, ...(zeroPoints ? [zeroPoints] : [])], attributes)),
   { op: MATMUL_BLOCKS },
 );
+
+export interface BlocksOfWeight {
+  readonly blocks: Tensor;
+  readonly scales: Tensor;
+  readonly zeroPoints?: Tensor | undefined;
+}
