@@ -4,6 +4,7 @@ import { findNonFinite } from './checkpoint/finite.ts';
 import { inspectCheckpoint } from './checkpoint/inspect.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
 import { notFiniteError, readTensor } from './checkpoint/read-tensor.ts';
+import { columnSizes, type Reading } from './decoder/column-sizes.ts';
 import { DecoderSession } from './decoder/decoder-session.ts';
 import type { GenerationRequest } from './decoder/generation-request.ts';
 import { DeviceError } from './device/device-error.ts';
@@ -17,7 +18,9 @@ import { memoryOf } from './model-memory.ts';
 import { DEFAULT_BLOCK_SIZE } from './quantize/block-quantize.ts';
 import { openQuantized } from './quantize/quantized-store.ts';
 import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
+import { SAMPLE_TEXTS } from './quantize/sample-texts.ts';
 import { spendMemory } from './spare-memory.ts';
+import { openTokenizer } from './tokenizer/tokenizer.ts';
 
 export type LoadPhase =
   /** Tries the device, once for each version of its driver. */
@@ -83,7 +86,7 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
   const onChecked = (fraction: number): void => onProgress?.({ phase: 'reading', fraction });
   await checkWeights(checkpoint, settings.storage, onChecked, signal);
   const onQuantized = (fraction: number): void => onProgress?.({ phase: 'quantizing', fraction });
-  const quantized = await quantizedWeights(checkpoint, settings, onQuantized, signal);
+  const quantized = await quantizedWeights(checkpoint, settings, { threads, signal, onProgress: onQuantized });
 
   onProgress?.({ phase: 'loading' });
   const memory = { bytes: machineBytes(), freeBytes: process.availableMemory() };
@@ -158,19 +161,32 @@ async function checkWeights(
   }
 }
 
+interface QuantizingOptions extends Reading {
+  readonly onProgress: (fraction: number) => void;
+}
+
 async function quantizedWeights(
-  checkpoint: Checkpoint, { precision, storage }: ModelSettings, onProgress: (fraction: number) => void,
-  signal: AbortSignal | undefined,
+  checkpoint: Checkpoint, { precision, storage }: ModelSettings, { threads, signal, onProgress }: QuantizingOptions,
 ): Promise<ReadonlyMap<string, QuantizedTensor> | undefined> {
   if (precision === 'full') return undefined;
   const { tensors } = await openQuantized(checkpoint, {
     bits: BLOCK_BITS[precision],
     blockSize: DEFAULT_BLOCK_SIZE,
     storage,
+    // With 8 bits it would change next to nothing.
+    importance: precision === '4-bit' ? (plain) => importanceOf(checkpoint, plain, { threads, signal }) : undefined,
     signal,
     onProgress: (doneWeights, totalWeights) => onProgress(doneWeights / totalWeights),
   });
   return tensors;
+}
+
+/** The error of a weight counts as much as what it is multiplied with while the model reads. */
+async function importanceOf(
+  checkpoint: Checkpoint, plain: ReadonlyMap<string, QuantizedTensor>, reading: Reading,
+): Promise<ReadonlyMap<string, Float32Array>> {
+  const tokenizer = await openTokenizer(checkpoint.folder);
+  return columnSizes(checkpoint, plain, SAMPLE_TEXTS.map((text) => tokenizer.encode(text, { specialTokens: 'plain' })), reading);
 }
 
 /** @throws DeviceError if the weights alone exceed the memory of the machine or the container */

@@ -77,12 +77,15 @@ const EIGHT_BIT_ANCHORS = [-128, 127];
 
 /**
  * Quantises `weights`, [rows, columns] row-major, into the first rows of `target`.
+ * @param importance how much the squared error of each column counts; by default, all count the same
  * @throws NonFiniteWeightError
  */
-export function quantizeRows(weights: Float32Array, columns: number, format: BlockFormat, target: QuantizedRows): void {
+export function quantizeRows(
+  weights: Float32Array, columns: number, format: BlockFormat, target: QuantizedRows, importance: Float32Array = new Float32Array(columns).fill(1),
+): void {
   const { bits, blockSize } = format;
   const { blocks, scales, zeroPoints } = target;
-  const fit = new BlockFit(2 ** bits - 1);
+  const fit = new BlockFit(2 ** bits - 1, importance);
   const codes = new Uint8Array(blockSize);
   const blockBytes = (blockSize * bits) / 8;
   const zeroPointBytes = zeroPointBytesPerRow(columns, format);
@@ -91,10 +94,11 @@ export function quantizeRows(weights: Float32Array, columns: number, format: Blo
     const end = start + columns;
     for (let from = start, place = 0; from < end; from += blockSize, block++, place++) {
       const to = Math.min(from + blockSize, end);
-      if (bits === 8) fit.symmetric(weights, from, to);
-      else fit.asymmetric(weights, from, to);
+      fit.begin(weights, from, to, start);
+      if (bits === 8) fit.symmetric();
+      else fit.asymmetric();
       scales[block] = fit.scale;
-      fit.encode(weights, from, to, codes);
+      fit.encode(codes);
       if (zeroPoints) zeroPoints[row * zeroPointBytes + (place >> 1)]! |= fit.zeroPoint << ((place & 1) * 4);
       if (bits === 8) blocks.set(codes, block * blockBytes);
       else packHalves(codes, blocks, block * blockBytes);
@@ -121,57 +125,33 @@ export function dequantizeRows(quantized: QuantizedRows, rows: number, columns: 
 }
 
 /**
- * The scale and zero point of one block after another. For codes c without zero point, the best scale is Σwc / Σc², and its squared error
- * is Σw² − (Σwc)² / Σc². Each pass over the block therefore computes both the error and the best scale of one rounding. The last pass
- * rounds again with the best scale so far, which can only reduce the error. Allocates nothing, because it runs over all weights of a model.
+ * The scale and zero point of one block after another. For codes c without zero point and errors that count h each, the best scale is
+ * Σhwc / Σhc², and its squared error is Σhw² − (Σhwc)² / Σhc². Each pass over the block therefore computes both the error and the best scale
+ * of one rounding. The last pass rounds again with the best scale so far, which can only reduce the error. Allocates nothing, because it
+ * runs over all weights of a model.
  */
 class BlockFit {
   scale = 0;
   zeroPoint = 0;
   readonly #highest: number;
-  #gain = 0;
+  readonly #importance: Float32Array;
+  #weights: Float32Array = new Float32Array();
+  #from = 0;
+  #to = 0;
+  /** The index of the row's first weight. */
+  #row = 0;
   #low = 0;
   #high = 0;
+  #gain = 0;
 
   /** @param highest the highest code */
-  constructor(highest: number) {
+  constructor(highest: number, importance: Float32Array) {
     this.#highest = highest;
+    this.#importance = importance;
   }
 
-  symmetric(weights: Float32Array, from: number, to: number): void {
-    this.#begin(weights, from, to);
-    const largest = -this.#low > this.#high ? this.#low : this.#high;
-    if (largest === 0) return;
-    for (const anchor of EIGHT_BIT_ANCHORS) this.#round(weights, from, to, anchor / largest, this.zeroPoint);
-    this.#finish(weights, from, to);
-  }
-
-  asymmetric(weights: Float32Array, from: number, to: number): void {
-    this.#begin(weights, from, to);
-    const [low, high] = [this.#low, this.#high];
-    if (low === high) return;
-    for (const step of STEPS) {
-      const inverse = this.#highest / ((high - low) * step);
-      // The middle of the weights gets the middle of the codes.
-      const zeroPoint = Math.round((this.#highest - (low + high) * inverse) / 2);
-      this.#round(weights, from, to, inverse, Math.min(this.#highest, Math.max(0, zeroPoint)));
-    }
-    this.#finish(weights, from, to);
-  }
-
-  encode(weights: Float32Array, from: number, to: number, codes: Uint8Array): void {
-    const inverse = this.scale === 0 ? 0 : 1 / this.scale;
-    const half = this.zeroPoint + 0.5;
-    let index = 0;
-    for (let i = from; i < to; i++, index++) {
-      const code = (weights[i]! * inverse + half) | 0;
-      codes[index] = code < 0 ? 0 : code > this.#highest ? this.#highest : code;
-    }
-    codes.fill(this.zeroPoint, index);
-  }
-
-  /** Of a block of zeros, this is all. */
-  #begin(weights: Float32Array, from: number, to: number): void {
+  /** Takes the next block. A block of zeros needs no more. */
+  begin(weights: Float32Array, from: number, to: number, row: number): void {
     let low = 0;
     let high = 0;
     let sum = 0;
@@ -185,6 +165,10 @@ class BlockFit {
     if (!Number.isFinite(sum)) {
       throw new NonFiniteWeightError(from + weights.subarray(from, to).findIndex((weight) => !Number.isFinite(weight)));
     }
+    this.#weights = weights;
+    this.#from = from;
+    this.#to = to;
+    this.#row = row;
     this.#low = low;
     this.#high = high;
     this.#gain = 0;
@@ -192,17 +176,48 @@ class BlockFit {
     this.zeroPoint = (this.#highest + 1) / 2;
   }
 
-  #round(weights: Float32Array, from: number, to: number, inverse: number, zeroPoint: number): void {
+  symmetric(): void {
+    const largest = -this.#low > this.#high ? this.#low : this.#high;
+    if (largest === 0) return;
+    for (const anchor of EIGHT_BIT_ANCHORS) this.#round(anchor / largest, this.zeroPoint);
+    this.#finish();
+  }
+
+  asymmetric(): void {
+    const [low, high] = [this.#low, this.#high];
+    if (low === high) return;
+    for (const step of STEPS) {
+      const inverse = this.#highest / ((high - low) * step);
+      // The middle of the weights gets the middle of the codes.
+      const zeroPoint = Math.round((this.#highest - (low + high) * inverse) / 2);
+      this.#round(inverse, Math.min(this.#highest, Math.max(0, zeroPoint)));
+    }
+    this.#finish();
+  }
+
+  encode(codes: Uint8Array): void {
+    const inverse = this.scale === 0 ? 0 : 1 / this.scale;
+    const half = this.zeroPoint + 0.5;
+    let index = 0;
+    for (let i = this.#from; i < this.#to; i++, index++) {
+      const code = (this.#weights[i]! * inverse + half) | 0;
+      codes[index] = code < 0 ? 0 : code > this.#highest ? this.#highest : code;
+    }
+    codes.fill(this.zeroPoint, index);
+  }
+
+  #round(inverse: number, zeroPoint: number): void {
+    const [weights, importance, highest, to, row] = [this.#weights, this.#importance, this.#highest, this.#to, this.#row];
     const half = zeroPoint + 0.5;
-    const highest = this.#highest;
     let weightCode = 0;
     let codeCode = 0;
-    for (let i = from; i < to; i++) {
+    for (let i = this.#from; i < to; i++) {
       const weight = weights[i]!;
       let code = (weight * inverse + half) | 0;
       code = (code < 0 ? 0 : code > highest ? highest : code) - zeroPoint;
-      weightCode += weight * code;
-      codeCode += code * code;
+      const counted = importance[i - row]! * code;
+      weightCode += counted * weight;
+      codeCode += counted * code;
     }
     const gain = (weightCode * weightCode) / codeCode;
     if (gain > this.#gain) {
@@ -212,8 +227,8 @@ class BlockFit {
     }
   }
 
-  #finish(weights: Float32Array, from: number, to: number): void {
-    this.#round(weights, from, to, 1 / this.scale, this.zeroPoint);
+  #finish(): void {
+    if (this.scale !== 0) this.#round(1 / this.scale, this.zeroPoint);
     this.scale = Math.fround(this.scale);
   }
 }

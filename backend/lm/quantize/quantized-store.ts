@@ -19,6 +19,11 @@ import type { QuantizedTensor, StoredRange } from './quantized-tensor.ts';
 export interface OpenQuantizedOptions extends BlockFormat {
   /** The user's storage folder, which is created if needed. */
   readonly storage: string;
+  /**
+   * By weight, how much the squared error of each of its columns counts; a weight that is left out counts all the same. It is asked for as
+   * weights are made, with plainly quantised ones to compute with, which are removed afterwards.
+   */
+  readonly importance?: ((plain: ReadonlyMap<string, QuantizedTensor>) => Promise<ReadonlyMap<string, Float32Array>>) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called every few million weights during quantisation; never if the weights are cached. */
   readonly onProgress?: ((doneWeights: number, totalWeights: number) => void) | undefined;
@@ -34,6 +39,7 @@ export interface QuantizedWeights {
 }
 
 const WEIGHTS_FILE = 'model.safetensors';
+const PLAIN_FILE = 'plain.safetensors';
 
 /** The number of weights in memory: 16 MiB in float32, plus their codes. */
 const WEIGHTS_PER_CHUNK = 4 * 1024 * 1024;
@@ -56,7 +62,7 @@ export async function openQuantized(checkpoint: Checkpoint, options: OpenQuantiz
   const folder = path.join(caches, cacheName(checkpoint, { bits, blockSize }));
   if (!(await isWhole(folder, plan))) await build(checkpoint, plan, folder, options);
   return {
-    tensors: new Map(plan.tensors.map((tensor) => [tensor.name, locate(tensor, path.join(folder, WEIGHTS_FILE))])),
+    tensors: locate(plan, path.join(folder, WEIGHTS_FILE)),
     folder,
     byteLength: plan.byteLength,
   };
@@ -71,9 +77,10 @@ async function makeFolder(folder: string): Promise<string> {
   }
 }
 
-function locate({ format, rows, columns, blocks, scales, zeroPoints }: PlannedTensor, file: string): QuantizedTensor {
+function locate({ tensors }: QuantizedFilePlan, file: string): ReadonlyMap<string, QuantizedTensor> {
   const inFile = (range: ByteRange): StoredRange => ({ file, ...range });
-  return { ...format, rows, columns, blocks: inFile(blocks), scales: inFile(scales), zeroPoints: zeroPoints && inFile(zeroPoints) };
+  return new Map(tensors.map(({ name, format, rows, columns, blocks, scales, zeroPoints }) =>
+    [name, { ...format, rows, columns, blocks: inFile(blocks), scales: inFile(scales), zeroPoints: zeroPoints && inFile(zeroPoints) }]));
 }
 
 /** Whether the folder's file has the planned length and header. Its data is trusted, because it was synced before the rename. */
@@ -100,9 +107,10 @@ async function build(
   const partial = path.join(caches, partialName());
   try {
     await removeAbandoned(caches);
-    await checkSpace(caches, plan.byteLength, options.freeBytes ?? freeBytesOf);
+    await checkSpace(caches, plan.byteLength * (options.importance ? 2 : 1), options.freeBytes ?? freeBytesOf);
     await mkdir(partial);
-    await writeWeights(path.join(partial, WEIGHTS_FILE), plan, options);
+    const importance = options.importance && (await measured(plan, path.join(partial, PLAIN_FILE), options));
+    await writeWeights(path.join(partial, WEIGHTS_FILE), plan, options, importance);
     await writeSource(partial, checkpoint);
     await putInPlace(partial, folder, plan);
     await removeStale(caches, checkpoint);
@@ -111,6 +119,16 @@ async function build(
   } finally {
     await rm(partial, { recursive: true, force: true });
   }
+}
+
+type Importance = ReadonlyMap<string, Float32Array>;
+
+/** @param file for the plainly quantised weights */
+async function measured(plan: QuantizedFilePlan, file: string, options: OpenQuantizedOptions): Promise<Importance | undefined> {
+  await writeWeights(file, plan, options);
+  const importance = await options.importance?.(locate(plan, file));
+  await rm(file);
+  return importance;
 }
 
 /** If another process has written the same folder in the meantime, keeps that one. */
@@ -125,15 +143,17 @@ async function putInPlace(partial: string, folder: string, plan: QuantizedFilePl
   }
 }
 
-async function writeWeights(file: string, plan: QuantizedFilePlan, { signal, onProgress }: OpenQuantizedOptions): Promise<void> {
-  const totalWeights = plan.tensors.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
-  let doneWeights = 0;
+async function writeWeights(file: string, plan: QuantizedFilePlan, options: OpenQuantizedOptions, importance?: Importance): Promise<void> {
+  const { signal, onProgress } = options;
+  const allWeights = plan.tensors.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
+  const totalWeights = allWeights * (options.importance ? 2 : 1);
+  let doneWeights = importance ? allWeights : 0;
   const handle = await open(file, 'wx');
   try {
     await handle.truncate(plan.byteLength);
     await writeFully(handle, plan.head, 0);
     for (const tensor of plan.tensors) {
-      for await (const weights of writeTensor(handle, tensor)) {
+      for await (const weights of writeTensor(handle, tensor, importance?.get(tensor.name))) {
         doneWeights += weights;
         onProgress?.(doneWeights, totalWeights);
         signal?.throwIfAborted();
@@ -147,7 +167,7 @@ async function writeWeights(file: string, plan: QuantizedFilePlan, { signal, onP
 }
 
 /** Yields the number of weights that each step has written. */
-async function* writeTensor(handle: FileHandle, tensor: PlannedTensor): AsyncGenerator<number> {
+async function* writeTensor(handle: FileHandle, tensor: PlannedTensor, importance: Float32Array | undefined): AsyncGenerator<number> {
   const { source, rows, columns, format, blocks, scales, zeroPoints } = tensor;
   const codeBytes = codeBytesPerRow(columns, format);
   const scaleBytes = blocksPerRow(columns, format) * 4;
@@ -158,7 +178,7 @@ async function* writeTensor(handle: FileHandle, tensor: PlannedTensor): AsyncGen
     const count = Math.min(rowsPerChunk, rows - row);
     const weights = await readTensorRows(source, row, count);
     try {
-      quantizeRows(weights, columns, format, chunk);
+      quantizeRows(weights, columns, format, chunk, importance);
     } catch (error) {
       throw error instanceof NonFiniteWeightError ? notFiniteError(source, row * columns + error.index) : error;
     }

@@ -1,7 +1,8 @@
 import { open, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { type Checkpoint, openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
-import { readChunks } from '../../../backend/lm/checkpoint/read-tensor.ts';
+import { readChunks, readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
+import type { StoredTensor } from '../../../backend/lm/checkpoint/stored-tensor.ts';
 import type { QuantizedTensor, StoredRange } from '../../../backend/lm/quantize/quantized-tensor.ts';
 import { exists } from './checkpoint.ts';
 import { CONFIG, sizeOf } from './geometry.ts';
@@ -47,11 +48,10 @@ const METADATA: Metadata = {
 type Quantized = ReadonlyMap<string, QuantizedTensor>;
 
 /**
- * The checkpoint as a GGUF file in the cache, made at the first call: all of it float32, or with the codes and scales of
- * `quantized`, so that llama.cpp computes with the weights that our runtime computes with (its scales are float16).
+ * The checkpoint as a GGUF file in the cache, made at the first call: all of it float32, or each weight in as many bits as in `quantized`.
  */
 export async function ensureGguf(folder: string, cache: string, quantized?: Quantized): Promise<string> {
-  const name = path.join(cache, `${path.basename(folder)}-${quantized ? 'q4_0' : 'f32'}.gguf`);
+  const name = path.join(cache, `${path.basename(folder)}-${quantized ? '4-bit' : 'f32'}.gguf`);
   if (await exists(name)) return name;
   const partial = `${name}.partial`;
   const file = await open(partial, 'w');
@@ -74,8 +74,8 @@ function ggufTensors({ tensors }: Checkpoint, quantized: Quantized | undefined):
     };
     if (!inFewBits) result.push(plain);
     // The output layer is quantised, looking a token up is not: llama.cpp takes two tensors for that.
-    else if (name === 'model.embed_tokens.weight') result.push(plain, quantizedTensor('output.weight', inFewBits));
-    else result.push(quantizedTensor(plain.name, inFewBits));
+    else if (name === 'model.embed_tokens.weight') result.push(plain, eightBits('output.weight', inFewBits));
+    else result.push(inFewBits.bits === 8 ? eightBits(plain.name, inFewBits) : fourBits(plain.name, stored));
   }
   return result;
 }
@@ -90,37 +90,49 @@ function ggufName(name: string): string {
 /** Blocks of 32 weights in both: Q4_0 is a float16 scale and 16 bytes, Q8_0 a float16 scale and 32 bytes. */
 const BLOCK = 32;
 
-function quantizedTensor(name: string, { blocks, scales, bits, blockSize, rows, columns }: QuantizedTensor): GgufTensor {
-  if (blockSize !== BLOCK) throw new Error(`Q4_0 and Q8_0 have blocks of ${BLOCK}, not ${blockSize}.`);
+/** Our codes and scales as Q8_0. */
+function eightBits(name: string, { blocks, scales, blockSize, rows, columns }: QuantizedTensor): GgufTensor {
+  if (blockSize !== BLOCK) throw new Error(`Q8_0 has blocks of ${BLOCK}, not ${blockSize}.`);
   const count = (rows * columns) / BLOCK;
-  const codeBytes = (BLOCK * bits) / 8;
   return {
-    name,
-    shape: [rows, columns],
-    type: bits === 4 ? 'Q4_0' : 'Q8_0',
-    byteLength: count * (2 + codeBytes),
+    name, shape: [rows, columns], type: 'Q8_0', byteLength: count * (2 + BLOCK),
     bytes: async function* () {
       const codes = await readRange(blocks);
       const factors = new Float32Array((await readRange(scales)).buffer);
-      const target = new Uint8Array(count * (2 + codeBytes));
+      const target = new Uint8Array(count * (2 + BLOCK));
       const view = new DataView(target.buffer);
-      for (let block = 0; block < count; block += 1) {
-        const at = block * (2 + codeBytes);
+      for (let block = 0, at = 0; block < count; block += 1, at += 2 + BLOCK) {
         view.setFloat16(at, factors[block] as number, true);
-        const source = codes.subarray(block * codeBytes, (block + 1) * codeBytes);
-        const place = target.subarray(at + 2, at + 2 + codeBytes);
-        if (bits === 4) halvesApart(source, place);
-        else source.forEach((code, index) => { place[index] = code - 128; });
+        for (let index = 0; index < BLOCK; index += 1) target[at + 2 + index] = (codes[block * BLOCK + index] as number) - 128;
       }
       yield target;
     },
   };
 }
 
-/** Ours has neighbours in a byte; Q4_0 has the first half of the block in the lower bits, the second half in the upper. */
-function halvesApart(source: Uint8Array, target: Uint8Array): void {
-  const code = (index: number): number => ((source[index >> 1] as number) >> ((index & 1) * 4)) & 15;
-  for (let index = 0; index < BLOCK / 2; index += 1) target[index] = code(index) | (code(index + BLOCK / 2) << 4);
+/**
+ * Q4_0 by llama.cpp's own rule: the weight of the largest magnitude becomes the code 0. It has no zero points, as ours has; the form of
+ * llama.cpp that has them, Q4_1, is slower.
+ */
+function fourBits(name: string, stored: StoredTensor): GgufTensor {
+  const count = sizeOf(stored.shape) / BLOCK;
+  return {
+    name, shape: stored.shape, type: 'Q4_0', byteLength: count * (2 + BLOCK / 2),
+    bytes: async function* () {
+      const weights = await readTensor(stored);
+      const target = new Uint8Array(count * (2 + BLOCK / 2));
+      const view = new DataView(target.buffer);
+      for (let block = 0, at = 0; block < count; block += 1, at += 2 + BLOCK / 2) {
+        const own = weights.subarray(block * BLOCK, (block + 1) * BLOCK);
+        const scale = own.reduce((largest, weight) => (Math.abs(weight) > Math.abs(largest) ? weight : largest), 0) / -8;
+        view.setFloat16(at, scale, true);
+        const code = (index: number): number => (scale === 0 ? 8 : Math.min(15, Math.floor((own[index] as number) / scale + 8.5)));
+        // The first half of the block is in the lower bits, the second half in the upper.
+        for (let index = 0; index < BLOCK / 2; index += 1) target[at + 2 + index] = code(index) | (code(index + BLOCK / 2) << 4);
+      }
+      yield target;
+    },
+  };
 }
 
 async function readRange({ file, offset, byteLength }: StoredRange): Promise<Uint8Array<ArrayBuffer>> {

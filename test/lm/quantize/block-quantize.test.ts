@@ -121,6 +121,17 @@ describe('quantizing blocks', () => {
     expect(errorOf(roundTrip(weights, columns, { bits: 8, blockSize: 32 }))).toBeLessThan(ofEight);
   });
 
+  it('has less error in the columns that count more', () => {
+    const [columns, format] = [64, { bits: 4, blockSize: 32 } as const];
+    const weights = gaussian(5, 200 * columns);
+    const importance = Float32Array.from({ length: columns }, (_, column) => (column % 8 === 3 ? 50 : 1));
+    const target = allocateQuantizedRows(200, columns, format);
+    quantizeRows(weights, columns, format, target, importance);
+    const counted = (approximations: Float32Array): number =>
+      weights.reduce((sum, weight, index) => sum + importance[index % columns]! * (weight - approximations[index]!) ** 2, 0);
+    expect(counted(dequantizeRows(target, 200, columns, format))).toBeLessThan(0.75 * counted(roundTrip(weights, columns, format)));
+  });
+
   it.each([Number.NaN, Infinity, -Infinity])('refuses %s and says where it stands', (value) => {
     const weights = new Float32Array(3 * 50).fill(1);
     weights[137] = value;

@@ -87,6 +87,36 @@ describe('opening quantised weights', () => {
     await expectQuantized(checkpoint, 'model.embed_tokens.weight', table);
   });
 
+  it('lets columns count what they are said to, measured once with plain weights that are gone afterwards', async () => {
+    const { checkpoint, open, left } = await place();
+    const name = 'model.layers.1.mlp.up_proj.weight';
+    const stored = checkpoint.tensors.get(name)!;
+    const [rows = 0, columns = 0] = stored.shape;
+    const importance = Float32Array.from({ length: columns }, (_, column) => 1 + (column % 3) * 20);
+    let asked = 0;
+    const measure = async (plain: QuantizedWeights['tensors']): Promise<ReadonlyMap<string, Float32Array>> => {
+      asked += 1;
+      await expectQuantized(checkpoint, name, plain.get(name)!);
+      return new Map([[name, importance]]);
+    };
+    const progress: [number, number][] = [];
+    const { tensors, folder } = await open({ importance: measure, onProgress: (done, total) => progress.push([done, total]) });
+    const expected = allocateQuantizedRows(rows, columns, USUAL);
+    quantizeRows(await readTensor(stored), columns, USUAL, expected, importance);
+    expect((await bytesOf(tensors.get(name)!.blocks)).equals(expected.blocks)).toBe(true);
+    await expectQuantized(checkpoint, 'model.layers.0.mlp.up_proj.weight', tensors.get('model.layers.0.mlp.up_proj.weight')!);
+    expect((await readdir(folder)).toSorted()).toEqual(['model.safetensors', 'source.json']);
+    expect(progress.at(-1)![0]).toBe(progress.at(-1)![1]);
+    await open({ importance: measure });
+    expect([asked, await left()]).toEqual([1, [path.basename(folder)]]);
+  });
+
+  it('leaves nothing where the importance of columns cannot be measured', async () => {
+    const { open, left } = await place();
+    await expect(open({ importance: () => Promise.reject(new Error('It cannot.')) })).rejects.toThrow('It cannot.');
+    expect(await left()).toEqual([]);
+  });
+
   it('begins each range at a multiple of 64 bytes, in a valid safetensors file', async () => {
     const { open } = await place();
     const { tensors, byteLength } = await open();
