@@ -10,16 +10,21 @@ import { type Gguf, readGguf, type Value } from '../../lm/real-model/gguf.ts';
 import { downloadSmolLm2, writeModelFolder } from '../../lm/real-model/smollm2.ts';
 import { type Metadata, type MetadataValue, writeGguf } from './gguf-writer.ts';
 import { Peer } from './peer.ts';
+import { randomNumbers } from './random.ts';
 
 /*
- * npm run real-model [-- --tokens N] [--cache FOLDER]
+ * npm run real-model [-- --tokens N] [--cache FOLDER] [--noise] [--quantized Q4_0=FILE.gguf,…]
  * SmolLM2-135M-Instruct with our runtime and with llama.cpp: how well each knows a text, in all its precisions, and whether both write the
- * same tokens.
+ * same tokens. With `--noise`, its weights are first moved off the levels of Q4_1, as if they had never been rounded. Further GGUF files of
+ * the same weights are those that quantize_gguf.py makes of the one in float32.
  */
 
 const userCache = process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache');
 const { values } = parseArgs({
-  options: { tokens: { type: 'string', default: '4096' }, cache: { type: 'string', default: path.join(userCache, 'conductor-bench', 'smollm2') } },
+  options: {
+    tokens: { type: 'string', default: '4096' }, noise: { type: 'boolean', default: false }, quantized: { type: 'string', default: '' },
+    cache: { type: 'string', default: path.join(userCache, 'conductor-bench', 'smollm2') },
+  },
 });
 /** Tokens that are read as one text. */
 const WINDOW = 512;
@@ -32,10 +37,18 @@ const QUESTIONS = ['What is the capital of France?', 'Write a JavaScript functio
 await mkdir(values.cache, { recursive: true });
 const packed = path.join(values.cache, 'smollm2.gguf');
 if (!existsSync(packed)) await downloadSmolLm2(values.cache);
-const folder = path.join(values.cache, 'float32');
-if (!existsSync(path.join(folder, 'model.safetensors'))) await writeModelFolder(await readGguf(packed), folder, 'float32');
-const wide = path.join(values.cache, 'smollm2-f32.gguf');
-if (!existsSync(wide)) await writeWide(await readGguf(packed), wide);
+const folder = path.join(values.cache, values.noise ? 'noise' : 'float32');
+const wide = path.join(values.cache, values.noise ? 'smollm2-noise.gguf' : 'smollm2-f32.gguf');
+if (!existsSync(path.join(folder, 'model.safetensors')) || !existsSync(wide)) {
+  const weights = values.noise ? withNoise(await readGguf(packed)) : await readGguf(packed);
+  await writeModelFolder(weights, folder, 'float32');
+  await writeWide(weights, wide);
+}
+const files: (readonly [name: string, file: string])[] = [
+  ['llama.cpp, float32', wide],
+  ...(values.noise ? [] : [['llama.cpp, Q4_1 (the package\'s own file)', packed] as const]),
+  ...values.quantized.split(',').filter(Boolean).map((entry) => [`llama.cpp, ${entry.split('=')[0]}`, entry.split('=')[1]!] as const),
+];
 
 const settings: ModelSettings = { folder, device: 'cpu', precision: 'full', adapters: false, storage: path.join(values.cache, 'storage') };
 const openOurs = (precision: ModelSettings['precision']): Promise<LocalModel> =>
@@ -60,7 +73,7 @@ for (const precision of ['8-bit', '4-bit'] as const) {
   await model.close();
 }
 const sameTokens: string[] = [];
-for (const [name, file] of [['llama.cpp, float32', wide], ['llama.cpp, Q4_1 (the package\'s own file)', packed]] as const) {
+for (const [name, file] of files) {
   const peer = await openTheirs(file);
   row(name, await peer.score(texts));
   const theirs = await Promise.all((await inTurn(prompts, async (prompt) => (await peer.generate([prompt], NEW_TOKENS)).tokens[0] ?? [])));
@@ -109,6 +122,33 @@ async function inTurn<T, R>(items: readonly T[], act: (item: T) => Promise<R>): 
   const done: R[] = [];
   for (const item of items) done.push(await act(item));
   return done;
+}
+
+/** Each projection's weights with Gaussian noise as large as what rounding them to Q4_1 cost: blocks of 32 with 16 levels from the least to the greatest. */
+function withNoise({ metadata, names, tensor }: Gguf): Gguf {
+  const moved = new Map<string, ReturnType<Gguf['tensor']>>();
+  const random = randomNumbers(1);
+  const move = (name: string): ReturnType<Gguf['tensor']> => {
+    const { shape, data } = tensor(name);
+    if (!/(attn_(q|k|v|output)|ffn_(gate|up|down))\.weight$/.test(name)) return { shape, data };
+    const weights = Float32Array.from(data);
+    for (let from = 0; from < weights.length; from += 32) {
+      const block = weights.subarray(from, from + 32);
+      const deviation = (Math.max(...block) - Math.min(...block)) / 15 / Math.sqrt(12);
+      block.forEach((weight, index) => {
+        block[index] = weight + deviation * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+      });
+    }
+    return { shape, data: weights };
+  };
+  return {
+    metadata, names,
+    tensor: (name) => {
+      const found = moved.get(name) ?? move(name);
+      moved.set(name, found);
+      return found;
+    },
+  };
 }
 
 /** All weights in float32, which are then the ones that our runtime has. */
