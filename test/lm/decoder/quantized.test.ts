@@ -19,12 +19,12 @@ import { goldenAdapter, greedy, openModel, request, worstDifference } from './ti
  * log-probability, and how many of 40 greedy tokens stay.
  *
  *                       8 bits                   4 bits
- *     qwen2-tiny          0.8 %   0.07   37      107 %   0.80   16
- *     qwen2-tiny-untied   0.8 %   0.05   37       57 %   0.60   13
- *     qwen3-tiny         -0.2 %   0.04   40       36 %   0.50   21
- *     phi3-tiny           0.7 %          31       71 %
- *     phi4-tiny           0.9 %                  117 %
- *     gemma3-tiny         0.5 %                   55 %
+ *     qwen2-tiny          0.8 %   0.07   37       95 %   0.80   16
+ *     qwen2-tiny-untied   0.8 %   0.05   37       51 %   0.60   13
+ *     qwen3-tiny         -0.2 %   0.04   40       31 %   0.50   21
+ *     phi3-tiny           0.8 %          31       56 %
+ *     phi4-tiny           0.9 %                  100 %
+ *     gemma3-tiny         0.5 %                   49 %
  */
 const BOUNDS = {
   8: { perplexity: 0.02, median: 0.12, greedyOf40: 28, sizeOf32Bits: 0.3 },
