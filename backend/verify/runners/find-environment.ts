@@ -25,8 +25,9 @@ interface Search {
 }
 
 /**
- * The environment with the project's packages: the one that the person chose for it, then in the folder of the command or in the workspace, then where pipenv and Poetry keep it for
- * this folder, then the one that is active in a shell of the person's. @throws ReportError if the one in the project has lost its Python
+ * The environment with the project's packages: the one that the person chose for it, then the first in the folder of the command or in the
+ * workspace, in which tox or nox runs the tests, that pipenv or Poetry keeps for this folder, or that is active in a shell of the person's.
+ * @throws ReportError if the one in the project has lost its Python
  */
 export async function findEnvironment({ inside, workspace, environment, python }: Search): Promise<PythonEnvironment | undefined> {
   if (python?.isChosen && (await isEnvironment(python.folder))) return await readableEnvironment(python.folder);
@@ -40,6 +41,7 @@ export async function findEnvironment({ inside, workspace, environment, python }
     }
   }
   const elsewhere = [
+    ...(await Promise.all(folders.map(environmentsForTests))).flat(),
     ...(await Promise.all(folders.map(pipenvEnvironment))),
     ...(await Promise.all(folders.map(poetryEnvironment))),
     python?.folder,
@@ -57,7 +59,7 @@ const readableEnvironment = async (folder: string): Promise<PythonEnvironment> =
 
 /** What was looked for, where nothing was found: a sentence. */
 export const NO_ENVIRONMENT =
-  'There is no environment in the project, of pipenv or of Poetry, and none is active: the Python of PATH was taken.';
+  'There is no environment in the project, of tox, nox, pipenv or Poetry, and none is active: the Python of PATH was taken.';
 
 /** The folders in which an environment may be, the likeliest first. */
 async function foldersIn(folder: string): Promise<readonly string[]> {
@@ -73,6 +75,13 @@ async function isEnvironment(folder: string): Promise<boolean> {
 /** Whether the tools' mark is there. The Python may be gone. */
 async function isMarked(folder: string): Promise<boolean> {
   return (await exists(path.join(folder, 'pyvenv.cfg'))) || (await exists(path.join(folder, 'conda-meta')));
+}
+
+/** tox and nox make an environment for each task, such as `py312`, `tests-3-12`, `lint`. Those for tests, of the newest Python first. */
+async function environmentsForTests(folder: string): Promise<readonly string[]> {
+  const found = await Promise.all(['.tox', '.nox'].map(async (tool) => (await readdir(path.join(folder, tool)).catch(() => [])).map((name) => path.join(folder, tool, name))));
+  const isForTests = (name: string): boolean => /^(?:py|tests?|unit|coverage)(?![a-z])/.test(path.basename(name));
+  return found.flat().filter(isForTests).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
 }
 
 /** In each environment, pipenv writes down for which folder it is. */

@@ -109,6 +109,14 @@ describe('the environment of a project', () => {
     expect((await findWith(true, '/usr'))?.folder).toBe(own);
   });
 
+  it('is the one in which tox or nox runs the tests, where the project has no other', async () => {
+    const base = await installation();
+    for (const name of ['.tox/lint', '.tox/py39', '.tox/py312', '.tox/pyright']) await environment(path.join(workspace, name), base);
+    expect(await find({ VIRTUAL_ENV: await environment(path.join(home, 'active'), base) })).toEqual({ folder: path.join(workspace, '.tox/py312'), readable: [path.join(workspace, '.tox/py312'), base] });
+    const own = await environment(path.join(workspace, '.venv'), base);
+    expect((await find())?.folder).toBe(own);
+  });
+
   it('is no folder without a Python', async () => {
     await mkdir(path.join(home, 'gone'));
     await writeFile(path.join(home, 'gone/pyvenv.cfg'), '');
