@@ -26,7 +26,20 @@ export function djangoEdits(command: string): readonly Edit[] {
   });
 }
 
-/** The command of a project with Django's script. */
+/** Files in which an application without a script of its own says how it is tested. */
+const SAYS_HOW = ['tox.ini', 'Makefile', 'pyproject.toml', 'noxfile.py', 'setup.cfg'];
+/** The words after `test`: the first that is no option, or the default of a variable of tox, make or a shell. */
+const STARTS = /(?:-m django|django-admin) test\b(?:[ \t]+(?:--settings[= ]\S+|-\S+))*(?:[ \t]+(?:\{posargs:|\$*\{\w+:-)?(\w[\w./]*))?/;
+const SETTINGS = /DJANGO_SETTINGS_MODULE["']?\s*[=:]\s*["']?(\w[\w.]*)|--settings[= ](\w[\w.]*)/;
+
+/** How Django starts the tests of a folder: by the script of a project, or as an application says. */
 export async function djangoCommand(folder: ProjectFolder): Promise<string | undefined> {
-  return /\bdjango\b/.test((await folder.text(MANAGE)) ?? '') ? `python3 ${MANAGE} test` : undefined;
+  if (/\bdjango\b/.test((await folder.text(MANAGE)) ?? '')) return `python3 ${MANAGE} test`;
+  for (const file of SAYS_HOW) {
+    const text = (await folder.text(file)) ?? '';
+    const [started, label] = STARTS.exec(text) ?? [];
+    const settings = SETTINGS.exec(text)?.slice(1).find((found) => found !== undefined);
+    if (started !== undefined && settings !== undefined) return `DJANGO_SETTINGS_MODULE=${settings} python3 -m django test${label === undefined ? '' : ` ${label}`}`;
+  }
+  return undefined;
 }

@@ -222,5 +222,11 @@ it('is found by its script, unless the project has it run by pytest', async () =
   expect(await commands(SHOP, 'django')).toEqual(['python3 manage.py test']);
   expect(await commands(Object.fromEntries(Object.entries(SHOP).map(([file, text]) => [`site/${file}`, text])), 'inside')).toEqual(['cd site && python3 manage.py test']);
   expect((await commands({ ...SHOP, 'pytest.ini': '[pytest]\nDJANGO_SETTINGS_MODULE = shop.settings\n' }, 'pytest'))[0]).toBe('python3 -m pytest');
+  const application = { 'pyproject.toml': '[project]\nname = "cart"\n', 'cart/__init__.py': '', 'tests/__init__.py': '', 'tests/test_cart.py': 'import unittest\n' };
+  const told = 'DJANGO_SETTINGS_MODULE=tests.settings python3 -m django test tests';
+  expect((await commands({ ...application, 'tox.ini': '[testenv]\nsetenv =\n  DJANGO_SETTINGS_MODULE = tests.settings\ncommands = python -b -m coverage run -m django test -v2 {posargs:tests}\n' }, 'tox'))[0]).toBe(told);
+  expect((await commands({ ...application, Makefile: 'test:\n\tDJANGO_SETTINGS_MODULE=tests.settings \\\n\t\tpython -m django test $${TEST_ARGS:-tests}\n' }, 'make'))[0]).toBe(told);
+  expect((await commands({ ...application, 'noxfile.py': 'session.run("sh", "-c", "django-admin test --settings tests.settings")\n' }, 'nox'))[0]).toBe('DJANGO_SETTINGS_MODULE=tests.settings python3 -m django test');
+  expect((await commands({ ...application, Makefile: 'test:\n\tpython -m django test\n' }, 'no-settings'))[0]).toBe('python3 -m unittest');
   expect(await commands({ 'manage.py': 'print("another script")\n' }, 'other')).toEqual([]);
 });
