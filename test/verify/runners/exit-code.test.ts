@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { exitCode } from '../../../backend/verify/runners/exit-code.ts';
 
-type Preparation = Parameters<typeof exitCode.prepare>[0];
 type Ended = Parameters<Awaited<ReturnType<typeof exitCode.prepare>>['readReport']>[0];
 
 async function reportOf(code: number, said: string) {
   const command = 'npm run check';
-  const { readReport } = await exitCode.prepare({ command, copy: '/nowhere', shown: (text: string) => text } as unknown as Preparation);
+  const { readReport } = await exitCode.prepare({ command, copy: '/nowhere', shown: '/nowhere', workspace: '/nowhere', tools: '/nowhere', report: '/nowhere' });
   return await readReport({ exitCode: code, said } as Ended);
 }
 
