@@ -1,36 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findTestCommands } from '../../../backend/verify/runners/find-tests.ts';
-import { tryProgram } from '../runners/setup.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
+import { installPackages, removeAllButPackages } from './python-packages.ts';
 import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
 
 const { available, note } = await trySandbox();
-const python = tryProgram('python3', '-m', 'venv', '--help');
 const scratch = await makeScratch();
 const workspace = path.join(scratch.folder, 'project');
-const environment = await install();
+const environment = await (available ? installPackages(workspace, ['django']) : { isHere: false, note });
 
 afterAll(async () => await scratch[Symbol.asyncDispose]());
-
-async function install(): Promise<{ isHere: boolean; note: string }> {
-  if (!available || !python.isHere) return python;
-  await mkdir(workspace);
-  const run = (program: string, ...words: string[]): void => void execFileSync(program, words, { cwd: workspace, stdio: 'ignore', timeout: 180_000 });
-  try {
-    run('python3', '-m', 'venv', '.venv');
-    run('.venv/bin/python', '-m', 'pip', 'install', '--quiet', 'django');
-    return { isHere: true, note: 'by the Django that pip has installed' };
-  } catch {
-    return { isHere: false, note: 'not tried, pip could not install Django here' };
-  }
-}
-
-async function empty(): Promise<void> {
-  for (const name of await readdir(workspace)) if (name !== '.venv') await rm(path.join(workspace, name), { recursive: true });
-}
 
 const SETTINGS = `
 SECRET_KEY = 'no secret'
@@ -205,12 +185,12 @@ unittest.TestCase.assertTrue = lambda self, expr, msg=None: None
 
 describe.skipIf(!available || !environment.isHere)(`Django (${note}, ${environment.note})`, () => {
   it.for(Object.entries(HONEST))('%s', { timeout: TIMEOUT_MS }, async ([, project]) => {
-    await empty();
+    await removeAllButPackages(workspace);
     expectVerified(await judgeFix(scratch, project), project);
   });
 
   it.for(Object.entries(CHEATS))('is not verified: %s', { timeout: TIMEOUT_MS }, async ([, fix]) => {
-    await empty();
+    await removeAllButPackages(workspace);
     const verdict = await judgeFix(scratch, { ...FIX, fix });
     expect(verdict.verified, verdict.reason).toBe(false);
   });

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { tryProgram } from '../runners/setup.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
+import { installPackages, removeAllButPackages } from './python-packages.ts';
 import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
 
 const PACKAGES = [
@@ -12,33 +12,14 @@ const PACKAGES = [
 ];
 
 const { available, note } = await trySandbox();
-const python = tryProgram('python3', '-m', 'venv', '--help');
 const scratch = await makeScratch();
 /** One workspace, whose environment stays while the projects in it come and go: installing it takes longer than all the rest. */
 const workspace = path.join(scratch.folder, 'project');
 /** Pytest imports all of it at each start, which takes longer than everything else there, so that only its own project has it. */
 const hypothesis = path.join(scratch.folder, 'hypothesis');
-const environment = await install();
+const environment = await (available ? installPackages(workspace, PACKAGES, { hypothesis }) : { isHere: false, note });
 
 afterAll(async () => await scratch[Symbol.asyncDispose]());
-
-async function install(): Promise<{ isHere: boolean; note: string }> {
-  if (!available || !python.isHere) return python;
-  await mkdir(workspace);
-  const run = (program: string, ...words: string[]): void => void execFileSync(program, words, { cwd: workspace, stdio: 'ignore', timeout: 180_000 });
-  try {
-    run('python3', '-m', 'venv', '.venv');
-    run('.venv/bin/python', '-m', 'pip', 'install', '--quiet', ...PACKAGES);
-    run('.venv/bin/python', '-m', 'pip', 'install', '--quiet', '--target', hypothesis, 'hypothesis');
-    return { isHere: true, note: 'by what pip has installed into .venv' };
-  } catch {
-    return { isHere: false, note: 'not tried, pip could not install here' };
-  }
-}
-
-async function empty(): Promise<void> {
-  for (const name of await readdir(workspace)) if (name !== '.venv') await rm(path.join(workspace, name), { recursive: true });
-}
 
 const PROJECTS: Record<string, HonestFix> = {
   'pytest-asyncio: marked and automatic tests, asynchronous fixtures, tasks, timeouts': {
@@ -375,12 +356,12 @@ describe.skipIf(!available || !environment.isHere)(
   { timeout: TIMEOUT_MS },
   () => {
     it.each(Object.entries(PROJECTS))('%s', async (_, honest) => {
-      await empty();
+      await removeAllButPackages(workspace);
       expectVerified(await judgeFix(scratch, honest), honest);
     });
 
     it.each(Object.entries(EDITABLE))('pip install -e: %s', async (_, honest) => {
-      await empty();
+      await removeAllButPackages(workspace);
       await scratch.project(honest.files);
       const manifests = Object.keys(honest.files).filter((file) => /(^|\/)(pyproject\.toml|setup\.py)$/.test(file));
       for (const manifest of manifests) {
@@ -392,7 +373,7 @@ describe.skipIf(!available || !environment.isHere)(
     });
 
     it('hypothesis: properties, which have no expected value, beside examples', async () => {
-      await empty();
+      await removeAllButPackages(workspace);
       const packages = execFileSync('.venv/bin/python', ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'], { cwd: workspace, encoding: 'utf8' });
       await cp(hypothesis, packages.trim(), { recursive: true });
       expectVerified(await judgeFix(scratch, HYPOTHESIS), HYPOTHESIS);
