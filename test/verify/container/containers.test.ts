@@ -45,6 +45,21 @@ it('says what an engine that does not answer says', async () => {
     .toContain('and Docker cannot be used: Cannot connect to the Docker daemon. Is it running? Start or install');
 });
 
+it.each([['link', 'ln -s /etc/hostname'], ['pipe', 'mkfifo'], ['file', 'touch']])('takes only plain files and folders out of a container: a %s', async (what, makes) => {
+  await using scratch = await makeScratch();
+  // As Docker's client behaves; that of Podman follows links inside the container.
+  await writeFile(path.join(scratch.folder, 'docker'), [
+    '#!/bin/sh', `case "$1" in --version) echo Docker;; version) echo 1;; inspect) echo exited 0 false;; cp) case "$2" in *:*) exec ${makes} "$3";; esac;; esac`, '',
+  ].join('\n'), { mode: 0o755 });
+  const to = path.join(scratch.folder, 'log');
+  const taking = containersOf({ PATH: `${scratch.folder}${path.delimiter}${process.env['PATH'] ?? ''}` }).runImage({
+    script: '', image: 'any', taken: { log: to }, limits: defaultLimits(10_000), timeoutMs: 10_000, signal: new AbortController().signal,
+  });
+  if (what === 'file') await taking;
+  else await expect(taking).rejects.toThrow('a link or a special file as "log"');
+  expect(existsSync(to)).toBe(what === 'file');
+});
+
 describe.each(ENGINES)('tests in a container ($note)', { timeout: 120_000 }, ({ engine, available }) => {
   if (!available) return it.skip('are judged', () => undefined);
   /** Before Podman, a Docker that does not answer is found. */

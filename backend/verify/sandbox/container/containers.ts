@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Limits } from '../limits/limits.ts';
@@ -119,7 +119,10 @@ export class Containers {
         words: () => imageWords(command), emptied: [], watch: () => ({ stop: () => {} }),
         before: async (engine, container) => void (await engine.ask(['cp', mailbox, `${container}:/`], { signal })),
         after: async (engine, container) => {
-          for (const [name, to] of Object.entries(taken)) await engine.ask(['cp', `${container}:${MAILBOX}/${name}`, to], { signal });
+          for (const [name, to] of Object.entries(taken)) {
+            await engine.ask(['cp', `${container}:${MAILBOX}/${name}`, to], { signal });
+            await refuseSpecial(to, name);
+          }
         },
       });
     } finally {
@@ -209,6 +212,14 @@ export class Containers {
     const left = ids.filter((_, index) => !this.#isProcessAlive(Number(owners[index])));
     if (left.length > 0) await engine.ask(['rm', '--force', '--volumes', ...left]);
   }
+}
+
+/** Docker copies a link as a link, which would lead to files of this machine, and a pipe would be read for ever. @throws ContainerEngineError */
+async function refuseSpecial(taken: string, name: string): Promise<void> {
+  const found = await lstat(taken);
+  if (found.isFile() || found.isDirectory()) return;
+  await rm(taken);
+  throw new ContainerEngineError(`The container left a link or a special file as "${name}", which is not taken.`);
 }
 
 function createWords({ image, cwd, writable, readable, limits }: ContainedCommand, { isPodman }: ContainerEngine): string[] {
