@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ContainerEngineError } from '../../verify/sandbox/container/container-engine.ts';
@@ -9,6 +9,9 @@ import { MARKS, PROJECT, type SweBenchRow } from './rows.ts';
 
 /** As long as SWE-bench's own harness waits. */
 const TIMEOUT_MS = 30 * 60_000;
+
+/** More than any suite prints. */
+const MAX_LOG_BYTES = 64 * 2 ** 20;
 
 /** The exit codes of our own script. */
 const EXIT = { noProject: 90, doesNotFit: 91 } as const;
@@ -45,6 +48,8 @@ export async function testsOfImage(
     });
     if (exitCode === EXIT.noProject) throw new GraderInfrastructureError(`The image ${image} has no folder ${PROJECT}.`);
     if (exitCode === EXIT.doesNotFit) throw new GraderInfrastructureError(`The change does not fit the project in the image ${image}: ${stderr.trim().slice(-300)}`);
+    const sizes = await Promise.all([log, code].map(async (file) => (await stat(file)).size));
+    if (Math.max(...sizes) > MAX_LOG_BYTES) return { log: '', exitCode: undefined, exceeded: exceeded ?? 'output' };
     const status = (await readFile(code, 'utf8')).trim();
     return { log: betweenMarks(await readFile(log, 'utf8')), exitCode: status === '' ? undefined : Number(status), exceeded };
   } catch (error) {
