@@ -22,8 +22,9 @@ function endOfChange(lines: readonly string[], start: number): number | undefine
   const first = lines[start] ?? '';
   for (const [begins, ends] of BLOCKS) {
     if (!begins.test(first)) continue;
-    const end = lines.findIndex((line, index) => index > start && ends.test(line));
-    return end < 0 ? lines.length : end + 1;
+    let end = start + 1;
+    while (end < lines.length && !ends.test(lines[end] as string)) end += 1;
+    return Math.min(end + 1, lines.length);
   }
   return isDiff(lines, start) ? endOfDiff(lines, start) : undefined;
 }
@@ -72,7 +73,7 @@ export function withFencedChanges(text: string): string {
 }
 
 function fenced(lines: readonly string[]): readonly string[] {
-  const longest = Math.max(2, ...lines.map((line) => /^\s*(`{3,})/.exec(line)?.[1]?.length ?? 0));
+  const longest = lines.reduce((most, line) => Math.max(most, /^\s*(`{3,})/.exec(line)?.[1]?.length ?? 0), 2);
   const fence = '`'.repeat(longest + 1);
   return [fence, ...lines, fence];
 }
