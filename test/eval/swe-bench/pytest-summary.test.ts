@@ -54,6 +54,13 @@ class TestOf:
     expect(new PytestSummary('t.py::a PASSED\nt.py::b FAILED\n').of('t.py::b')).toBe('failed');
   });
 
+  it('is read in little time, whatever the log is', () => {
+    // Hours, if the time grew with the square of a line.
+    const many = 400_000;
+    const hostile = [`${'a::'.repeat(many)}${' '.repeat(many)}`, `PASSED ${' - '.repeat(many)}\u2028`, `PASSED t.py::a${'[/'.repeat(many)}*]`, `${'a::b PASSED '.repeat(many)}.`];
+    expect(new PytestSummary(`${hostile.join('\n')}\nPASSED t.py::a[x - y] - no\n`).of('t.py::a[x')).toBe('passed');
+  }, 60_000);
+
   it('is empty where no test ran', () => {
     expect(new PytestSummary('ERROR\nPASSED\nSKIPPED [3] t.py:4: no need\nbash: pytest: command not found').isEmpty).toBe(true);
   });
