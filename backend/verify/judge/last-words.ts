@@ -34,6 +34,12 @@ function withShortStacks(text: string): string {
 function endOf(whole: string): string {
   const text = withShortStacks(whole);
   const end = text.slice(-MAX_LAST_WORDS);
-  const error = /^.*\b\w*Error\b.*: .*$/m.exec(text.slice(0, -MAX_LAST_WORDS))?.[0].trim().slice(0, MAX_LAST_WORDS);
+  const error = text.slice(0, -MAX_LAST_WORDS).split('\n').find(namesError)?.trim().slice(0, MAX_LAST_WORDS);
   return error === undefined || end.includes(error) ? end : `${error}\n…\n${end}`;
+}
+
+/** Whether a line has the name of an error, and says something of it: `TypeError: x is not a function`. */
+function namesError(line: string): boolean {
+  const at = line.search(/Error\b/);
+  return at >= 0 && line.includes(': ', at);
 }
