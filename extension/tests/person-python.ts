@@ -7,11 +7,15 @@ interface PythonExtension {
   readonly environments?: { getActiveEnvironmentPath?(resource: vscode.Uri): { readonly path: string } | undefined };
 }
 
-/** The Python environment that a person has chosen for an open folder, with the Python extension or in its settings; null if there is none. */
+/**
+ * The Python environment that a person has chosen for an open folder, with the Python extension or in its settings; null if there is none. In
+ * Restricted Mode there is none: the folder's own settings could name any.
+ */
 export function personPython(workspace: string): PersonPython | null {
+  if (!vscode.workspace.isTrusted) return null;
   const open = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === workspace);
   const python = open && chosenPython(open.uri);
-  const folder = python === undefined ? undefined : environmentFolder(python.replaceAll('${workspaceFolder}', workspace));
+  const folder = python === undefined ? undefined : environmentFolder(python.replaceAll('${workspaceFolder}', () => workspace));
   return folder === undefined ? null : { folder, isChosen: true };
 }
 

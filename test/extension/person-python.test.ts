@@ -2,12 +2,14 @@ import path from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 
 const vscode = vi.hoisted(() => ({
+  isTrusted: true,
   folders: [] as { uri: { scheme: string; fsPath: string } }[],
   extension: undefined as unknown,
   settings: {} as Record<string, string>,
 }));
 vi.mock('vscode', () => ({
   workspace: {
+    get isTrusted() { return vscode.isTrusted; },
     get workspaceFolders() { return vscode.folders; },
     getConfiguration: () => ({ get: (name: string) => vscode.settings[name] }),
   },
@@ -17,6 +19,7 @@ vi.mock('vscode', () => ({
 const { environmentFolder, personPython } = await import('../../extension/tests/person-python.ts');
 
 afterEach(() => {
+  vscode.isTrusted = true;
   [vscode.folders, vscode.extension, vscode.settings] = [[], undefined, {}];
 });
 
@@ -40,6 +43,19 @@ it('is that of the setting where the extension has not started, is of another ki
   }
   vscode.extension = undefined;
   vscode.settings = { defaultInterpreterPath: 'python' };
+  expect(personPython('/code/shop')).toBeNull();
+});
+
+it('is in the folder of the workspace, whatever its name is', () => {
+  open("/code/a$&b$'");
+  vscode.settings = { defaultInterpreterPath: '${workspaceFolder}/.venv/bin/python' };
+  expect(personPython("/code/a$&b$'")).toEqual({ folder: "/code/a$&b$'/.venv", isChosen: true });
+});
+
+it('is not taken from the settings of a workspace that is not trusted', () => {
+  open('/code/shop');
+  withExtension(true, { environments: { getActiveEnvironmentPath: () => ({ path: '/code/shop/planted/bin/python' }) } });
+  vscode.isTrusted = false;
   expect(personPython('/code/shop')).toBeNull();
 });
 
