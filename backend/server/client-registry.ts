@@ -101,18 +101,23 @@ export class ClientRegistry implements Clients {
     return undefined;
   }
 
-  /** The Python environment that the person uses for a project (absolute), by the clients that have it open first. */
+  /**
+   * The Python environment that the person uses for a project (absolute): one that is chosen for it, or else one that is active. Asks the clients
+   * that have the project open first.
+   */
   async python(workspace: string): Promise<PersonPython | undefined> {
+    let active: PersonPython | undefined;
     for (const client of nearFirst(this.#withCapability('python').reverse(), workspace)) {
       if (!this.#clients.has(client)) continue;
       try {
         const { python } = await client.request('client/python', { workspace }, AbortSignal.timeout(PYTHON_TIMEOUT_MS));
-        if (python) return python;
+        if (python?.isChosen) return python;
+        active ??= python ?? undefined;
       } catch {
         // This client left or hangs: try the next one.
       }
     }
-    return undefined;
+    return active;
   }
 
   async model({ model, messages, maxOutputTokens, signal, onText }: ClientModelCall): Promise<ClientModelReply> {

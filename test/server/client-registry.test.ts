@@ -174,6 +174,18 @@ describe('the Python environment of a project', () => {
   });
 });
 
+test('a Python environment that is chosen comes before one that is active in a shell, whoever came last', async () => {
+  const says = (folder: string, isChosen: boolean) => ({
+    capabilities: ['python'] as const, workspaces: ['/code/shop'], handlers: { 'client/python': () => Promise.resolve({ python: { folder, isChosen } }) },
+  });
+  await serving.open(says('/envs/old', false));
+  await serving.open(says('/envs/shell', false));
+  expect(await serving.clients.python('/code/shop')).toEqual({ folder: '/envs/shell', isChosen: false });
+  await serving.open(says('/envs/chosen', true));
+  await serving.open(says('/envs/shell', false));
+  expect(await serving.clients.python('/code/shop')).toEqual({ folder: '/envs/chosen', isChosen: true });
+});
+
 describe('models that only a client can reach', () => {
   const call = { model: 'gpt', messages: [{ role: 'user', content: 'Hello' }], maxOutputTokens: 10 } as const;
 
