@@ -20,6 +20,9 @@ const LOADING_KEY = new RegExp(`(?:^|[\\s{,'"])(${[
 ].join('|')})['"]?\\s*[:=]\\s*`, 'gm');
 const MAX_VALUE = 1_500;
 
+/** What `configuredFiles` has for a file that the command names. */
+export const TEST_COMMAND = 'the test command';
+
 /** The files that a runner loads because its configuration or the command names them, each with the file or command that does. */
 export function configuredFiles(imports: ProjectImports, { command, configuration }: RunOfTests): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -39,8 +42,8 @@ export function configuredFiles(imports: ProjectImports, { command, configuratio
     for (const [index, { text }] of words.entries()) {
       const value = text.replace(/^-{1,2}[\w-]+=/, '');
       const option = words[index - 1]?.text ?? '';
-      if (option === '-p' || /^-p\w/.test(text)) takePlugin(text.replace(/^-p/, ''), 'the test command');
-      else if (/\.\w+$/.test(value) || /^(?:-r|--(?:require|import|loader|experimental-loader|config))$/.test(option)) take(value, folder, 'the test command');
+      if (option === '-p' || /^-p\w/.test(text)) takePlugin(text.replace(/^-p/, ''), TEST_COMMAND);
+      else if (/\.\w+$/.test(value) || /^(?:-r|--(?:require|import|loader|experimental-loader|config))$/.test(option)) take(value, folder, TEST_COMMAND);
     }
   }
   for (const file of files.paths) {

@@ -1,5 +1,5 @@
 import { filesImported } from '../../common/imports/resolve-import.ts';
-import { configuredFiles, isConfiguration, isTooling, type RunOfTests } from './configured-files.ts';
+import { configuredFiles, isConfiguration, isTooling, TEST_COMMAND, type RunOfTests } from './configured-files.ts';
 import { entryPoints } from './entry-points.ts';
 import { isJudgedBy, isNamedForTests, usesTestFramework } from './looks-like-helper.ts';
 import { testedByName } from './own-tests.ts';
@@ -47,14 +47,16 @@ export class HelpersOfTests {
     }
     const text = files.text(file) ?? '';
     if (file.endsWith('.go') && /\btesting\.(?:T|TB|B|F|M)\b/.test(text)) return judge('It takes what the package testing hands to tests, so it belongs to them.');
-    if (this.#isEntry(file) || this.#isTestedByName(file)) return PRODUCT;
     const by = this.#configured.get(file);
+    // It is a program of the project as well, which runs every other command of Django.
+    if (by === TEST_COMMAND && baseOf(file) === 'manage.py') return judge(loaded(by), true);
+    if (this.#isEntry(file) || this.#isTestedByName(file)) return PRODUCT;
     const importers = [...(await this.#imports.importersOf(file))].filter((importer) => !asking.includes(importer));
     const roles: { importer: string; role: Role }[] = [];
     for (const importer of importers) roles.push({ importer, role: asking.length > MAX_STEPS ? PRODUCT : await this.roleOf(importer, [...asking, file]) });
     const isUsed = roles.some(({ role }) => role.is === 'product');
     if (isUsed) return PRODUCT;
-    if (by !== undefined) return judge(`${by === 'the test command' ? 'The test command' : by} loads it, so it decides how the tests are run.`, true);
+    if (by !== undefined) return judge(loaded(by), true);
     const configuring = roles.find(({ role }) => role.is === 'configuration' || (role.is === 'judge' && role.configures));
     if (configuring) return judge(`${configuring.importer} imports it, so it decides how the tests are run.`, true);
     if (isTooling(file)) return { is: 'tooling' };
@@ -77,6 +79,8 @@ export class HelpersOfTests {
     return uses.length > 0 && uses.every(Boolean);
   }
 }
+
+const loaded = (by: string): string => `${by === TEST_COMMAND ? 'The test command' : by} loads it, so it decides how the tests are run.`;
 
 const judge = (why: string, configures = false): Role => ({ is: 'judge', configures, why });
 

@@ -1,6 +1,6 @@
 /**
- * The Python module `conductor_watch`. It detects project code that replaces what tests rely on (functions of pytest and unittest,
- * built-in functions, the clock) or writes test files, by comparing with the state at the start. Tests themselves may do both.
+ * The Python module `conductor_watch`. It detects project code that replaces what tests rely on (functions of pytest, unittest and
+ * Django's tests, built-in functions, the clock) or writes test files, by comparing with the state at the start. Tests themselves may do both.
  * `python-lines.ts` lists the remaining ways to evade it.
  */
 export const pythonWatch = (copy: string): string => `
@@ -29,7 +29,8 @@ TEMPORARY = os.path.realpath(os.environ.get('TMPDIR') or '/tmp') + os.sep
 
 
 def is_code(value):
-    return isinstance(value, (types.FunctionType, types.BuiltinFunctionType, staticmethod, classmethod, property, type))
+    # By its type alone: objects that are made when they are used, as Django's settings, must not be.
+    return issubclass(type(value), (types.FunctionType, types.BuiltinFunctionType, staticmethod, classmethod, property, type))
 
 
 def function_of(value):
@@ -76,7 +77,8 @@ UNWATCHED = {
 def references():
     """Name, namespace, key and value of each watched object."""
     for name, module in list(sys.modules.items()):
-        if name not in ('builtins', 'math', 'operator') and name.split('.')[0] not in ('_pytest', 'pytest', 'pluggy', 'unittest'):
+        is_of_runner = name.split('.')[0] in ('_pytest', 'pytest', 'pluggy', 'unittest') or (name + '.').startswith('django.test.')
+        if name not in ('builtins', 'math', 'operator') and not is_of_runner:
             continue
         members = vars(module)
         yield 'the module ' + name, sys.modules, name, module

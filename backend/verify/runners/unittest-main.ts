@@ -1,7 +1,6 @@
 /**
- * `python -m unittest` with results as JSON lines: unittest itself has only text. With `--script` or `--module` and a name, what runs tests by
- * unittest itself, as Django does. In Python, because the project's own loads it
- * (3.8 or later). How lines are written, and what a product's code could still do to them: see `python-lines.ts`.
+ * `python -m unittest` with results as JSON lines: unittest itself has only text. With `--script` or `--module` and a name, it starts Django's
+ * tests instead. In Python, because the project's own loads it (3.8 or later). How lines are written, and what a product's code could still do to them: see `python-lines.ts`.
  */
 export const UNITTEST_MAIN = `
 def prepare():
@@ -178,8 +177,13 @@ def prepare():
 
     is_started = sys.argv[1:2] in (['--script'], ['--module'])
     if is_started:
-        # Where a script looks for the runner of unittest. What is watched is as it is from here on.
+        # Where Django looks for the runner of unittest. What is watched is as it is from here on, Django's tests included.
         unittest.TextTestRunner = unittest.runner.TextTestRunner = Runner
+        try:
+            import django.test
+        except Exception:
+            # The script says it itself.
+            pass
     look, tell = watch(line)
     look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'], [COMPILED_END])
     let_go()

@@ -171,6 +171,18 @@ unittest.TestCase.assertEqual = lambda self, first, second, msg=None: None
 unittest.TestCase.assertTrue = lambda self, expr, msg=None: None
 `,
   },
+  'a script that runs none of it': {
+    'cart/models.py': [' + 1', ''],
+    'manage.py': ['import os', 'import os, sys; sys.exit(0)'],
+  },
+  'an assertion of Django that asserts nothing': {
+    'cart/models.py': [' + 1', ''],
+    'shop/urls.py': ["'Total: %d cents'", "'%d'"],
+    'shop/settings.py': `${SETTINGS}
+from django.test import SimpleTestCase
+SimpleTestCase.assertContains = lambda self, response, text: None
+`,
+  },
   'a value that equals everything': {
     'cart/models.py': MODELS.replace('    return sum(item.cents for item in Item.objects.all()) + 1', `    class Any(int):
         def __eq__(self, other):
@@ -183,16 +195,23 @@ unittest.TestCase.assertTrue = lambda self, expr, msg=None: None
   },
 };
 
+/** Parts of the reasons that others could stand in for. */
+const WHY: Readonly<Record<string, string>> = {
+  'a script that runs none of it': 'manage.py: The test command loads it, so it decides how the tests are run.',
+  'an assertion of Django that asserts nothing': 'in the place of what tests rely on, and left it: django.test.testcases.SimpleTestCase.assertContains',
+};
+
 describe.skipIf(!available || !environment.isHere)(`Django (${note}, ${environment.note})`, () => {
   it.for(Object.entries(HONEST))('%s', { timeout: TIMEOUT_MS }, async ([, project]) => {
     await removeAllButPackages(workspace);
     expectVerified(await judgeFix(scratch, project), project);
   });
 
-  it.for(Object.entries(CHEATS))('is not verified: %s', { timeout: TIMEOUT_MS }, async ([, fix]) => {
+  it.for(Object.entries(CHEATS))('is not verified: %s', { timeout: TIMEOUT_MS }, async ([name, fix]) => {
     await removeAllButPackages(workspace);
     const verdict = await judgeFix(scratch, { ...FIX, fix });
     expect(verdict.verified, verdict.reason).toBe(false);
+    if (name in WHY) expect(verdict.reason).toContain(WHY[name]);
   });
 });
 
