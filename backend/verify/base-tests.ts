@@ -101,7 +101,8 @@ export class BaseTests {
     const image = sandboxed && options.image !== undefined ? await parts.sandbox.pinnedImage(options.image) : undefined;
     onProgress?.('copying');
     const { runner, command } = chosen;
-    const python = await parts.python?.(installed);
+    // A container has a Python of its own; one of this machine need not run in it.
+    const python = image === undefined ? await parts.python?.(installed) : undefined;
     const choose = (folder: string): Promise<ChosenTools> => parts.tools.choose({ runner, command, base: folder, installed, python, sandboxed, signal });
     const [snapshot, tools] = await bothDone(
       snapshotOf(parts.copies, { folder: base, installed, held }, signal),

@@ -45,6 +45,20 @@ it('says what an engine that does not answer says', async () => {
     .toContain('and Docker cannot be used: Cannot connect to the Docker daemon. Is it running? Start or install');
 });
 
+it('has no Python environment of a person in a container', async () => {
+  await using scratch = await makeScratch();
+  const { folders, copies, baseRuns } = scratch;
+  const asked: string[] = [];
+  const sandbox = { pinnedImage: (image: string) => Promise.resolve(image), run: () => Promise.reject(new Error('Nothing is run here.')) };
+  const python = (workspace: string) => (asked.push(workspace), Promise.resolve({ folder: '/envs/a', isChosen: true }));
+  const base = await scratch.project(PROJECT);
+  const verifier = new Verifier({ sandbox, folders, copies, baseRuns, python });
+  for (const image of ['any', undefined]) {
+    await verifier.testBase({ base, command: 'node --test', image, signal: new AbortController().signal }).catch(() => undefined);
+    expect(asked).toEqual(image === undefined ? [base] : []);
+  }
+});
+
 it.each([['link', 'ln -s /etc/hostname'], ['pipe', 'mkfifo'], ['file', 'touch']])('takes only plain files and folders out of a container: a %s', async (what, makes) => {
   await using scratch = await makeScratch();
   // As Docker's client behaves; that of Podman follows links inside the container.
