@@ -92,7 +92,8 @@ const liveImage = (id: string): string => `starryzhang/sweb.eval.x86_64.${id.rep
 function liveScript(testPatch: string, commands: readonly string[]): string {
   return [
     `cd ${PROJECT}`,
-    ...(testPatch.trim() === '' ? [] : ["git -c safe.directory='*' apply - <<'END_OF_TESTS' || exit", testPatch.trimEnd(), 'END_OF_TESTS']),
+    // The last line may be an empty one of the file, which a diff needs.
+    ...(testPatch.trim() === '' ? [] : ["git -c safe.directory='*' apply - <<'END_OF_TESTS' || exit", testPatch.replace(/\n$/, ''), 'END_OF_TESTS']),
     `echo '${MARKS.begin}'`,
     `bash -i -c ${shellQuote(commands.join(' ; '))}`,
     `echo '${MARKS.end}'`,

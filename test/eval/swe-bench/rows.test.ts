@@ -30,10 +30,12 @@ describe('rows of SWE-bench', () => {
   });
 
   it('of SWE-bench-Live have commands instead of a script, and an image of its own name', async () => {
-    const live = { ...OLD, instance_id: 'Ada__b-1', FAIL_TO_PASS: ['t.py::a'], PASS_TO_PASS: [], test_patch: '--- a/t.py\n', test_cmds: ['cd tests', 'pytest -rA'], log_parser: 'pytest' };
+    const live = { ...OLD, instance_id: 'Ada__b-1', FAIL_TO_PASS: ['t.py::a'], PASS_TO_PASS: [], test_patch: '--- a/t.py\n+++ b/t.py\n@@ -1,2 +1,3 @@\n+import a\n import b\n \n', test_cmds: ['cd tests', 'pytest -rA'], log_parser: 'pytest' };
     const { rows: [row, named], notRun } = await read(live, { ...live, instance_id: 'Ada__b-2', docker_image: 'ada/image:1' }, { ...live, instance_id: 'Ada__b-3', print_cmds: ['cat log'], log_parser: 'def parser(log): ...' });
     expect(row).toMatchObject({ form: 'SWE-bench-Live', image: 'starryzhang/sweb.eval.x86_64.ada_1776_b-1' });
     expect(row?.evalScript).toContain("bash -i -c 'cd tests ; pytest -rA'");
+    // With the empty line of the file at the end, as the diff has it.
+    expect(row?.evalScript).toContain('\n import b\n \nEND_OF_TESTS\n');
     expect(named?.image).toBe('ada/image:1');
     expect([...notRun.keys()]).toEqual(['SWE-bench without scripts']);
   });
