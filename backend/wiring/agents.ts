@@ -3,6 +3,7 @@ import path from 'node:path';
 import { programIn } from '../common/program-in.ts';
 import { AGENT_NAMES, KNOWN_AGENTS, type AgentName } from '../protocol/known-agents.ts';
 import type { RunFolders } from '../verify/files/run-folder.ts';
+import { basePythonOf } from '../verify/runners/base-python.ts';
 import { HostError } from '../verify/sandbox/network/hosts.ts';
 import { SandboxUnavailableError, type Sandbox } from '../verify/sandbox/sandbox.ts';
 import { shellQuote } from '../verify/sandbox/shell-quote.ts';
@@ -88,7 +89,7 @@ async function environmentOf(program: string): Promise<string[]> {
   const environment = path.dirname(path.dirname(program));
   try {
     await access(path.join(environment, 'pyvenv.cfg'));
-    return [environment, path.dirname(path.dirname(await realpath(path.join(environment, 'bin', 'python'))))];
+    return [environment, ...(await basePythonOf(environment))];
   } catch {
     return [];
   }

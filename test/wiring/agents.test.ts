@@ -89,10 +89,11 @@ it.skipIf(!available)(`an agent cannot read, write or reach what is not its own 
 it.skipIf(!available)(`an agent in an environment of Python finds its packages, and what that Python brings (${note})`, async () => {
   const { scratch, adapter, ask } = await place();
   const [environment, python] = [path.join(scratch.home, 'tools/agent'), path.join(scratch.home, 'pythons/three')];
-  for (const folder of [path.join(environment, 'bin'), path.join(environment, 'lib'), path.join(python, 'bin'), path.join(python, 'lib'), path.join(scratch.home, 'bin')]) await mkdir(folder, { recursive: true });
+  for (const folder of [path.join(environment, 'bin'), path.join(environment, 'lib'), path.join(python, 'bin'), path.join(python, 'lib/python3.12'), path.join(scratch.home, 'bin')]) await mkdir(folder, { recursive: true });
   await writeFile(path.join(environment, 'pyvenv.cfg'), '');
   await copyFile(FAKE, path.join(environment, 'lib/fake-agent.ts'));
   await writeFile(path.join(python, 'lib/modules'), '');
+  await writeFile(path.join(python, 'lib/python3.12/os.py'), '');
   // As a script of Python does, it names the interpreter of its environment, which leads to the one that it was made of.
   await writeFile(path.join(python, 'bin/python'), `#!/bin/sh\ncat ${python}/lib/modules && exec ${process.execPath} ${environment}/lib/fake-agent.ts edit\n`, { mode: 0o755 });
   await symlink(path.join(python, 'bin/python'), path.join(environment, 'bin/python'));
