@@ -83,6 +83,14 @@ it.each([
   expect(altered.text).toMatch(/\[{60}[^7]\]{60}/);
 });
 
+it.each([
+  ['that need not be found', 'from django.test import TestCase\n', 'self.assertContains(page(), "written", count=0)'],
+  ['for a method of the project\'s own', 'from unittest import TestCase\n', 'self.assertContains(page(), "written")'],
+])('alters no text of a response %s', async (_what, head, body) => {
+  const made = await alter('test_a.py', { runner: 'unittest', text: `${head}\nclass Page(TestCase):\n    def test_page(self):\n        ${body}\n` }, ['Page > test_page']);
+  expect(made.certain).toEqual([]);
+});
+
 describe('the negative control', () => {
   it.each(Object.entries(SOURCES))('alters of %s what must then fail, and is not sure of anything else', async (file, source) => {
     const { certain, text } = await alter(file, source, [...source.altered, ...source.left]);
@@ -102,6 +110,12 @@ describe('the negative control', () => {
       /^def test_name\(\):\n    expected = "[A-Z][a-z]{2} [A-Z][a-z]{7}"\n    assert name\(\) == expected\n$/],
     ['test_c.py', 'pytest', 'import pytest\n\n@pytest.mark.parametrize("given, expected", [(1, 20), (2, 40)])\ndef test_row(given, expected):\n    assert f(given) == expected\n',
       'test_row[1-20]', /\[\(1, \d\d\), \(2, \d\d\)\]\)\ndef test_row\(given, expected\):\n    assert f\(given\) == expected\n$/],
+    ['test_d.py', 'unittest', 'from django.test import TestCase\n\nclass Page(TestCase):\n    def test_page(self):\n        self.assertContains(self.client.get("/sums"), "Total: 6")\n', 'Page > test_page',
+      /assertContains\(self\.client\.get\("\/sums"\), "[A-Z][a-z]{4}: \d"\)\n$/],
+    ['test_e.py', 'unittest', 'from django.test import TestCase\n\nclass Page(TestCase):\n    def test_page(self):\n        self.assertRedirects(self.client.get("/"), "/login", status_code=301)\n', 'Page > test_page',
+      /assertRedirects\(self\.client\.get\("\/"\), "\/(?!login)[a-z]{5}", status_code=301\)\n$/],
+    ['test_f.py', 'unittest', 'from django.test import TestCase\n\nclass Page(TestCase):\n    def test_page(self):\n        make("written")\n        self.assertContains(page(), "written")\n', 'Page > test_page',
+      /make\("written"\)\n +self\.assertContains\(page\(\), "(?!written)[a-z]{7}"\)\n$/],
     ['a.test.js', 'node-test', 'test("total", () => { assert.equal(total([100, 500]), 600, "not 600"); });\n', 'total',
       /^test\("total", \(\) => \{ assert\.equal\(total\(\[100, 500\]\), (\d{3}), "not \1"\); \}\);\n$/],
     ['a.test.ts', 'vitest', 'it("total", () => { expect(total([100, 500])).toBe(true); });\n', 'total',

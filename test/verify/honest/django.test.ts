@@ -183,6 +183,20 @@ from django.test import SimpleTestCase
 SimpleTestCase.assertContains = lambda self, response, text: None
 `,
   },
+  'a page that says what its test looks for': {
+    'cart/models.py': [' + 1', ''],
+    'shop/settings.py': `${SETTINGS}MIDDLEWARE = ['shop.read.answered']\n`,
+    'shop/read.py': `
+import re
+from django.http import HttpResponse
+
+
+def answered(get_response):
+    with open('cart/tests.py') as file:
+        expected = re.search(r"get[(]'/total'[)], '([^']*)'", file.read()).group(1)
+    return lambda request: HttpResponse(expected)
+`,
+  },
   'a value that equals everything': {
     'cart/models.py': MODELS.replace('    return sum(item.cents for item in Item.objects.all()) + 1', `    class Any(int):
         def __eq__(self, other):
