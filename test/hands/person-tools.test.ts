@@ -11,6 +11,7 @@ import { signal, withHands } from './setup.ts';
 const PYTHON = {
   'pyproject.toml': '[project]\nname = "shop"\nversion = "1"\n[tool.pytest.ini_options]\n',
   'src/shop/__init__.py': 'def total(*prices):\n    return sum(prices)\n',
+  'calendar.py': 'WHERE = "of the project"\n',
   'tests/test_shop.py': 'from shop import total\n\ndef test_total():\n    assert total(1, 2) == 3\n',
 };
 
@@ -25,6 +26,8 @@ describe.skipIf(!python.isHere)(`a command in a project with a Python environmen
     const run = async (command: string): Promise<string> => (await copy.do({ kind: 'run', command }, signal)).text;
     expect(await run('python -c "import shop, only_there; print(shop.total(1, only_there.ONE))"')).toContain('42');
     expect(await run('cd src && uv run python3 -c "import only_there; print(only_there.ONE + 6)"')).toContain('7');
+    // As Python does it. The runner of tests alone is kept from the project's modules.
+    expect(await run('python -c "import calendar; print(calendar.WHERE)"')).toContain('of the project');
     expect(await run('only-there')).toContain('a program of the environment');
     expect(copy.edits.map(({ path: file }) => file)).toEqual(['src/shop/__init__.py']);
   });

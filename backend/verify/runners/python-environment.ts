@@ -49,8 +49,8 @@ export async function pythonEnvironment(
     command: withEdits(run.command, edits),
     environment: {
       PYTHONPATH: folder,
-      // For `sitecustomize.py` below. It does not apply to Python programs that the tests start.
-      CONDUCTOR_RUNNER: '1',
+      // For `sitecustomize.py` below. It does not apply to Python programs that the tests start, nor to any where none of our modules ends it.
+      ...(Object.keys(modules).length > 0 && { CONDUCTOR_RUNNER: '1' }),
       // Tests may print any text, and Python must not write into the copy.
       PYTHONIOENCODING: 'utf-8:backslashreplace',
       PYTHONDONTWRITEBYTECODE: '1',
