@@ -360,6 +360,9 @@ describe('what is refused, with the reason', () => {
     ['package.json', fenced('json package.json', '{"scripts":{"test":"true"}}'), /how the tests are run/],
     ['a lock file', fenced('json package-lock.json', '{}'), /lock file/],
     ['a configuration of the runner', whole('vitest.config.ts'), /configures the test runner/],
+    ['what makes a folder an environment of Python', fenced('env/pyvenv.cfg', 'home = /usr/bin'), /installed dependency/],
+    ['what makes a folder an environment of conda', fenced('env/conda-meta/history', 'x'), /installed dependency/],
+    ['an environment of tox', fenced('.tox/py312/bin/python', 'x'), /installed dependency/],
     ['.npmrc', fenced('.npmrc', 'node-options=--require ./x.js'), /tools that tests run with/],
     [
       'a test, by a diff',

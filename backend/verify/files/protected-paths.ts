@@ -29,7 +29,7 @@ const ROWS: readonly ProtectedRow[] = [
     reason: 'It configures tools that run outside the tests.',
     patterns: [folders('.vscode', '.idea', '.devcontainer', '.conductor', '.husky')],
   },
-  { reason: 'It is an installed dependency.', patterns: [folders('node_modules', '.venv', 'venv', 'site-packages'), files('node_modules'), /(^|\/)vendor\/(autoload\.php$|(composer|bin|phpunit)\/)/] },
+  { reason: 'It is an installed dependency.', patterns: [folders('node_modules', '.venv', 'venv', '.tox', '.nox', 'site-packages', 'conda-meta'), files('node_modules', 'pyvenv.cfg'), /(^|\/)vendor\/(autoload\.php$|(composer|bin|phpunit)\/)/] },
   {
     // The names that node --test, vitest, jest, mocha, pytest, unittest and go test look for.
     reason: TESTS_STAY,
