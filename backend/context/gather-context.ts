@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { candidatesFor, onlyFileMeant, placesIn, type Place } from './asked-places.ts';
 import type { Candidate } from './candidates.ts';
 import type { ContextPiece, ContextRequest, GatheredContext } from './context.ts';
@@ -17,6 +16,7 @@ import { PROBLEMS, problemsPiece, TEST_OUTPUT, testOutputPiece, type SpokenPiece
 import { termsOf } from './terms.ts';
 import { tokensOf, unitsIn, unitsOf } from './tokens.ts';
 import { Workspace, type TextFile } from './workspace.ts';
+import { withoutControls } from '../common/without-controls.ts';
 
 /** Maximum shares of the budget for tool output. The rest is for code. */
 const TEST_OUTPUT_SHARE = 0.25;
@@ -118,7 +118,7 @@ interface Filling {
 function tidied(request: ContextRequest): ContextRequest {
   const { diagnostics, testOutput = '', clues = '' } = request;
   const ordered = [...diagnostics].sort((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'));
-  return { ...request, diagnostics: ordered.slice(0, MAX_PROBLEMS), testOutput: stripVTControlCharacters(testOutput), clues: stripVTControlCharacters(clues) };
+  return { ...request, diagnostics: ordered.slice(0, MAX_PROBLEMS), testOutput: withoutControls(testOutput), clues: withoutControls(clues) };
 }
 
 /** Reads the requested places. `refused` has the paths, as given, of files that exist but may not be sent. */

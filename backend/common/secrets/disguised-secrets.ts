@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { withoutControls } from '../without-controls.ts';
 
 /*
  * Forms in which a program may print a secret, so that no line of its output looks like one: encoded, coloured, put together from parts,
@@ -15,7 +15,7 @@ const PRINTABLE = /^[\t\n\r\x20-\x7e]+$/;
 
 /** The line as it was before a program encoded it or put it together: each reading that differs from the line. */
 export function* disguisesOf(line: string): Generator<string> {
-  if (line.includes('\x1b')) yield stripVTControlCharacters(line);
+  if (line.includes('\x1b')) yield withoutControls(line);
   const joined = line.replace(SEAM, '');
   if (joined !== line) yield joined;
   if (line.includes('%')) yield line.replace(/%([2-7][0-9a-fA-F])/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

@@ -1,12 +1,12 @@
-import { stripVTControlCharacters } from 'node:util';
 import { redactText } from '../../common/secrets/secrets.ts';
 import type { SandboxOutcome } from '../sandbox/sandbox.ts';
 import { notDownloaded, remedyFor } from './not-installed.ts';
+import { withoutControls } from '../../common/without-controls.ts';
 
 /** The end of what a command printed, without colours and secrets. Errors may stand on either stream, and warnings on the other. */
 export function lastWords({ stdout, stderr, unreadable }: SandboxOutcome): string {
   // Secrets go before anything is cut: a part of a key does not look like one.
-  const said = [stderr, stdout].map((text) => endOf(redactText(stripVTControlCharacters(text)).trim())).filter((text) => text !== '');
+  const said = [stderr, stdout].map((text) => endOf(redactText(withoutControls(text)).trim())).filter((text) => text !== '');
   const [output] = said;
   const hidden = unreadable === undefined ? '' : ` The sandbox hides ${unreadable} from tests. If they need it, name its folder in CONDUCTOR_READABLE.`;
   return output === undefined ? '' : ` Output of the command: ${said.join('\n')}${notDownloaded(`${stderr}\n${stdout}`) || remedyFor(output)}${hidden}`;

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import type { ChosenRunner } from '../runners/choose-runner.ts';
 import type { LeasedLayer } from '../copies/build-layers.ts';
 import { cachesIn } from '../copies/installed-dependencies.ts';
@@ -17,6 +16,7 @@ import type { PersonPython } from '../../protocol/person-python.ts';
 import { surroundingsOf } from '../runners/surroundings.ts';
 import type { PreparedRun, RunToPrepare } from '../runners/test-runner.ts';
 import { NoReportError, ReportError, type TestReport } from '../runners/test-report.ts';
+import { withoutControls } from '../../common/without-controls.ts';
 
 export interface TestRunsParts {
   readonly sandbox: Pick<Sandbox, 'run' | 'pinnedImage'>;
@@ -215,7 +215,7 @@ export class TestRuns {
       const { stayed, ...outcome } = await this.#runToEnd(prepared, { ...inCopy, hidden: [...(inCopy.hidden ?? []), ...new Set(unseen)], hasLayer: layer !== undefined, timeoutMs });
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs), outcome.exceeded);
       const said = lastWords(outcome);
-      const report = await prepared.readReport({ exitCode: outcome.exitCode, said, printed: stripVTControlCharacters(`${outcome.stdout}\n${outcome.stderr}`) }).catch((error: unknown) => {
+      const report = await prepared.readReport({ exitCode: outcome.exitCode, said, printed: withoutControls(`${outcome.stdout}\n${outcome.stderr}`) }).catch((error: unknown) => {
         throw error instanceof ReportError ? new UnusableRunError(`${error.message}${said}${this.#otherRunner(error)}`) : error;
       });
       const coverage = isCovered ? await prepared.readCoverage?.() : undefined;
