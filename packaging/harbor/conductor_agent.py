@@ -68,8 +68,8 @@ class Conductor(BaseInstalledAgent):
         log = f"{self.environment_logs_dir}/conductor"
         # 1: the tests did not accept the answer; 3: the budget is spent. Both leave a result, which Harbor's verifier judges. A run that failed,
         # or did not begin, is an error of the trial: its message is what Harbor classifies.
-        return (f'{LOAD_NODE}; node {PROGRAM}/dist/cli.mjs solve {shlex.quote(instruction)} --workspace "$PWD" --apply --yes --json {options} '
-                f'> {log}.json 2> {log}.txt; code=$?; cat {log}.txt; node {PROGRAM}/dist/cli.mjs backend stop; '
+        return (f'{LOAD_NODE}; node {PROGRAM}/dist/cli.mjs solve --workspace "$PWD" --apply --yes --json {options} '
+                f'-- {shlex.quote(instruction)} > {log}.json 2> {log}.txt; code=$?; cat {log}.txt; node {PROGRAM}/dist/cli.mjs backend stop; '
                 f"if grep '^  \"state\": \"failed\"' {log}.json; then grep '^  \"message\"' {log}.json; exit 1; fi; "
                 f'[ -s {log}.json ] && {{ [ $code -eq 0 ] || [ $code -eq 1 ] || [ $code -eq 3 ]; }}')
 

@@ -41,7 +41,8 @@ class MedianTest(unittest.TestCase):
     def test_even(self):
         self.assertEqual(median([4, 1, 2, 3]), 2.5)
 `;
-const EVEN = 'median([4, 1, 2, 3]) is 3 and should be 2.5. Don\'t change the tests; $(touch /app/x)';
+/** As an item of a list, which is no option. */
+const EVEN = '- median([4, 1, 2, 3]) is 3 and should be 2.5. Don\'t change the tests; $(touch /app/x)';
 const fileAnswer = (name: string, text: string): string => `\`${name}\`:\n\`\`\`\n${text}\`\`\`\n`;
 const judge = (condition: string): string => `#!/bin/bash\n${condition} && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n`;
 
