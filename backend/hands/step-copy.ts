@@ -181,7 +181,8 @@ export class StepCopy {
     this.#isReusable = false;
     return {
       folder: copy.folder, hidden: this.#originals, readable: [...copy.sharedFolders, folder.tools, ...around.readable],
-      programFolders: around.programFolders, environment: around.environment,
+      // Among the programs of packages there may be a Node, which the agent itself would be started with.
+      programFolders: around.programFolders.filter((programs) => !programs.endsWith(path.join('node_modules', '.bin'))), environment: around.environment,
       ended: async () => {
         this.#isReusable = true;
         // What it did until a person stopped it is handed on, too.

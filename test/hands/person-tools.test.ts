@@ -33,7 +33,7 @@ describe.skipIf(!python.isHere)(`a command in a project with a Python environmen
   });
 
   it('does so where no tests are known, and of an agent', async () => {
-    const { workspace, copies } = await withHands({ 'shop.py': 'ONE = 1\n' });
+    const { workspace, copies } = await withHands({ 'shop.py': 'ONE = 1\n', 'node_modules/.bin/node': '#!/bin/sh\n' });
     await installInto(workspace);
     const copy = await copies.open({ of: { base: workspace }, test: undefined, newTests: false }, signal);
     try {
@@ -41,6 +41,7 @@ describe.skipIf(!python.isHere)(`a command in a project with a Python environmen
       const place = await copy.lend(signal, () => undefined);
       expect(place.programFolders).toContain(path.join(workspace, '.venv/bin'));
       expect(place.readable).toContain(path.join(workspace, '.venv'));
+      expect(place.programFolders.filter((folder) => folder.includes('node_modules'))).toEqual([]);
       await place.ended();
     } finally {
       await copy.release();
