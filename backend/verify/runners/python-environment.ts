@@ -20,13 +20,14 @@ export interface PythonRun extends Omit<PreparedRun, 'readReport'> {
 /**
  * Prepares Python to run in a copy. It uses the workspace's environment, has our modules on its path, and imports editable installs
  * (`pip install -e`) of the workspace from the copy. A project that is not installed is imported from its `src`. `pytestOptions` precede those of the command.
+ * @param known what `environmentOf` found, where the caller has looked
  */
 export async function pythonEnvironment(
   run: CommandInCopy,
-  { modules, pytestOptions }: { readonly modules: Readonly<Record<string, string>>; readonly pytestOptions?: string },
+  { modules, pytestOptions, known }: { readonly modules: Readonly<Record<string, string>>; readonly pytestOptions?: string; readonly known?: PythonEnvironment },
 ): Promise<PythonRun> {
   const folder = path.join(run.tools, 'python');
-  const environment = await environmentOf(run);
+  const environment = known ?? (await environmentOf(run));
   const environmentFolder = environment?.folder;
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'sitecustomize.py'), siteCustomize(run, environmentFolder, await newModules(run)));

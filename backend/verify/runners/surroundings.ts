@@ -13,9 +13,9 @@ export async function surroundingsOf(run: CommandInCopy): Promise<Surroundings> 
   // The text of a script of `package.json` runs without the package manager that would find its programs.
   const programFolders = await binFolders(run);
   // Tests say that an environment has lost its Python.
-  const hasEnvironment = await environmentOf(run).catch((error: unknown) => (error instanceof ReportError ? undefined : Promise.reject(error as Error)));
-  if (!hasEnvironment) return { command: run.command, environment: { CI: 'true' }, programFolders, readable: [] };
-  const python = await pythonEnvironment(run, { modules: {} });
+  const known = await environmentOf(run).catch((error: unknown) => (error instanceof ReportError ? undefined : Promise.reject(error as Error)));
+  if (!known) return { command: run.command, environment: { CI: 'true' }, programFolders, readable: [] };
+  const python = await pythonEnvironment(run, { modules: {}, known });
   return {
     command: python.command,
     environment: { CI: 'true', ...python.environment },
