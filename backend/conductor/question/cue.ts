@@ -43,7 +43,11 @@ export function languageCues(
 
 /** Lower case without accents, as many people type, so that one entry fits both. Hangul and kana stay as they are. */
 export function plain(text: string): string {
+  if (isAscii(text)) return text.toLowerCase().replaceAll('`', '\'');
   return text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '').normalize('NFC').toLowerCase().replaceAll('\u0307', '')
     .replaceAll('ß', 'ss').replaceAll('ı', 'i').replaceAll('ł', 'l').replaceAll('ø', 'o').replaceAll('đ', 'd').replaceAll('æ', 'ae').replaceAll('œ', 'oe')
     .replace(/[’‘`´]/g, '\'');
 }
+
+/** Most questions are, and have nothing to fold. */
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);

@@ -1,4 +1,4 @@
-import { CUES, plain, type Cue, type LanguageCues } from './cue.ts';
+import { CUES, isAscii, plain, type Cue, type LanguageCues } from './cue.ts';
 import { CHINESE, JAPANESE, KOREAN } from './cues/east-asian.ts';
 import { DUTCH } from './cues/dutch.ts';
 import { ENGLISH } from './cues/english.ts';
@@ -6,6 +6,7 @@ import { GERMAN } from './cues/german.ts';
 import { FRENCH, ITALIAN, PORTUGUESE, SPANISH } from './cues/romance.ts';
 import { POLISH, RUSSIAN } from './cues/slavic.ts';
 import { TURKISH } from './cues/turkish.ts';
+import { PhraseIndex } from './phrase-index.ts';
 import { NAME_PLACE } from './question-names.ts';
 
 /*
@@ -45,65 +46,29 @@ const wordsOf = (text: string): string[] => [...plain(text).matchAll(WORD)].map(
 const SHORTEST_MISSPELT = 5;
 const LONGEST_MISSPELT = 20;
 
-/** Phrases by their first word; the others by the beginning of the first word. */
+/** The phrases of a language. */
 class Phrases {
-  readonly #whole = new Map<string, Entry[]>();
-  readonly #stems = new Map<string, Entry[]>();
-  /** Single whole words. */
+  readonly #index = new PhraseIndex<Cue>();
+  /** Single words, whole or stems. */
   readonly #single = new Map<string, readonly Cue[]>();
   /** The same by what is left of them without one inner letter: the first in the order of the letter's place, then of the letter. */
   #lackingOne: ReadonlyMap<string, string> | undefined;
-  /** Of the stems, by their first two letters. */
-  readonly #stemLengths: ReadonlyMap<string, readonly number[]>;
 
   constructor({ cues }: LanguageCues) {
     for (const cue of CUES) {
       for (const phrase of cues[cue] ?? []) {
-        const words = phrase.split(/\s+/).flatMap((word) => splitLikeText(word));
-        const [first = ''] = words;
-        const entry = { cue, words };
-        const stem = first.endsWith('*') ? first.slice(0, -1) : undefined;
-        const list = stem === undefined ? this.#whole : this.#stems;
-        const key = stem ?? first;
-        list.set(key, [...(list.get(key) ?? []), entry]);
-        if (words.length === 1) this.#single.set(key, [...(this.#single.get(key) ?? []), cue]);
+        const [first = '', ...others] = this.#index.add(phrase, cue);
+        const word = first.replace(/\*$/, '');
+        if (others.length === 0) this.#single.set(word, [...(this.#single.get(word) ?? []), cue]);
       }
     }
-    const stems = Object.entries(Object.groupBy([...this.#stems.keys()].filter(({ length }) => length > 1), (stem) => stem.slice(0, 2)));
-    this.#stemLengths = new Map(stems.map(([start, same = []]) => [start, [...new Set(same.map(({ length }) => length))].sort((a, b) => a - b)]));
   }
 
   /** For each cue the longest phrase that begins at a word. */
   at(words: readonly string[], at: number): FoundCue[] {
     const longest = new Map<Cue, number>();
-    for (const entries of this.#beginningWith(words[at] as string)) {
-      for (const { cue, words: wanted } of entries) {
-        if (wanted.length > (longest.get(cue) ?? 0) && isThere(wanted, words, at)) longest.set(cue, wanted.length);
-      }
-    }
+    this.#index.longer(words, at, (cue) => longest.get(cue) ?? 0, (phrase) => longest.set(phrase.of, phrase.words.length));
     return [...longest].map(([cue, length]) => ({ cue, at, length }));
-  }
-
-  /** The length of the longest phrase that begins at a word; 0 without one. */
-  longestAt(words: readonly string[], at: number): number {
-    let most = 0;
-    for (const entries of this.#beginningWith(words[at] as string)) {
-      for (const { words: wanted } of entries) if (wanted.length > most && isThere(wanted, words, at)) most = wanted.length;
-    }
-    return most;
-  }
-
-  /** The phrases whose first word this can be. */
-  #beginningWith(word: string): readonly (readonly Entry[])[] {
-    const whole = this.#whole.get(word);
-    const lengths = this.#stemLengths.get(word.slice(0, 2));
-    if (!lengths) return whole ? [whole] : NONE;
-    const found = whole ? [whole] : [];
-    for (const length of lengths) {
-      const stems = this.#stems.get(word.slice(0, length));
-      if (stems) found.push(stems);
-    }
-    return found;
   }
 
   /**
@@ -140,25 +105,8 @@ function lackingOne(words: Iterable<string>): ReadonlyMap<string, string> {
   return new Map([...found].map(([left, { word }]) => [left, word]));
 }
 
-const NONE: readonly (readonly Entry[])[] = [];
-
-interface Entry {
-  readonly cue: Cue;
-  readonly words: readonly string[];
-}
-
-/** The words that `wordsOf` makes of an entry's word: "ci/cd" are two. § is the place of a name. */
-function splitLikeText(word: string): string[] {
-  const words = word.replaceAll('§', NAME_PLACE).match(/[\p{L}\p{N}\u0001]+(?:['’+#-][\p{L}\p{N}]+)*\*?/gu);
-  return words ?? [];
-}
-
-const fits = (word: string | undefined, wanted: string): boolean =>
-  word !== undefined && (wanted.endsWith('*') ? word.startsWith(wanted.slice(0, -1)) : word === wanted);
-
-const isThere = (wanted: readonly string[], words: readonly string[], at: number): boolean => wanted.every((one, offset) => fits(words[at + offset], one));
-
 type SpacedName = keyof typeof SPACED;
+const SPACED_NAMES = Object.keys(SPACED) as SpacedName[];
 /** For each language something, made when it is first asked for. */
 function forEachSpaced<T>(make: (cues: LanguageCues) => T): (name: SpacedName) => T {
   const made = new Map<SpacedName, T>();
@@ -244,22 +192,47 @@ const LETTERS = {
 
 /** The language of a text: by its letters, then by its small words. English where nothing tells. */
 export function languageOf(text: string): Language {
-  for (const [name, letters] of Object.entries(LETTERS)) {
+  for (const [name, letters] of isAscii(text) ? [] : Object.entries(LETTERS)) {
     const enough = name === 'ru' ? 3 : 2;
     if ((text.match(letters)?.length ?? 0) >= enough) return name === 'ru' ? spaced(name) : unspaced(name as keyof typeof UNSPACED);
   }
-  const words = wordsOf(text).slice(0, 400);
-  const score = (name: SpacedName): number => {
-    const [phrases, marks] = [phrasesOf(name), marksOf(name)];
-    let points = 0;
-    for (const [at, word] of words.entries()) {
-      if (marks.has(word)) points += 1;
-      // Its own cues tell a language, too, where a question has hardly a small word.
-      if (word !== NAME_PLACE && word.length > 2) points += Math.min(1.5, 0.75 * phrases.longestAt(words, at));
-    }
-    return points;
-  };
-  const names = Object.keys(SPACED) as (SpacedName)[];
-  const best = names.map((name) => ({ name, points: score(name) })).reduce((a, b) => (b.points > a.points ? b : a));
-  return spaced(best.name);
+  return spaced(spacedLanguageOf(wordsOf(text).slice(0, 400)));
+}
+
+/** The small words of each language, and the phrases of all: one search tells what a word says of each. */
+interface Telling {
+  readonly marks: ReadonlyMap<string, readonly number[]>;
+  readonly phrases: PhraseIndex<number>;
+}
+let telling: Telling | undefined;
+
+function makeTelling(): Telling {
+  const marks = new Map<string, number[]>();
+  const phrases = new PhraseIndex<number>();
+  for (const [language, name] of SPACED_NAMES.entries()) {
+    for (const mark of marksOf(name)) marks.set(mark, [...(marks.get(mark) ?? []), language]);
+    for (const cues of Object.values(SPACED[name].cues)) for (const phrase of cues) phrases.add(phrase, language);
+  }
+  return { marks, phrases };
+}
+
+/** The language with the most points. Its cues count beside its small words, since a question may have hardly one of these. */
+function spacedLanguageOf(words: readonly string[]): SpacedName {
+  const { marks, phrases } = (telling ??= makeTelling());
+  const points = new Float64Array(SPACED_NAMES.length);
+  const longest = new Uint8Array(SPACED_NAMES.length);
+  for (const [at, word] of words.entries()) {
+    for (const language of marks.get(word) ?? []) points[language] = (points[language] ?? 0) + 1;
+    if (word === NAME_PLACE || word.length <= 2) continue;
+    // Most words say nothing of any language.
+    let says = false;
+    phrases.longer(words, at, (language) => longest[language] ?? 0, (phrase) => {
+      longest[phrase.of] = phrase.words.length;
+      says = true;
+    });
+    if (!says) continue;
+    for (const [language, length] of longest.entries()) points[language] = (points[language] ?? 0) + Math.min(1.5, 0.75 * length);
+    longest.fill(0);
+  }
+  return SPACED_NAMES[points.indexOf(Math.max(...points))] as SpacedName;
 }
