@@ -2,8 +2,9 @@
  * From a paid planner to a free one, by the commands that people use: sixty questions on a real project, planned by a prompted Conductor, `conductor learn`,
  * and twenty new questions for each Conductor.
  *
- *   node with-node.mjs node test/bench/learn/sixty-questions.ts CLONE --keep FOLDER [--questions 60] [--new 20] [--seed 1]
+ *   node with-node.mjs node test/bench/learn/sixty-questions.ts CLONE --keep FOLDER [--questions 60] [--new 20] [--seed 1] [--good 0.5] [--learner DIR --steps 3]
  *
+ * With --learner, the model of that folder learns instead of conductor-mini, and is then trained by GRPO on the tests of the same project, for so many steps.
  * CLONE is a clone of mahmoud/boltons. FOLDER keeps the tasks, the answers and the homes of the runs; it goes on where it was stopped. Questions, plans, prompts, journal,
  * tests, verdicts, learning and the gate are the product's. The workers and the prompted Conductor are played by a server on this machine, by hidden skill:
  * they show nothing about real models.
@@ -27,7 +28,8 @@ import { answersTo } from '../hands/mined-tasks.ts';
 
 const { values, positionals: [clone] } = parseArgs({
   allowPositionals: true,
-  options: { keep: { type: 'string' }, questions: { type: 'string', default: '60' }, new: { type: 'string', default: '20' }, seed: { type: 'string', default: '1' } },
+  options: { keep: { type: 'string' }, questions: { type: 'string', default: '60' }, new: { type: 'string', default: '20' }, seed: { type: 'string', default: '1' }, good: { type: 'string', default: '0.5' },
+    learner: { type: 'string' }, steps: { type: 'string', default: '3' } },
 });
 if (clone === undefined || values.keep === undefined) throw new Error('Name the clone, and a folder to keep what was found: CLONE --keep FOLDER.');
 const [asked, fresh, seed] = [Number(values.questions), Number(values.new), Number(values.seed)];
@@ -36,7 +38,7 @@ const PROJECT = { name: 'boltons', command: 'python3 -m pytest', runner: 'pytest
 
 /** Workers of one price and one description. The chance that what one writes is right is hidden. */
 const TEAM = [{ id: 'north', skill: 0.15 }, { id: 'east', skill: 0.1 }, { id: 'south', skill: 0.95 }, { id: 'west', skill: 0.15 }];
-/** The worker that the prompted Conductor prefers. It knows its workers a little: half of its plans are for anybody else. */
+/** The worker that the prompted Conductor prefers. It knows its workers a little: the share --good of its plans is for this one. */
 const GOOD = 2;
 const PRICE = { inputPerMillion: 1, outputPerMillion: 4 };
 const PLANNER = { id: 'planner', price: { inputPerMillion: 3, outputPerMillion: 15 } };
@@ -51,11 +53,28 @@ const SHAPES = [
 type Result = ReturnType<typeof runResult>;
 
 /** What is asked at the moment: questions are asked one after another. */
-let now: { readonly task: Task; readonly wrong: readonly string[]; readonly index: number; readonly calls: Map<string, number> } | undefined;
+let now: Asking | undefined;
+
+interface Asking {
+  readonly task: Task;
+  readonly wrong: readonly string[];
+  readonly index: number;
+  readonly calls: Map<string, number>;
+}
+
+/** A training asks about many tasks at once: the question tells which. */
+const inTraining = (text: string): Asking | undefined => {
+  const asking = trainedTasks.find(({ task }) => text.includes(task.question));
+  callsInTraining += 1;
+  return asking && { ...asking, calls: new Map(TEAM.map(({ id }) => [id, callsInTraining])) };
+};
+let trainedTasks: readonly Asking[] = [];
+let callsInTraining = 0;
 
 function answer({ model, text }: ScriptedRequest): string {
-  if (!now) return 'Nothing was asked.';
-  const { task, wrong, index, calls } = now;
+  const asking = now ?? inTraining(text);
+  if (!asking) return 'Nothing was asked.';
+  const { task, wrong, index, calls } = asking;
   const call = calls.get(model) ?? 0;
   calls.set(model, call + 1);
   if (model === PLANNER.id) return plan(index, call);
@@ -74,7 +93,7 @@ function plan(index: number, call: number): string {
   const random = new KeyedRandom(seed, 'plan', index, call);
   const { subtasks, reads } = random.pick('shape', [...SHAPES]) ?? SHAPES[0];
   const others = TEAM.flatMap((_, worker) => (worker === GOOD ? [] : [worker]));
-  const isForGood = random.chance('who', 0.5);
+  const isForGood = random.chance('who', Number(values.good));
   const modelIds = subtasks.map((_, step) => (isForGood ? GOOD : random.pick(`step ${step}`, others) ?? 0));
   return `Let me think about who could do this.\n\n${renderPlan({ modelIds, subtasks: [...subtasks], accessList: reads.map((read) => [...read]) })}`;
 }
@@ -163,8 +182,9 @@ const server = await ScriptedServer.start(answer);
 
 const workers = TEAM.map(({ id }) => ({ id, model: id, provider: 'openai-compatible', baseUrl: server.baseUrl, description: 'A general language model.', price: PRICE }));
 const planner = { ...PLANNER, model: PLANNER.id, provider: 'openai-compatible', baseUrl: server.baseUrl, enabled: false };
+const learner = values.learner === undefined ? [] : [{ id: 'learner', model: path.resolve(values.learner), provider: 'local', enabled: false }];
 const setUp = (home: string, conductorId: string): Promise<void> =>
-  writeFile(path.join(home, 'workers.json'), JSON.stringify({ version: 1, workers: [...workers, planner], conductor: conductorId, budget: { dayUsd: 1_000, dayTokens: 1_000_000_000 } }));
+  writeFile(path.join(home, 'workers.json'), JSON.stringify({ version: 1, workers: [...workers, planner, ...learner], conductor: conductorId, budget: { dayUsd: 1_000, dayTokens: 1_000_000_000 } }));
 
 /** The home as it is after the questions, for one Conductor alone; as it was left, where it answered some. */
 async function copyOf(home: string, name: string, conductorId: string): Promise<string> {
@@ -191,6 +211,19 @@ async function askAll(name: string, home: string, { from, to }: { readonly from:
   return list;
 }
 
+/** A short training by GRPO on functions of the project that its tests notice. @returns what its steps were like, as a table */
+async function trainOnTests(home: string): Promise<string> {
+  trainedTasks = await Promise.all(tasks.map(async (task, index) => ({ task, wrong: (await answersTo(task, seed)).slice(1, -1), index, calls: new Map<string, number>() })));
+  const config = path.join(keep, 'train.json');
+  await writeFile(config, JSON.stringify({
+    steps: Number(values.steps), tasksPerStep: 2, groupSize: 4, maxTokens: 200, parallel: 2, unpaidUpdates: 0, learningRate: { peak: 1e-4 },
+    tasks: { count: 8, kinds: ['write'], test: { command: PROJECT.command, runner: PROJECT.runner } },
+    evaluation: { samples: 1, onTheWay: 0 },
+  }));
+  const training = trainingSchema.parse(JSON.parse(await conductor(home, ['train', '-w', workspace, '--config', config, '--yes', '--json'])));
+  return `\`conductor train\`: ${training.message ?? training.state}\n${training.metrics.map((step) => JSON.stringify(step)).join('\n')}`;
+}
+
 try {
   const home = path.join(keep, 'home');
   if ((answers['asked'] ?? []).length === 0) await rm(home, { recursive: true, force: true });
@@ -198,12 +231,18 @@ try {
   await setUp(home, PLANNER.id);
   const first = await askAll('asked', home, { from: 0, to: asked });
 
-  const learned = await copyOf(home, 'learned', PLANNER.id);
+  const learned = await copyOf(home, values.learner === undefined ? 'learned' : 'learner', values.learner === undefined ? PLANNER.id : 'learner');
   const callsBefore = server.requests.length;
   const training = trainingSchema.parse(JSON.parse(await conductor(learned, ['learn', '--json'])));
   const { logged } = training;
   const paid = server.requests.length - callsBefore;
   if (logged?.says === 'better') await conductor(learned, ['train', 'adopt', training.trainingId]);
+  const said = `\`conductor learn\`: ${training.message ?? training.state} ${paid} calls to workers. ${JSON.stringify(logged)}`;
+  const at = `mahmoud/boltons at ${(await git(path.resolve(clone), 'rev-parse', 'HEAD')).trim()}, seed ${seed}.`;
+  if (values.learner !== undefined) {
+    console.log([at, '', said, '', await trainOnTests(learned)].join('\n'));
+    process.exit();
+  }
 
   const rows = [row('prompted, the questions that were learned from', first)];
   const contestants = [
@@ -218,8 +257,7 @@ try {
   }
 
   console.log([
-    `mahmoud/boltons at ${(await git(path.resolve(clone), 'rev-parse', 'HEAD')).trim()}, seed ${seed}.`, '',
-    `\`conductor learn\`: ${training.message ?? training.state} ${paid} calls to workers. ${JSON.stringify(logged)}`, '',
+    at, '', said, '',
     '| who plans | questions | the good worker writes | verified, first plan | verified | cents for planning | cents in all |',
     '|---|---:|---:|---:|---:|---:|---:|',
     ...rows,
