@@ -7,7 +7,7 @@ import { judgedStepsIn, type StoredRow } from './judged-steps.ts';
  * has its rows written anew, also those that a person had removed.
  */
 
-const COLUMNS = ['run_id', 'round', 'step', 'steps', 'source', 'project', 'kind', 'at', 'judgement', 'worker', 'model', 'role', 'usd', 'tokens', 'duration_ms'] as const;
+const COLUMNS = ['run_id', 'round', 'step', 'steps', 'source', 'project', 'kind', 'at', 'judgement', 'worker', 'model', 'role', 'usd', 'tokens', 'duration_ms', 'refuted'] as const;
 const INSERT = `INSERT OR REPLACE INTO judged_steps (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
 const EVENTS = 'SELECT seq, at, body FROM events WHERE run_id = ? ORDER BY seq';
 const HAS_VERDICT = `SELECT 1 FROM events WHERE run_id = ? AND type = 'verify.completed' LIMIT 1`;
@@ -63,10 +63,10 @@ export function fillJudgedSteps(database: DatabaseSync): void {
 }
 
 function valuesOf(step: JudgedStep): (string | number | null)[] {
-  const { runId, round, step: index, steps, source, project = null, kind, at, judgement, worker, model, role, usd = null, tokens, durationMs = null } = step;
-  return [runId, round, index, steps, source, project, kind, at, judgement, worker, model, role, usd, tokens, durationMs];
+  const { runId, round, step: index, steps, source, project = null, kind, at, judgement, worker, model, role, usd = null, tokens, durationMs = null, isRefuted } = step;
+  return [runId, round, index, steps, source, project, kind, at, judgement, worker, model, role, usd, tokens, durationMs, Number(isRefuted ?? false)];
 }
 
-function stepOf({ run_id: runId, project, usd, duration_ms: durationMs, ...row }: Record<string, unknown>): JudgedStep {
-  return { ...row, runId, ...(project !== null && { project }), ...(usd !== null && { usd }), ...(durationMs !== null && { durationMs }) } as JudgedStep;
+function stepOf({ run_id: runId, project, usd, duration_ms: durationMs, refuted, ...row }: Record<string, unknown>): JudgedStep {
+  return { ...row, runId, ...(project !== null && { project }), ...(usd !== null && { usd }), ...(durationMs !== null && { durationMs }), ...(refuted === 1 && { isRefuted: true }) } as JudgedStep;
 }

@@ -2,9 +2,9 @@ import type { JudgedStep } from '../protocol/judged-step.ts';
 import type { RunEvent, StoredEvent } from '../protocol/run-events.ts';
 import { hasAttempts } from '../protocol/run-facts.ts';
 import { snapshotOf } from '../protocol/fold-run.ts';
-import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { RoundView, RunSnapshot, StepView } from '../protocol/run-snapshot.ts';
 import { roleOfStep } from '../protocol/step-role.ts';
-import { isRed } from '../protocol/test-changes.ts';
+import { counts, isRed } from '../protocol/test-changes.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 import { isVerified, passesOnly } from '../protocol/verdict-facts.ts';
 import { decodeShort } from './event-codec.ts';
@@ -47,6 +47,7 @@ function stepsIn(run: RunSnapshot, round: RoundView): JudgedStep[] {
       source: sourceOf(run, round), ...(project !== undefined && { project }), kind, at: run.updatedAt,
       worker: worker.id, model: worker.model, role: roleOfStep(step.subtask),
       tokens: totalTokens(usage), ...(unpricedTokens === 0 && { usd }), ...(step.durationMs && { durationMs: step.durationMs }),
+      ...(isRefuted(step, round) && { isRefuted: true }),
     }];
   });
 }
@@ -58,6 +59,16 @@ export function judgementOf({ verdict, answer }: RoundView): JudgedStep['judgeme
   if (passesOnly(verdict)) return 'passes';
   const isRejected = verdict.outcome === 'failed' || (answer?.refused.length ?? 0) > 0 || verdict.tests.some(isRed);
   return isRejected ? 'failed' : undefined;
+}
+
+/**
+ * Whether tests rejected a change that was tried before another step read it: some failed with it, while all that count pass with the answer. Where
+ * tests were left out or are flaky, the trial may have failed for those alone. That all pass proves nothing, since a trial has no negative control.
+ */
+function isRefuted({ trial }: StepView, { verdict }: RoundView): boolean {
+  const result = trial?.result;
+  if (!result || result.problem !== undefined || result.failed === 0 || !verdict) return false;
+  return (isVerified(verdict) || passesOnly(verdict)) && verdict.tests.length > 0 && verdict.tests.every((test) => counts(test) && !isRed(test));
 }
 
 function sourceOf(run: RunSnapshot, round: RoundView): JudgedStep['source'] {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fillJudgedSteps } from './judged-steps-table.ts';
 
 /** Stands in `PRAGMA user_version`. A change to the tables raises it and adds a migration. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** Stands in `PRAGMA application_id`, so that another program's database is never taken for a journal: "Cndr" in ASCII. */
 export const APPLICATION_ID = 0x43_6e_64_72;
@@ -36,6 +36,8 @@ const JUDGED_STEPS = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX judged_steps_newest ON judged_steps(at DESC);
 `;
+
+const REFUTED_STEPS = 'ALTER TABLE judged_steps ADD COLUMN refuted INTEGER NOT NULL DEFAULT 0;';
 
 const RUN_BLOBS = `
   CREATE TABLE run_blobs (
@@ -109,6 +111,7 @@ const TABLES = `
   CREATE TABLE spending (scope TEXT PRIMARY KEY, usd REAL NOT NULL, tokens INTEGER NOT NULL) STRICT;
   ${RUN_BLOBS}
   ${JUDGED_STEPS}
+  ${REFUTED_STEPS}
   ${LEFT_OUT_TESTS}
 `;
 
@@ -123,6 +126,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   2: 'ALTER TABLE runs ADD COLUMN thread TEXT;',
   3: JUDGED_STEPS,
   4: LEFT_OUT_TESTS,
+  5: REFUTED_STEPS,
 };
 
 export type FileKind = { kind: 'empty' } | { kind: 'foreign' } | { kind: 'journal'; version: number };

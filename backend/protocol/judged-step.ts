@@ -34,5 +34,7 @@ export const judgedStepSchema = z.object({
   tokens: z.number().nonnegative(),
   /** Absent where the answer was known from an equal call before. */
   durationMs: z.number().nonnegative().optional(),
+  /** The tests rejected the step's own change, where they pass with the answer of its plan. */
+  isRefuted: z.literal(true).optional(),
 });
 export type JudgedStep = z.infer<typeof judgedStepSchema>;

@@ -6,7 +6,8 @@ import { wilson } from './wilson.ts';
 /*
  * What tests said of the work of each worker. docs/decisions/0028 has the reasons.
  *
- * A verdict is one piece of evidence, however many took part: it is divided equally among the steps of its plan. The newest count most.
+ * A verdict is one piece of evidence, however many took part: it is divided equally among the steps of its plan. A step whose own change was refuted is
+ * a wrong answer by itself. The newest count most.
  */
 
 /** An answer counts half as much as one that the same worker gave this many answers later: providers change models, and people change code. */
@@ -114,7 +115,7 @@ function weighed(steps: readonly JudgedStep[]): Evidence[] {
     const plan = planKey(step);
     const age = plans.get(plan) ?? plans.size;
     plans.set(plan, age);
-    return { step, weight: 2 ** (-age / HALF_LIFE), isRight: isRight(step) };
+    return { step, weight: 2 ** (-age / HALF_LIFE), isRight: step.isRefuted ? false : isRight(step) };
   });
 }
 
@@ -131,16 +132,19 @@ function sharesOf(evidence: readonly Evidence[]): Shares {
   let [right, all] = [0, 0];
   for (const { step, weight, isRight: right_ } of evidence) {
     if (right_ === undefined) continue;
-    all += weight / step.steps;
-    if (right_) right += weight / step.steps;
+    const part = weight / (step.isRefuted ? 1 : step.steps);
+    all += part;
+    if (right_) right += part;
   }
   return { right, all };
 }
 
 function tallyOf(evidence: readonly Evidence[]): Tally {
-  const plans = new Map(evidence.map(({ step, isRight: right }) => [planKey(step), { right, passes: step.judgement === 'passes' }]));
   const { right, all } = sharesOf(evidence);
-  const judged = [...plans.values()];
+  const judged = [...Map.groupBy(evidence, ({ step }) => planKey(step)).values()].map((own) => ({
+    right: own.some(({ isRight: right_ }) => right_ === true),
+    passes: own.some(({ step }) => step.judgement === 'passes' && !step.isRefuted),
+  }));
   const sum = (of: (one: Evidence) => number): number => evidence.reduce((total, one) => total + of(one), 0);
   const isPriced = evidence.every(({ step: { usd } }) => usd !== undefined);
   const usd = isPriced ? sum(({ step }) => step.usd ?? 0) : undefined;
@@ -148,7 +152,7 @@ function tallyOf(evidence: readonly Evidence[]): Tally {
   const times = evidence.flatMap(({ step: { durationMs } }) => durationMs ?? []);
   return {
     answers: judged.length,
-    verified: judged.filter((plan) => plan.right === true).length,
+    verified: judged.filter((plan) => plan.right).length,
     passes: judged.filter((plan) => plan.passes).length,
     steps: evidence.length,
     evidence: all,

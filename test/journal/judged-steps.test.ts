@@ -74,6 +74,26 @@ describe('the steps that tests judged', () => {
     expect(new Set(whom)).toEqual(new Set([['handed on', 'second', 'failed'], ['refused', 'first', 'failed']]));
   });
 
+  it('are refuted where tests that the answer passes failed with their own change', () => {
+    const journal = openJournal();
+    const tried = (failed: number, problem?: string): RunEvent => ({ type: 'step.tried', round: 0, step: 0, text: 't', passed: 1, failed, durationMs: 9, ...(problem !== undefined && { problem }) });
+    const test = (more: object = {}) => ({ id: 'a', before: 'failed' as const, after: 'passed' as const, ...more });
+    const first = (runId: string, trial: RunEvent, verdict: RunEvent): unknown => {
+      ran(journal, runId, [planned([0, 1]), done(0, 1), { type: 'step.trying', round: 0, step: 0 }, trial, done(1, 1), verdict, { type: 'run.completed', outcome: 'verified', round: 0, message: 'm' }]);
+      const [step, next] = journal.judgedSteps(100).filter((one) => one.runId === runId);
+      expect(next?.isRefuted).toBeUndefined();
+      return [step?.judgement, step?.isRefuted];
+    };
+    const verified = judged('verified', { tests: [test()] });
+    expect(first('wrong', tried(2), verified)).toEqual(['verified', true]);
+    expect(first('right', tried(0), verified)).toEqual(['verified', undefined]);
+    expect(first('not tried', tried(0, 'No test command is known.'), verified)).toEqual(['verified', undefined]);
+    // Those that fail may be the ones that do not count.
+    expect(first('left out', tried(1), judged('verified', { tests: [test(), test({ id: 'b', after: 'failed', leftOut: true })] }))).toEqual(['verified', undefined]);
+    expect(first('flaky', tried(1), judged('verified', { tests: [test(), test({ id: 'b', flaky: true })] }))).toEqual(['verified', undefined]);
+    expect(first('all wrong', tried(1), judged('failed', { tests: [test({ after: 'failed' })] }))).toEqual(['failed', undefined]);
+  });
+
   it('are written anew when a run is gone on with, and are gone with their run', () => {
     const journal = openJournal();
     ran(journal, 'r1', [planned([0]), done(0, 1), judged('failed'), { type: 'run.cancelled' }]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seededUniforms } from '../../backend/lm/checkpoint/seeded-uniforms.ts';
+import { judgedPlans } from '../../backend/records/judged-plans.ts';
 import { RecordBook } from '../../backend/records/record-book.ts';
 import { wilson } from '../../backend/records/wilson.ts';
 import { answers, by, judgedStep } from './judged-step.ts';
@@ -29,6 +30,18 @@ describe('what tests said of a worker', () => {
     const alone = new RecordBook([judgedStep({ ...plan }), judgedStep({ ...plan, step: 1, role: 'check' })]);
     expect(alone.tally(ANN)).toMatchObject({ answers: 1, steps: 2, evidence: 1, usdPerAnswer: 0.02, usdPerStep: 0.01 });
     expect(alone.tally(ANN, { role: 'check' })).toMatchObject({ answers: 1, evidence: 0.5 });
+  });
+
+  it('counts a step whose own change was refuted as a wrong answer by itself, beside a verified plan', () => {
+    const plan = { runId: 'chosen', steps: 3 } as const;
+    const steps = [judgedStep({ ...plan, isRefuted: true }), judgedStep({ ...plan, step: 1, ...BOB }), judgedStep({ ...plan, step: 2, ...BOB, role: 'check' })];
+    const book = new RecordBook(steps);
+    expect(book.tally(ANN)).toMatchObject({ answers: 1, verified: 0, evidence: 1, share: { mean: 0 } });
+    expect(book.tally(BOB)).toMatchObject({ answers: 1, verified: 1, share: { mean: 1 } });
+    expect(book.tally(BOB)?.evidence).toBeCloseTo(2 / 3);
+    expect(book.expected(ANN)).toBeLessThan(book.expected(BOB));
+    // The plan itself was verified.
+    expect(judgedPlans(steps)).toMatchObject([{ isRight: true }]);
   });
 
   it('counts tests that prove nothing as no evidence in a question, and as wrong in a training', () => {
