@@ -13,6 +13,7 @@ const ROOMS = {
   'backend/solve': ['records', 'hands', 'context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
   'backend/suggest': ['records', 'context', 'conductor', 'solve', 'workers', 'journal', 'protocol', 'common'],
   'backend/converse': ['solve', 'workers', 'protocol', 'common'],
+  'backend/serve': ['protocol', 'common'],
   'backend/conductor': ['workflow', 'workers', 'lm', 'protocol', 'common'],
   'backend/workflow': ['workers', 'common'],
   'backend/workers': ['lm', 'protocol', 'common'],
@@ -22,9 +23,9 @@ const ROOMS = {
   'backend/records': ['journal', 'protocol', 'common'],
   'backend/lm': ['common'],
   'backend/simulator': ['verify', 'common'],
-  'backend/cli': ['protocol', 'eval', 'simulator', 'lm', 'verify', 'common'],
+  'backend/cli': ['serve', 'protocol', 'eval', 'simulator', 'lm', 'verify', 'common'],
   'backend/lab': ['eval', 'simulator', 'train', 'conductor', 'workers', 'workflow', 'verify', 'journal', 'lm', 'protocol', 'common'],
-  'backend/wiring': ['server', 'eval', 'lab', 'simulator', 'solve', 'hands', 'train', 'context', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
+  'backend/wiring': ['server', 'serve', 'converse', 'eval', 'lab', 'simulator', 'solve', 'hands', 'train', 'context', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
 };
 const folder = (room) => (/^(extension|webview|backend)(\/|$)/.test(room) ? room : `backend/${room}`);
 

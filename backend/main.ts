@@ -15,6 +15,7 @@ import { spokenStep } from './converse/spoken-step.ts';
 import { EvaluationManager } from './eval/evaluations/evaluation-manager.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
+import { endpoints } from './wiring/endpoints.ts';
 import { evaluationKeys } from './wiring/evaluation-keys.ts';
 import { mathComparer } from './wiring/math-comparer.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
@@ -244,6 +245,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     log,
   });
 
+  const conversations = new Converser({ runs, tools: clientTools, loadWorkers });
   return {
     runs,
     pool,
@@ -252,7 +254,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     simulations,
     judged: journal,
     suggestions,
-    conversations: new Converser({ runs, tools: clientTools, loadWorkers }),
+    conversations,
+    endpoints: endpoints({ home, conversations, loadWorkers, explain: explainModelError, log }),
     models: models.access,
     health: new BackendHealth({
       backendVersion: VERSION,

@@ -52,7 +52,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   },
   {
     reason: 'They compute for long: with many random batches, with each weight, a thousand times, for fifty clients at once, or with the model that is bundled.',
-    files: ['test/lm/decoder/{batch-invariance,memory,quantized,train-step,trainable,webgpu,webgpu-placement}.test.ts', 'test/lm/trainer/trl.test.ts', 'test/conductor/plan-grammar-random.test.ts', 'test/webview/accessible-scenes.test.tsx', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/{learn-from-outcomes,training-manager}.test.ts', 'test/cli/serve/many-sessions.test.ts'],
+    files: ['test/lm/decoder/{batch-invariance,memory,quantized,train-step,trainable,webgpu,webgpu-placement}.test.ts', 'test/lm/trainer/trl.test.ts', 'test/conductor/plan-grammar-random.test.ts', 'test/webview/accessible-scenes.test.tsx', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts', 'test/train/{learn-from-outcomes,training-manager}.test.ts', 'test/serve/many-sessions.test.ts'],
   },
   {
     reason: 'They measure simulated workers over thousands of answers.',

@@ -388,6 +388,11 @@ export const clientRequests = {
   'converse/turn': { params: converseRequestSchema, result: converseResultSchema },
   /** About how many tokens a request holds. Costs nothing. */
   'converse/count': { params: conversationSchema.pick({ messages: true, tools: true }), result: z.object({ tokens: z.number().int().nonnegative() }) },
+  /**
+   * Opens the endpoint for other programs at a port of 127.0.0.1, 0 for a free one, until the client's connection ends. What goes wrong there comes
+   * as `serve/said`. Refused with `port-taken`.
+   */
+  'serve/open': { params: z.object({ port: z.number().int().min(0).max(65_535) }), result: z.object({ port: z.number().int() }) },
   /** Whether a training could start. Starts nothing and costs nothing. */
   'training/check': {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
@@ -472,6 +477,8 @@ export const backendNotifications = {
   'suggest/text': suggestTextSchema,
   /** To the client that asked for the turn. */
   'converse/text': converseTextSchema,
+  /** To the client that opened the endpoint, for the person who runs it. */
+  'serve/said': z.object({ line: z.string() }),
   /** A simulated pool has begun or ended. */
   'pool/changed': z.object({}),
   'model/status': localModelStatusSchema,

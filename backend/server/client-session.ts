@@ -16,6 +16,7 @@ import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts
 import { leftOutHandlers } from './handlers/left-out-handlers.ts';
 import { recordsHandlers, type JudgedSteps } from './handlers/records-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
+import { ClientEndpoints, type EndpointService } from './handlers/serve-handlers.ts';
 import { ClientSimulation, type SimulationService } from './handlers/simulation-handlers.ts';
 import { suggestHandlers } from './handlers/suggest-handlers.ts';
 import { trainingHandlers, type TrainingService } from './handlers/training-handlers.ts';
@@ -49,6 +50,7 @@ export interface SessionDependencies {
   readonly evaluations: EvaluationService;
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
+  readonly endpoints: EndpointService;
   readonly simulations: SimulationService;
   /** What tests said of workers. */
   readonly judged: JudgedSteps;
@@ -125,7 +127,7 @@ export class ClientSession {
       const message = 'This connection is already initialized.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, models, trainings, evaluations, suggestions, conversations, simulations, judged, clients, health, log } = this.#dependencies;
+    const { runs, pool, models, trainings, evaluations, suggestions, conversations, endpoints, simulations, judged, clients, health, log } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -136,10 +138,11 @@ export class ClientSession {
     const feed = new RunFeed(runs, output, { listsRuns });
     const trainingFeed = new TrainingFeed(trainings, output);
     const simulation = new ClientSimulation(simulations, { onChanged: () => connection.notify('pool/changed', {}), log });
+    const served = new ClientEndpoints(endpoints, { say: (line) => connection.notify('serve/said', { line }), log });
     this.#client = client;
     const stopEvaluations = evaluations.listen((evaluation) => connection.notify('evaluation/changed', evaluation));
     const stopRemovals = evaluations.listenForRemovals((folder) => connection.notify('evaluation/removed', { folder }));
-    this.#feeds = [feed, trainingFeed, simulation, { close: stopEvaluations }, { close: stopRemovals }];
+    this.#feeds = [feed, trainingFeed, simulation, served, { close: stopEvaluations }, { close: stopRemovals }];
     this.#stopListening = models.listen((status) => connection.notify('model/status', status));
     this.#handleAll({
       ...runsHandlers(runs, feed),
@@ -151,6 +154,7 @@ export class ClientSession {
       ...leftOutHandlers(runs),
       ...simulation.handlers(),
       ...converseHandlers(conversations, (text) => connection.notify('converse/text', text)),
+      ...served.handlers(),
       ...suggestHandlers(suggestions, (text) => connection.notify('suggest/text', text)),
       ...modelsHandlers({ models, pool, notifyProgress: (progress) => connection.notify('model/pullProgress', progress) }),
     });

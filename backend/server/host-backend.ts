@@ -12,6 +12,7 @@ import type { PoolEditor } from './handlers/workers-handlers.ts';
 import type { EvaluationService } from './handlers/evaluation-handlers.ts';
 import type { ModelsAccess } from './handlers/models-handlers.ts';
 import type { JudgedSteps } from './handlers/records-handlers.ts';
+import type { EndpointService } from './handlers/serve-handlers.ts';
 import type { SimulationService } from './handlers/simulation-handlers.ts';
 import type { TrainingService } from './handlers/training-handlers.ts';
 import { IdleExit } from './idle-exit.ts';
@@ -26,6 +27,7 @@ export interface BackendParts {
   readonly evaluations: EvaluationService;
   readonly suggestions: SuggestionService;
   readonly conversations: ConversationService;
+  readonly endpoints: EndpointService;
   readonly simulations: SimulationService;
   readonly judged: JudgedSteps;
   readonly health: HealthSource;
@@ -69,7 +71,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, pool, models, trainings, evaluations, suggestions, conversations, simulations, judged, health } = parts;
+  const { runs, pool, models, trainings, evaluations, suggestions, conversations, endpoints, simulations, judged, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
@@ -84,7 +86,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool, models, trainings, evaluations, suggestions, conversations, simulations, judged, clients, health, token, stop, log,
+    runs, pool, models, trainings, evaluations, suggestions, conversations, endpoints, simulations, judged, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });

@@ -39,6 +39,8 @@ beforeAll(async () => {
 afterAll(async () => {
   served.child.kill('SIGINT');
   expect((await served.result).code).toBe(0);
+  // The backend had the port as long as its client was there.
+  await vi.waitFor(() => expect(client().models.list()).rejects.toThrow('Connection error'), { timeout: 10_000, interval: 50 });
   await run(['backend', 'stop']);
   await workers.close();
 });
@@ -149,6 +151,11 @@ describe('conductor serve', { timeout: 120_000 }, () => {
     const { port } = new URL(baseURL);
     expect(await run(['serve', '--port', port])).toMatchObject({ code: 1, stderr: expect.stringContaining(`Port ${port} is taken. Name another one with --port.`) });
     expect((await run(['serve', '--port', port, '--until-input-ends'])).stderr).toMatch(new RegExp(`Port ${port} is taken\\.\n$`));
+  });
+
+  it('has the endpoint again at its port when the backend was stopped', async () => {
+    await run(['backend', 'stop']);
+    await vi.waitFor(async () => expect((await client().chat.completions.create({ model: 'first', messages: [{ role: 'user', content: 'Are you there?' }] })).choices[0]?.message.content).toBe('The bound is off by one.'), { timeout: 60_000, interval: 200 });
   });
 
   it('ends with its input for whoever started it, however that ended', async () => {

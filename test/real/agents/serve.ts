@@ -18,7 +18,7 @@ import { CLIENTS, type Client } from './serve-clients.ts';
  *     npm install --prefix FOLDER @anthropic-ai/claude-code @openai/codex opencode-ai @qwen-code/qwen-code @continuedev/cli @github/copilot @mariozechner/pi-coding-agent
  *     node with-node.mjs node test/real/agents/serve.ts --agents FOLDER
  *
- * FOLDER may also be an environment of Python, for Mistral's Vibe and fast-agent. --only NAME: one of them. --record FOLDER: keeps what each client sent, as fixtures for test/cli/serve/real-clients.test.ts.
+ * FOLDER may also be an environment of Python, for Mistral's Vibe and fast-agent. --only NAME: one of them. --record FOLDER: keeps what each client sent, as fixtures for test/serve/real-clients.test.ts.
  */
 
 const WANTED = 'hello, quiet fox';

@@ -10,6 +10,7 @@ import { MemoryRuns } from '../support/memory-runs.ts';
 import { NO_EVALUATIONS } from '../support/no-evaluations.ts';
 import { NO_MODELS } from '../support/no-models.ts';
 import { NO_CONVERSATIONS } from '../support/no-conversations.ts';
+import { NO_ENDPOINTS } from '../support/no-endpoints.ts';
 import { NO_SIMULATIONS } from '../support/no-simulations.ts';
 import { NO_SUGGESTIONS } from '../support/no-suggestions.ts';
 import { NO_TRAININGS } from '../support/no-trainings.ts';
@@ -49,6 +50,7 @@ const ended = await hostBackend({
       evaluations: NO_EVALUATIONS,
       suggestions: NO_SUGGESTIONS,
       conversations: NO_CONVERSATIONS,
+      endpoints: NO_ENDPOINTS,
       simulations: NO_SIMULATIONS,
       judged: journal,
       health: new BackendHealth({

@@ -13,6 +13,7 @@ import { nextPlanner } from '../../../backend/solve/run-pool.ts';
 import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
 import { NO_CONVERSATIONS } from './no-conversations.ts';
+import { NO_ENDPOINTS } from './no-endpoints.ts';
 import { NO_EVALUATIONS } from './no-evaluations.ts';
 import { NO_MODELS } from './no-models.ts';
 import { NO_SIMULATIONS } from './no-simulations.ts';
@@ -73,6 +74,7 @@ export async function serve(
     evaluations: NO_EVALUATIONS,
     suggestions: NO_SUGGESTIONS,
     conversations: NO_CONVERSATIONS,
+    endpoints: NO_ENDPOINTS,
     simulations: NO_SIMULATIONS,
     judged: journal,
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH), details: () => Promise.reject(new Error('not here')) },

@@ -45,6 +45,8 @@ export class EventStream {
     if (this.#response.writableEnded) return;
     if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
     this.#response.write(text);
+    // Node would send it when all that is known now is worked off, and the journal waits for the disk in that.
+    this.#response.socket?.uncork();
   }
 }
 

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { png } from '../../support/picture-bytes.ts';
+import { png } from '../support/picture-bytes.ts';
 import { served } from './served.ts';
 
 /* Pictures in requests of OpenAI's and Anthropic's own clients. Of the workers, only the second one takes any. */

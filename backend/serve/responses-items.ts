@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { SpokenMessage } from '../../protocol/conversation.ts';
-import type { ToolCall } from '../../protocol/tool-calls.ts';
+import type { SpokenMessage } from '../protocol/conversation.ts';
+import type { ToolCall } from '../protocol/tool-calls.ts';
 import { invalid } from './endpoint-error.ts';
 import type { OwnItems } from './given-items.ts';
 import { contentOf, contentSchema, textOf } from './message-parts.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { AnswerFormat, OfferedTool, ToolChoice } from '../../protocol/conversation.ts';
+import type { AnswerFormat, OfferedTool, ToolChoice } from '../protocol/conversation.ts';
 import { invalid } from './endpoint-error.ts';
 
 /* What OpenAI's two formats say alike. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ModelList } from '../../../backend/cli/serve/model-list.ts';
+import { ModelList } from '../../backend/serve/model-list.ts';
 
 it('says of simulated workers, and of the Conductor with them, that they are simulated', () => {
   const owners = (list: ModelList): unknown[] => (list.openAi as { data: { owned_by: string }[] }).data.map(({ owned_by }) => owned_by);

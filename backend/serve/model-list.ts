@@ -1,4 +1,4 @@
-import { CONDUCTOR_MODEL } from '../../protocol/conversation.ts';
+import { CONDUCTOR_MODEL } from '../protocol/conversation.ts';
 import { invalid } from './endpoint-error.ts';
 
 /** Claude Code offers only models whose names begin so. */

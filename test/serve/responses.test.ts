@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import OpenAI, { type APIError } from 'openai';
 import type { NamespaceTool, Response, ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
-import { GivenItems } from '../../../backend/cli/serve/given-items.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { GivenItems } from '../../backend/serve/given-items.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { PLAN, served } from './served.ts';
 
 /* OpenAI's own client against the endpoint, in the format of Responses. */

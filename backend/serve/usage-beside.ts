@@ -1,5 +1,5 @@
-import type { ConverseResult } from '../../protocol/conversation.ts';
-import { totalTokens } from '../../protocol/token-counts.ts';
+import type { ConverseResult } from '../protocol/conversation.ts';
+import { totalTokens } from '../protocol/token-counts.ts';
 
 interface Beside {
   readonly orchestration_tokens: number;

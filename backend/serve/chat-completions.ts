@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { AnswerFormat, OfferedTool, SpokenMessage } from '../../protocol/conversation.ts';
+import type { AnswerFormat, OfferedTool, SpokenMessage } from '../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
 import { contentOf, contentSchema, textOf } from './message-parts.ts';
 import { allowedModeSchema, allowedTools, choiceModeSchema, NO_LOGPROBS, NO_PARAMETERS, noTopLogprobs, parametersSchema, schemaFormat, schemaFormatFields } from './openai-fields.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { HashedKeys } from '../../common/hashed-keys.ts';
-import { accountSchema, type Account } from '../../protocol/conversation.ts';
+import { HashedKeys } from '../common/hashed-keys.ts';
+import { accountSchema, type Account } from '../protocol/conversation.ts';
 
 const notesSchema = accountSchema.pick({ maxUsd: true });
 

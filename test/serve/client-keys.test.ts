@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ClientKeys } from '../../../backend/cli/serve/client-keys.ts';
-import { DuplicateKeyError } from '../../../backend/common/hashed-keys.ts';
+import { ClientKeys } from '../../backend/serve/client-keys.ts';
+import { DuplicateKeyError } from '../../backend/common/hashed-keys.ts';
 
 let home: string;
 beforeEach(async () => { home = await mkdtemp(path.join(tmpdir(), 'conductor-keys-')); });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { MOMENTARY_FAILURES } from '../../protocol/failure-kinds.ts';
-import { withoutProviderWords } from '../../protocol/provider-words.ts';
-import { RequestError } from '../../protocol/request-error.ts';
+import { MOMENTARY_FAILURES } from '../protocol/failure-kinds.ts';
+import { withoutProviderWords } from '../protocol/provider-words.ts';
+import { RequestError } from '../protocol/request-error.ts';
 
 interface Details {
   /** The wait after which it may be granted. */
@@ -64,7 +64,7 @@ const BY_KIND: Readonly<Record<string, readonly [status: number, type: string, c
 };
 
 /** Failures of a moment. All others stay until a person changes something, and each try would be paid for. */
-const WORTH_RETRY: ReadonlySet<string> = new Set<string>([...MOMENTARY_FAILURES, 'run-removed', 'disconnected', 'not-sent']);
+const WORTH_RETRY: ReadonlySet<string> = new Set<string>([...MOMENTARY_FAILURES, 'run-removed']);
 
 const PASSING = [502, 'server_error'] as const;
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { SerialQueue } from '../../common/serial-queue.ts';
+import { SerialQueue } from '../common/serial-queue.ts';
 import type { ClientKeys } from './client-keys.ts';
 
 /** The most bytes of all items together. */

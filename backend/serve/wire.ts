@@ -1,4 +1,4 @@
-import type { ConverseRequest, ConverseResult } from '../../protocol/conversation.ts';
+import type { ConverseRequest, ConverseResult } from '../protocol/conversation.ts';
 import type { EndpointError } from './endpoint-error.ts';
 
 /** The turn that a request asks for, without whose it is. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { bytesOfBase64, PictureError, pictureOf, takenPictures, type Picture } from '../../protocol/pictures.ts';
+import { bytesOfBase64, PictureError, pictureOf, takenPictures, type Picture } from '../protocol/pictures.ts';
 import { invalid, type EndpointError } from './endpoint-error.ts';
 
 /*

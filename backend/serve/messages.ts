@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { Conversation, OfferedTool, SpokenMessage, ToolChoice } from '../../protocol/conversation.ts';
+import type { Conversation, OfferedTool, SpokenMessage, ToolChoice } from '../protocol/conversation.ts';
 import { invalid, parsed, refused, type EndpointError } from './endpoint-error.ts';
 import { contentOf, contentSchema, textOf } from './message-parts.ts';
 import { effortOf, stopListSchema } from './options.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StopText } from '../../../backend/cli/serve/stop-text.ts';
+import { StopText } from '../../backend/serve/stop-text.ts';
 
 const said = (stops: string[], pieces: string[]): [string, string | undefined, string[]] => {
   const text = new StopText(stops);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { SOUNDS_PASSING } from '../../../backend/cli/serve/endpoint-error.ts';
-import { workerConfigSchema } from '../../../backend/protocol/worker-config.ts';
-import { failureSentence } from '../../../backend/workers/failure-sentences.ts';
+import { SOUNDS_PASSING } from '../../backend/serve/endpoint-error.ts';
+import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { failureSentence } from '../../backend/workers/failure-sentences.ts';
 import { FORMATS, post } from './formats.ts';
 import { PLAN, served } from './served.ts';
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Account } from '../../protocol/conversation.ts';
-import type { BackendClient } from '../../protocol/client/backend-client.ts';
-import { withNewestPictures } from '../../protocol/newest-pictures.ts';
+import { converseRequestSchema, type Account, type Conversation, type ConverseRequest, type ConverseResult } from '../protocol/conversation.ts';
+import { ERROR_CODES } from '../protocol/methods.ts';
+import { withNewestPictures } from '../protocol/newest-pictures.ts';
+import { RequestError } from '../protocol/request-error.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { chatCompletions } from './chat-completions.ts';
 import type { ClientKeys } from './client-keys.ts';
-import { endpointError, EndpointError, invalid, WORKER_ERROR } from './endpoint-error.ts';
+import { endpointError, EndpointError, invalid, parsed, WORKER_ERROR } from './endpoint-error.ts';
 import { EventStream } from './event-stream.ts';
 import type { GivenItems } from './given-items.ts';
 import { countedPrompt, messages } from './messages.ts';
@@ -15,12 +17,20 @@ import { responses } from './responses.ts';
 import { StopText } from './stop-text.ts';
 import type { AskedTurn, Wire } from './wire.ts';
 
+/** What the endpoint asks of the backend, in whose process it is. All throw RequestError. */
+export interface Backend {
+  /** All of the pool, those that are switched off included. */
+  workers(): Promise<readonly WorkerConfig[]>;
+  count(told: Pick<Conversation, 'messages' | 'tools'>): number;
+  /** @param signal aborted when the client is gone. @param onText called with each piece of the speaker's text, in order */
+  turn(asked: ConverseRequest, options: { readonly signal: AbortSignal; readonly onText: (text: string) => void }): Promise<ConverseResult>;
+}
+
 export interface EndpointOptions {
   readonly keys: Pick<ClientKeys, 'find'>;
   readonly given: GivenItems;
   readonly givenResponses: GivenItems;
-  /** Connects to the backend; called again after the connection has ended. */
-  readonly connect: () => Promise<BackendClient>;
+  readonly backend: Backend;
   /** 0 for a free one. */
   readonly port: number;
   readonly log: (line: string) => void;
@@ -34,14 +44,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-export class PortTakenError extends Error {
-  constructor(port: number) {
-    super(`Port ${port} is taken.`);
-    this.name = 'PortTakenError';
-  }
-}
-
-/** Of all but the pictures that go on. A message to the backend holds both (`MAX_MESSAGE_BYTES`). */
+/** Of all but the pictures that go on. A run is shown to clients in one message, with both (`MAX_MESSAGE_BYTES`). */
 const MAX_TEXT_BYTES = 3.5 * 1024 * 1024;
 /** With pictures, older ones included, of which most are left out here. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -52,18 +55,17 @@ const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 /** Clients' own names for their sessions. */
 const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id', 'session-id', 'x-affinity'];
 
-/** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws PortTakenError */
+/** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws RequestError of kind `port-taken` */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
-  const backend = new Backend(options.connect);
   for (const given of [options.given, options.givenResponses]) given.sweep().catch((error: unknown) => options.log(String(error)));
   const server = createServer((request, response) => {
-    answer(request, response, { ...options, backend }).catch((error: unknown) => options.log(String(error)));
+    answer(request, response, options).catch((error: unknown) => options.log(String(error)));
   });
   // A plan and its steps may take long; the client says when it does not wait any more.
   server.requestTimeout = 0;
   server.headersTimeout = 20_000;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? new PortTakenError(options.port) : error));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? portTaken(options.port) : error));
     server.listen(options.port, '127.0.0.1', resolve);
   });
   return {
@@ -73,38 +75,15 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
       server.closeAllConnections();
       await closed;
       await Promise.all([options.given.settled(), options.givenResponses.settled()]);
-      await backend.close();
     },
   };
 }
 
-/** One connection to the backend for all clients. */
-class Backend {
-  readonly #connect: () => Promise<BackendClient>;
-  #client: Promise<BackendClient> | undefined;
-
-  constructor(connect: () => Promise<BackendClient>) {
-    this.#connect = connect;
-  }
-
-  client(): Promise<BackendClient> {
-    return (this.#client ??= this.#connect().then((client) => {
-      client.closed.then(() => { this.#client = undefined; }, () => { this.#client = undefined; });
-      return client;
-    }, (error: unknown) => {
-      this.#client = undefined;
-      throw error;
-    }));
-  }
-
-  async close(): Promise<void> {
-    (await this.#client?.catch(() => undefined))?.close();
-  }
+function portTaken(port: number): RequestError {
+  return new RequestError({ code: ERROR_CODES.refused, kind: 'port-taken', message: `Port ${port} is taken.` });
 }
 
-type Parts = EndpointOptions & { readonly backend: Backend };
-
-interface Exchange extends Parts {
+interface Exchange extends EndpointOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly account: Account;
@@ -121,12 +100,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'POST /responses': (exchange) => turn(exchange, responses({ items: exchange.given.of(exchange.account.id), responses: exchange.givenResponses.of(exchange.account.id) })),
   'POST /messages': (exchange) => turn(exchange, messages),
   'POST /messages/count_tokens': async ({ request, response, backend }) => {
-    const { tokens } = await (await backend.client()).request('converse/count', countedPrompt(await bodyOf(request)));
-    sendJson(response, 200, { input_tokens: tokens });
+    sendJson(response, 200, { input_tokens: backend.count(countedPrompt(await bodyOf(request))) });
   },
 };
 
-async function answer(request: IncomingMessage, response: ServerResponse, parts: Parts): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, parts: EndpointOptions): Promise<void> {
   const path = (request.url ?? '').split('?', 1)[0]?.replace(/^\/v1(?=\/)/, '').replace(/\/$/, '') ?? '';
   const id = `req_${randomUUID().replaceAll('-', '')}`;
   // Both SDKs show it with an error.
@@ -179,7 +157,7 @@ function checkSource({ headers: { host, origin, 'sec-fetch-site': site }, socket
   if (host === undefined || !names.includes(host.toLowerCase())) throw invalid(`This endpoint is reached as ${names[0]} alone.`, 403, 'forbidden');
 }
 
-async function accountOf({ headers }: IncomingMessage, { keys }: Parts): Promise<Account> {
+async function accountOf({ headers }: IncomingMessage, { keys }: EndpointOptions): Promise<Account> {
   const [, bearer] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
   const given = bearer ?? (typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : undefined);
   const account = given === undefined ? undefined : await keys.find(given);
@@ -188,8 +166,7 @@ async function accountOf({ headers }: IncomingMessage, { keys }: Parts): Promise
 }
 
 async function modelList(backend: Backend): Promise<ModelList> {
-  const { workers } = await (await backend.client()).request('pool/get', {});
-  return new ModelList(workers.filter(({ worker }) => worker.enabled).map(({ worker }) => worker));
+  return new ModelList((await backend.workers()).filter(({ enabled }) => enabled));
 }
 
 async function turn({ request, response, backend, account, keepAliveMs, log }: Exchange, wire: Wire): Promise<void> {
@@ -199,20 +176,12 @@ async function turn({ request, response, backend, account, keepAliveMs, log }: E
   const asked = checkedSize({ ...others, messages: withNewestPictures(sent) });
   const session = [...SESSION_HEADERS.map((name) => request.headers[name]), ownSession].find((value) => typeof value === 'string' && value !== '' && value.length <= 200) as string | undefined;
   const model = isClaudeName(asked.model) ? (await modelList(backend)).meant(asked.model) : asked.model;
-  const client = await backend.client();
-  const requestId = randomUUID();
   const stream = isStreamed ? new EventStream(response, form, { keepAliveMs }) : undefined;
   const said = new StopText(stops);
-  let heard = 0;
   const write = (text: string): void => { if (text !== '') stream?.write(() => form.text(text)); };
-  const hear = (text: string): void => {
-    heard += text.length;
-    write(said.take(text));
-  };
-  const ended = client.on('converse/text', (piece) => { if (piece.requestId === requestId) hear(piece.text); });
   try {
-    const result = await client.request('converse/turn', { ...asked, model, requestId, account, ...(session !== undefined && { session }) }, gone.signal);
-    hear(result.text.slice(heard));
+    const told = parsed(converseRequestSchema, { ...asked, model, requestId: randomUUID(), account, ...(session !== undefined && { session }) });
+    const result = await backend.turn(told, { signal: gone.signal, onText: (text) => write(said.take(text)) });
     write(said.rest());
     const { text, stoppedAt } = said;
     // What was to be said after a stop sequence was never said.
@@ -229,11 +198,10 @@ async function turn({ request, response, backend, account, keepAliveMs, log }: E
     stream?.end();
   } finally {
     stream?.stop();
-    ended();
   }
 }
 
-/** @throws EndpointError if the texts are too large for a message to the backend */
+/** @throws EndpointError if the texts are too large */
 function checkedSize(turn: AskedTurn): AskedTurn {
   const bytes = Buffer.byteLength(JSON.stringify(turn, (key, value: unknown) => (key === 'pictures' ? undefined : value)));
   if (bytes > MAX_TEXT_BYTES) throw tooLarge(`${MAX_TEXT_BYTES / 2 ** 20} MiB beside its pictures`);

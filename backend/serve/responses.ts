@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { AnswerFormat } from '../../protocol/conversation.ts';
+import type { AnswerFormat } from '../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
 import type { GivenItem, OwnItems } from './given-items.ts';
 import { itemsUntil, type GivenResponse } from './given-responses.ts';

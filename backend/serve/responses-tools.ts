@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { OfferedTool, ToolChoice } from '../../protocol/conversation.ts';
-import type { ToolCall } from '../../protocol/tool-calls.ts';
+import type { OfferedTool, ToolChoice } from '../protocol/conversation.ts';
+import type { ToolCall } from '../protocol/tool-calls.ts';
 import { invalid } from './endpoint-error.ts';
 import { allowedModeSchema, allowedTools, choiceModeSchema, NO_PARAMETERS, parametersSchema } from './openai-fields.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { conversationSchema, type Conversation } from '../../protocol/conversation.ts';
+import { conversationSchema, type Conversation } from '../protocol/conversation.ts';
 
 const stop = z.string().min(1).max(1_000);
 /** Sequences before which the answer ends. */

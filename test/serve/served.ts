@@ -2,15 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { openEndpoint, type Endpoint, type EndpointOptions } from '../../../backend/cli/serve/endpoint.ts';
-import { ClientKeys } from '../../../backend/cli/serve/client-keys.ts';
-import { GivenItems } from '../../../backend/cli/serve/given-items.ts';
-import { explainError } from '../../../backend/server/explain-error.ts';
-import type { BackendClient } from '../../../backend/protocol/client/backend-client.ts';
-import type { ConverseRequest, ConverseText } from '../../../backend/protocol/conversation.ts';
-import { workersFileSchema, type WorkersFile } from '../../../backend/protocol/worker-config.ts';
-import { startConversations } from '../../support/conversations.ts';
-import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../../support/scripted-server.ts';
+import { openEndpoint, type Backend, type Endpoint, type EndpointOptions } from '../../backend/serve/endpoint.ts';
+import { ClientKeys } from '../../backend/serve/client-keys.ts';
+import { GivenItems } from '../../backend/serve/given-items.ts';
+import { explainError } from '../../backend/server/explain-error.ts';
+import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { startConversations } from '../support/conversations.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 export const PLAN = 'model_id = [0, 1]\nsubtasks = ["Find the cause.", "Mend it with the tools."]\naccess_list = [[], [0]]';
 /** The planner plans two steps, the first one advises, the second one speaks. */
@@ -72,36 +70,17 @@ export class Served {
     const given = new GivenItems({ home: this.folder, keys: this.keys });
     const givenResponses = new GivenItems({ home: this.folder, keys: this.keys, folder: 'given-responses' });
     this.#given = [given, givenResponses];
-    return await openEndpoint({ keys: this.keys, given, givenResponses, connect: async () => this.#client(), port: 0, log: (line) => this.logged.push(line), ...options });
+    return await openEndpoint({ keys: this.keys, given, givenResponses, backend: this.#backend(), port: 0, log: (line) => this.logged.push(line), ...options });
   }
 
-  /** The part of the backend that the endpoint asks for, without a process of its own. */
-  #client(): BackendClient {
-    const listeners = new Set<(text: ConverseText) => void>();
+  /** As the backend wires it. */
+  #backend(): Backend {
     const { converser } = this.conversations;
-    const answers: Readonly<Record<string, (params: never, signal?: AbortSignal) => unknown>> = {
-      'pool/get': () => ({ workers: this.file.workers.map((worker) => ({ worker })) }),
-      'converse/count': (told: ConverseRequest) => ({ tokens: converser.count(told) }),
-      'converse/turn': (asked: ConverseRequest, signal?: AbortSignal) => converser.turn(asked, {
-        signal: signal ?? new AbortController().signal, onText: (text) => listeners.forEach((listener) => listener({ requestId: asked.requestId, text })),
-      }),
-    };
     return {
-      closed: new Promise<string>(() => {}),
-      close: () => {},
-      on: (_method: string, listener: (text: ConverseText) => void) => {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
-      request: async (method: string, params: unknown, signal?: AbortSignal) => {
-        try {
-          // What the connection does with all messages.
-          return await answers[method]?.(JSON.parse(JSON.stringify({ tools: [], ...(params as object) })) as never, signal);
-        } catch (error) {
-          throw explainError(error) ?? error;
-        }
-      },
-    } as unknown as BackendClient;
+      workers: async () => this.file.workers,
+      count: (told) => converser.count(told),
+      turn: (asked, options) => converser.turn(asked, options).catch((error: unknown) => { throw explainError(error) ?? error; }),
+    };
   }
 }
 

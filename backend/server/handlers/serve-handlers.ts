@@ -1,0 +1,49 @@
+import type { ClientRequests } from '../../protocol/methods.ts';
+import type { RequestHandlers } from '../../protocol/typed-connection.ts';
+
+export interface OpenedEndpoint {
+  readonly port: number;
+  /** Ends the requests under way. */
+  close(): Promise<void>;
+}
+
+/** The endpoint for other programs, in this process. */
+export interface EndpointService {
+  /** @param port 0 for a free one. @param say called with what went wrong, for the person who opened it. @throws RequestError of kind `port-taken` */
+  open(port: number, say: (line: string) => void): Promise<OpenedEndpoint>;
+}
+
+/** The endpoints of one client, which end with it. */
+export class ClientEndpoints {
+  readonly #service: EndpointService;
+  readonly #say: (line: string) => void;
+  readonly #log: (line: string) => void;
+  readonly #opened: Promise<OpenedEndpoint>[] = [];
+  #isClosed = false;
+
+  constructor(service: EndpointService, { say, log }: { readonly say: (line: string) => void; readonly log: (line: string) => void }) {
+    this.#service = service;
+    this.#say = say;
+    this.#log = log;
+  }
+
+  handlers(): RequestHandlers<ClientRequests, 'serve/open'> {
+    return {
+      'serve/open': async ({ port }) => {
+        const opening = this.#service.open(port, this.#say);
+        this.#opened.push(opening);
+        const opened = await opening;
+        // The client left while the port was opened.
+        if (this.#isClosed) await opened.close();
+        return { port: opened.port };
+      },
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const opening of this.#opened) {
+      opening.then((opened) => opened.close()).catch((error: unknown) => this.#log(`An endpoint was not closed: ${String(error)}`));
+    }
+  }
+}
