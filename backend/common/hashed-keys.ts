@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
@@ -14,19 +14,28 @@ export interface KeyHolder {
   readonly name: string;
 }
 
+interface Known<Notes> {
+  readonly hash: string;
+  readonly holder: KeyHolder & Notes;
+}
+
+/** File systems tell times no finer than this. */
+const SETTLED_NS = 2_000_000_000n;
+
 export class DuplicateKeyError extends Error {}
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
  * Keys that others show, each in a file of one folder that is named after its holder, so that two that are made at once do not lose one another. Only
- * hashes of keys are kept. The files are read at each request, so a key is taken back at once, and without a wait for other threads, which would take
- * longer than the reading.
+ * hashes of keys are kept. At each request it is looked whether the folder was changed, so a key is taken back at once, and without a wait for other
+ * threads, which would take longer than the reading.
  */
 export class HashedKeys<Notes extends object = Record<never, never>> {
   readonly #folder: string;
   readonly #idPrefix: string;
   readonly #notes: z.ZodType<Notes>;
+  #known: { readonly changedAt: bigint; readonly keys: readonly Known<Notes>[] } | undefined;
 
   /** @param folder absolute. @param notes what else is kept of a holder, which has no `id`, `name`, `hash` or `version` */
   constructor(folder: string, { idPrefix, notes }: { readonly idPrefix: string; readonly notes: z.ZodType<Notes> }) {
@@ -82,12 +91,22 @@ export class HashedKeys<Notes extends object = Record<never, never>> {
     return path.join(this.#folder, `${hashOf(name).slice(0, 32)}.json`);
   }
 
-  #read(): { readonly hash: string; readonly holder: KeyHolder & Notes }[] {
+  #read(): readonly Known<Notes>[] {
+    const changedAt = changeOf(this.#folder);
+    if (this.#known && this.#known.changedAt === changedAt) return this.#known.keys;
+    const keys = this.#readAll();
+    // Two changes at once may have one time, of which the second came after the reading.
+    const isOld = changedAt !== undefined && BigInt(Date.now()) * 1_000_000n - changedAt > SETTLED_NS;
+    this.#known = isOld ? { changedAt, keys } : undefined;
+    return keys;
+  }
+
+  #readAll(): Known<Notes>[] {
     return namesIn(this.#folder).filter((name) => name.endsWith('.json')).flatMap((name) => this.#readKey(path.join(this.#folder, name)) ?? []);
   }
 
   /** Undefined if it was removed meanwhile. @throws an error with a sentence for a file that is not a key */
-  #readKey(file: string): { readonly hash: string; readonly holder: KeyHolder & Notes } | undefined {
+  #readKey(file: string): Known<Notes> | undefined {
     try {
       const { version: _version, hash, id, name, ...notes } = keptSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
       return { hash, holder: { id, name, ...this.#notes.parse(notes) } };
@@ -96,6 +115,11 @@ export class HashedKeys<Notes extends object = Record<never, never>> {
       throw new Error(`${file} cannot be read: mend or remove it.`, { cause: error });
     }
   }
+}
+
+/** When a file of the folder was last added or removed; undefined for no folder. */
+function changeOf(folder: string): bigint | undefined {
+  return statSync(folder, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
 }
 
 function namesIn(folder: string): string[] {

@@ -238,7 +238,6 @@ class FollowedTurn {
     return {
       onEvent: (stored: StoredEvent) => { if (stored.runId === runId) this.#take(stored.event); },
       onText: (text) => { if (text.runId === runId && text.purpose.kind === 'step') this.#stream(speakerOf(this.#snapshot())); },
-      onChanged: () => {},
       onRemoved: (removed) => { if (removed === runId) this.fail(new TurnError('run-removed', 'The run of this conversation was removed: ask again.')); },
     };
   }

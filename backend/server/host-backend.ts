@@ -79,7 +79,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
     onIdle: () => ending.resolve('idle'),
   });
   const listening = [
-    runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => idle.touch(), onRemoved: () => {} }),
+    runs.listen({ onEvent: () => idle.touch(), onText: () => {}, onRemoved: () => {} }),
     trainings.listen(() => idle.touch()),
     evaluations.listen(() => idle.touch()),
   ];

@@ -1,4 +1,4 @@
-import type { BackendNotifications } from '../protocol/methods.ts';
+import type { BackendNotifications, RunSummary } from '../protocol/methods.ts';
 import type { RunText } from '../protocol/run-events.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { RunService } from '../solve/run-service.ts';
@@ -24,7 +24,7 @@ export class RunFeed {
     this.#stopListening = runs.listen({
       onEvent: (event) => this.#subscriptions.deliver(event.runId, () => output.notify('run/event', event), event.seq),
       onText: (text) => this.#subscriptions.deliver(text.runId, () => this.#sendText(text)),
-      onChanged: (summary) => { if (listsRuns) output.notify('run/changed', summary); },
+      ...(listsRuns && { onChanged: (summary: RunSummary) => output.notify('run/changed', summary) }),
       onRemoved: (runId) => {
         this.#subscriptions.end(runId);
         if (listsRuns) output.notify('run/removed', { runId });

@@ -3,6 +3,7 @@ import type { AppendEffects, Journal } from '../journal/journal.ts';
 import { NO_LOCAL_RECORD } from '../protocol/local-first.ts';
 import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
 import { snapshotOf } from '../protocol/fold-run.ts';
+import type { RunSummary } from '../protocol/methods.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
@@ -203,9 +204,12 @@ export class ActiveRuns {
   }
 
   tell(event: StoredEvent): void {
-    const summary = LISTED.has(event.event.type) ? this.#options.journal.summary(event.runId) : undefined;
+    let summary: RunSummary | undefined;
+    const isListed = LISTED.has(event.event.type);
     for (const listener of this.#listeners) {
       listener.onEvent(event);
+      if (!isListed || !listener.onChanged) continue;
+      summary ??= this.#options.journal.summary(event.runId);
       if (summary) listener.onChanged(summary);
     }
   }

@@ -13,8 +13,8 @@ import type { StepPlace } from './kept-events.ts';
 export interface RunListener {
   onEvent(event: StoredEvent): void;
   onText(text: RunText): void;
-  /** After an event that changes a list of runs: started, waiting, over. */
-  onChanged(summary: RunSummary): void;
+  /** After an event that changes a list of runs: started, waiting, over. The summary is read for it, so who lists no runs has none. */
+  onChanged?(summary: RunSummary): void;
   onRemoved(runId: string): void;
 }
 

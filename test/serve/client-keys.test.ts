@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -29,6 +29,20 @@ describe('keys of programs', () => {
     expect(await readFile(file, 'utf8')).not.toContain(key);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect([await keys.remove('editor'), await keys.remove('editor'), await keys.find(key), await readdir(path.join(home, 'clients'))]).toEqual([true, false, undefined, []]);
+  });
+
+  it('notices each key that is made or taken back, also when the folder was long as it was', async () => {
+    const keys = new ClientKeys(home);
+    const first = await keys.add('first', undefined);
+    const folder = path.join(home, 'clients');
+    const longAgo = new Date(Date.now() - 3_600_000);
+    await utimes(folder, longAgo, longAgo);
+    expect([(await keys.find(first))?.name, (await keys.find(first))?.name]).toEqual(['first', 'first']);
+    // Another process makes and takes back keys.
+    const second = await new ClientKeys(home).add('second', undefined);
+    expect((await keys.find(second))?.name).toBe('second');
+    await new ClientKeys(home).remove('first');
+    expect([await keys.find(first), (await keys.find(second))?.name]).toEqual([undefined, 'second']);
   });
 
   it('names a file that is no key', async () => {

@@ -60,7 +60,7 @@ export class MemoryRuns implements RunService {
     const summary: RunSummary = {
       runId, kind: 'solve', question: 'Why?', state, acceptedAt: 0, updatedAt: 0, usd: 0, unpricedTokens: 0, simulated: false,
     };
-    for (const listener of [...this.#listeners]) listener.onChanged(summary);
+    for (const listener of [...this.#listeners]) listener.onChanged?.(summary);
   }
 
   start(request: RunRequest): Promise<string> {
