@@ -11,6 +11,7 @@ import type { ClientKeys } from './client-keys.ts';
 import { endpointError, EndpointError, invalid, parsed, WORKER_ERROR } from './endpoint-error.ts';
 import { EventStream } from './event-stream.ts';
 import type { GivenItems } from './given-items.ts';
+import { forgetResponse, givenResponse, type Given } from './given-responses.ts';
 import { countedPrompt, messages } from './messages.ts';
 import { isClaudeName, ModelList } from './model-list.ts';
 import { responses } from './responses.ts';
@@ -97,11 +98,21 @@ const ROUTES: Readonly<Record<string, Route>> = {
     sendJson(response, 200, isAnthropic(request) ? list.anthropic : list.openAi);
   },
   'POST /chat/completions': (exchange) => turn(exchange, chatCompletions),
-  'POST /responses': (exchange) => turn(exchange, responses({ items: exchange.given.of(exchange.account.id), responses: exchange.givenResponses.of(exchange.account.id) })),
+  'POST /responses': (exchange) => turn(exchange, responses(givenOf(exchange))),
   'POST /messages': (exchange) => turn(exchange, messages),
   'POST /messages/count_tokens': async ({ request, response, backend }) => {
     sendJson(response, 200, { input_tokens: backend.count(countedPrompt(await bodyOf(request))) });
   },
+};
+
+/** Of one thing by its id, which is the rest of the path. */
+const ROUTES_OF_ONE: Readonly<Record<string, (exchange: Exchange, id: string) => Promise<void>>> = {
+  'GET /models': async ({ request, response, backend }, id) => sendJson(response, 200, (await modelList(backend)).one(id, { isAnthropic: isAnthropic(request) })),
+  'GET /responses': async (exchange, id) => {
+    if (/[?&]stream=true/.test(exchange.request.url ?? '')) throw invalid('stream: a response that is over is given whole.');
+    sendJson(exchange.response, 200, givenResponse(id, givenOf(exchange)));
+  },
+  'DELETE /responses': async (exchange, id) => sendJson(exchange.response, 200, await forgetResponse(id, givenOf(exchange))),
 };
 
 async function answer(request: IncomingMessage, response: ServerResponse, parts: EndpointOptions): Promise<void> {
@@ -114,10 +125,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     checkSource(request);
     const exchange = { ...parts, request, response, account: await accountOf(request, parts) };
     const route = ROUTES[`${request.method} ${path}`];
-    const [, model] = /^\/models\/(.+)$/.exec(path) ?? [];
+    const [, room, id] = /^(\/[^/]+)\/(.+)$/.exec(path) ?? [];
+    const routeOfOne = ROUTES_OF_ONE[`${request.method} ${room}`];
     if (route) await route(exchange);
-    else if (request.method === 'GET' && model !== undefined) sendJson(response, 200, (await modelList(parts.backend)).one(decoded(model), { isAnthropic: isAnthropic(request) }));
-    else throw invalid(`There is nothing at ${request.method} ${path}: this endpoint has ${Object.keys(ROUTES).map((one) => one.replace(' ', ' /v1')).join(', ')}.`, 404, 'not_found');
+    else if (routeOfOne && id !== undefined) await routeOfOne(exchange, decoded(id));
+    else throw invalid(`There is nothing at ${request.method} ${path}: this endpoint has ${[...Object.keys(ROUTES), ...Object.keys(ROUTES_OF_ONE).map((one) => `${one}/ID`)].map((one) => one.replace(' ', ' /v1')).join(', ')}.`, 404, 'not_found');
   } catch (error) {
     const problem = endpointError(error);
     logFailure(problem, parts.log);
@@ -125,6 +137,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     if (!response.headersSent) sendJson(response, status, body, problem.headers);
     else if (!response.writableEnded) response.destroy();
   }
+}
+
+function givenOf({ given, givenResponses, account }: Exchange): Given {
+  return { items: given.of(account.id), responses: givenResponses.of(account.id) };
 }
 
 /** For the person who runs the endpoint. What a request did wrong is the client's affair. */

@@ -21,6 +21,8 @@ export interface OwnItems {
   keep(item: GivenItem): void;
   /** As it was given; undefined for one that is not known, or no more. */
   find(id: string): unknown;
+  /** Resolves when nothing of it is left. */
+  remove(id: string): Promise<void>;
 }
 
 export interface GivenItemsOptions {
@@ -93,6 +95,11 @@ export class GivenItems {
         } catch {
           return undefined;
         }
+      },
+      remove: async (id) => {
+        const file = fileOf(id);
+        this.#unwritten.delete(file);
+        await this.#disk.run(() => rm(file, { force: true }));
       },
     };
   }

@@ -1,5 +1,5 @@
 import { WORKER_ERROR, type EndpointError } from './endpoint-error.ts';
-import type { GivenItem } from './given-items.ts';
+import type { GivenResponse } from './given-responses.ts';
 import type { CallItem, ResponsesTools } from './responses-tools.ts';
 import { beside } from './usage-beside.ts';
 import type { AnswerForm, Said, ServerEvent } from './wire.ts';
@@ -19,8 +19,8 @@ interface Head {
 /** Why an answer is not whole, by how it finished. */
 const INCOMPLETE = { 'stop': undefined, 'length': 'max_output_tokens', 'content-filter': 'content_filter' } as const;
 
-/** @param keep keeps the items of the answer, so that the client can go on from it. Absent if it wants nothing stored. */
-export function responsesAnswer(head: Head, tools: ResponsesTools, keep?: (output: readonly GivenItem[]) => void): AnswerForm {
+/** @param keep keeps the response, so that the client can go on from it. Absent if it wants nothing stored. */
+export function responsesAnswer(head: Head, tools: ResponsesTools, keep?: (response: GivenResponse['response']) => void): AnswerForm {
   const messageId = head.id.replace(/^resp/, 'msg');
   const place = { item_id: messageId, output_index: 0, content_index: 0 };
   let sequence = 0;
@@ -33,13 +33,14 @@ export function responsesAnswer(head: Head, tools: ResponsesTools, keep?: (outpu
     const status = statusOf(one);
     const calls = one.calls.map((call) => tools.item(call, 'completed'));
     const output = [...(one.text === '' && calls.length > 0 ? [] : [message(one.text, status)]), ...calls];
-    keep?.(output);
-    return {
+    const response = {
       ...begun(head), status, store: keep !== undefined,
       incomplete_details: status === 'incomplete' ? { reason: INCOMPLETE[one.finishReason] } : null,
       output,
       usage: usageOf(one),
     };
+    keep?.(response);
+    return response;
   };
 
   const messageBegun = (): ServerEvent[] => [

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { AnswerFormat } from '../protocol/conversation.ts';
 import { openAiError, parsed, refused } from './endpoint-error.ts';
-import type { GivenItem, OwnItems } from './given-items.ts';
-import { itemsUntil, type GivenResponse } from './given-responses.ts';
+import { itemsUntil, keepResponse, type Given, type GivenResponse } from './given-responses.ts';
 import { NO_LOGPROBS, noTopLogprobs, schemaFormat, schemaFormatFields } from './openai-fields.ts';
 import { effortOf, sessionSchema } from './options.ts';
 import { responsesAnswer } from './responses-answer.ts';
@@ -43,12 +42,6 @@ const requestSchema = z.object({
 });
 type ResponsesRequest = z.infer<typeof requestSchema>;
 
-/** What the client was given before, by its ids. */
-interface Given {
-  readonly items: OwnItems;
-  readonly responses: OwnItems;
-}
-
 export const responses = (given: Given): Wire => ({
   read(body): Asked {
     const { model, input, instructions, store, previous_response_id: previous, tools: brought, tool_choice: choice, temperature, top_p: topP, max_output_tokens: maxOutputTokens, parallel_tool_calls: parallelCalls, ...request } = parsed(requestSchema, body);
@@ -56,11 +49,7 @@ export const responses = (given: Given): Wire => ({
     const before = previous ? keptItems(itemsUntil(previous, given.responses)) : [];
     const items = wholeItems(input, given.items);
     const id = `resp_${randomUUID().replaceAll('-', '')}`;
-    const keep = (output: readonly GivenItem[]): void => {
-      for (const item of output) given.items.keep(item);
-      const response: GivenResponse = { id, ...(previous && { previous }), items: [...items, ...output] };
-      given.responses.keep(response);
-    };
+    const keep = (response: GivenResponse['response']): void => keepResponse({ id, ...(previous && { previous }), sent: items, response }, given);
     const format = formatOf(request.text);
     return {
       turn: {

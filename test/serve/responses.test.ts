@@ -25,10 +25,10 @@ const untyped = (fields: object): object => fields;
 const callsIn = ({ output }: Response): [type: string, name: string, given: string][] => output.flatMap((item) =>
   (item.type === 'function_call' ? [[item.type, item.name, item.arguments]] : item.type === 'custom_tool_call' ? [[item.type, item.name, item.input]] : []) as [string, string, string][]);
 
-describe('what was given here', () => {
-  /** As Vercel's AI SDK sends on what it was given with an id. */
-  const references = ({ output }: Response): ResponseInput => output.flatMap(({ id }) => (id === undefined || id === null ? [] : [{ type: 'item_reference' as const, id }]));
+/** As Vercel's AI SDK sends on what it was given with an id. */
+const references = ({ output }: Response): ResponseInput => output.flatMap(({ id }) => (id === undefined || id === null ? [] : [{ type: 'item_reference' as const, id }]));
 
+describe('what was given here', () => {
   it('may be named by its id, streamed or not, by the program that was given it', async () => {
     place.script = ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'Read.' : { text: 'I look.', calls: [{ name: 'read', arguments: { path: 'a' } }] });
     for (const model of ['first', 'second']) {
@@ -87,6 +87,39 @@ describe('a response from which a program goes on', () => {
     const answer = await client().responses.create(ask([{ type: 'function_call_output', call_id: call!, output: 'a - b' }], { tools: [READ], previous_response_id: asks.id }));
     expect([answer.output_text, place.workers.of('planner').length - planned]).toEqual(['Mended.', 1]);
     expect(told()).toEqual([['user', 'Mend what is broken'], ['assistant', 'I look.'], ['tool', 'a - b']]);
+  });
+
+  it('is given again by its id as it was given, streamed or not, until the program deletes it', async () => {
+    place.script = () => ({ text: 'I look.', calls: [{ name: 'read', arguments: { path: 'a' } }] });
+    const whole = await client().responses.create(ask('Read it', { model: 'first', tools: [READ] }));
+    const streamed = await client().responses.stream({ ...ask('Read it, streamed', { model: 'first', tools: [READ] }), stream: true }).finalResponse();
+    await place.restart();
+    for (const given of [whole, streamed]) {
+      const { id, output, usage, status } = given;
+      expect(await client().responses.retrieve(id)).toMatchObject({ id, output: output.map(({ id: item, type }) => ({ id: item, type })), usage, status, store: true });
+      const other = client(await place.keys.add(`curious about ${id}`, undefined));
+      for (const call of [other.responses.retrieve(id), other.responses.delete(id)]) expect(await problem(call)).toMatchObject({ status: 404, code: 'response_not_found' });
+      await client().responses.delete(id);
+      for (const call of [client().responses.retrieve(id), client().responses.delete(id)]) expect(await problem(call)).toMatchObject({ status: 404, message: expect.stringContaining(`The response "${id}" is not known here, or no more`) });
+      expect(await problem(client().responses.create(ask('Go on', { model: 'first', previous_response_id: id })))).toMatchObject({ status: 400, code: 'previous_response_not_found' });
+      expect(await problem(client().responses.create(ask(references(given), { model: 'first' })))).toMatchObject({ status: 400, message: expect.stringContaining('is not known here') });
+    }
+  });
+
+  it('that was just given can be deleted before it is written', async () => {
+    place.script = () => 'Soon gone.';
+    const { id } = await client().responses.create(ask('Quick', { model: 'first' }));
+    await client().responses.delete(id);
+    await place.settled();
+    expect(await problem(client().responses.retrieve(id))).toMatchObject({ status: 404 });
+  });
+
+  it('is not streamed once more, and not known where nothing was to be stored', async () => {
+    place.script = () => 'Once.';
+    const { id } = await client().responses.create(ask('Once', { model: 'first' }));
+    expect(await problem(client().responses.retrieve(id, { stream: true }) as Promise<unknown>)).toMatchObject({ status: 400, message: expect.stringContaining('given whole') });
+    const unstored = await client().responses.create(ask('Not stored', { model: 'first', store: false }));
+    expect(await problem(client().responses.retrieve(unstored.id))).toMatchObject({ status: 404 });
   });
 
   it('is nobody else\'s', async () => {
