@@ -61,6 +61,7 @@ async function serve(asked: number, { terminal, connect }: CommandContext, { end
     }
   };
   const first = await open(asked).catch((error: unknown) => {
+    if (isRefusal(error) && error.kind === 'method-not-found') throw new Error('The running backend is older than this command and serves no programs: end it with "conductor backend stop", then try again.', { cause: error });
     // A program that starts it knows better how its user names a port.
     throw isRefusal(error) && error.kind === 'port-taken' && !isStartedByProgram ? new Error(`${error.message} Name another one with --port.`, { cause: error }) : error;
   });

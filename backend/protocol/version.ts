@@ -1,7 +1,7 @@
 /**
  * The protocol's version. MAJOR changes when an older peer would misread a message, MINOR when an older peer may ignore what was added.
  */
-export const PROTOCOL_VERSION = { major: 3, minor: 5 } as const;
+export const PROTOCOL_VERSION = { major: 3, minor: 6 } as const;
 
 export interface ProtocolVersion {
   readonly major: number;
