@@ -1,11 +1,12 @@
 /**
  * Defaults for a whole training, by name. What a person sets wins over them. `paper`: arXiv 2512.04388 §4.1 and A.1. Its rate is for all
- * weights, and is small for an adapter; its tasks are those of files, since it made none of a project. Workers
+ * weights, and is small for an adapter, which is trained where memory does not allow them; its tasks are those of files, since it made none of a project. Workers
  * answered in up to 4,096 tokens while it trained.
  */
 export const TRAINING_PRESETS = {
   paper: {
     tasks: { project: false },
+    train: 'auto',
     steps: 200,
     tasksPerStep: 4,
     groupSize: 64,

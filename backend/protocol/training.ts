@@ -177,6 +177,11 @@ export const trainingSettingsSchema = z.strictObject({
   }).prefault({}),
   /** transformers' default. */
   gradientClip: positive.default(1),
+  /**
+   * What learns: an adapter, or all weights, as in the paper. `auto`: all weights where this machine has the memory for them, and otherwise an
+   * adapter; before it begins a training says which, and keeps to that.
+   */
+  train: z.enum(['adapter', 'weights', 'auto']).default('adapter'),
   adapter: z.strictObject({
     rank: count.max(256).default(16),
     /** TRL's value for rank 16. */
@@ -309,9 +314,9 @@ const teamMemberSchema = z.object({
 });
 export type TeamMember = z.infer<typeof teamMemberSchema>;
 
-/** Earlier versions carried out all plans, and had no setting for that. */
+/** Earlier versions carried out all plans and trained an adapter, and had no settings for that. */
 const keptConfigSchema = z.preprocess(
-  (config) => (typeof config === 'object' && config !== null ? { carriedOut: MOST_CARRIED_OUT, ...config } : config), trainingConfigSchema,
+  (config) => (typeof config === 'object' && config !== null ? { carriedOut: MOST_CARRIED_OUT, train: 'adapter', ...config } : config), trainingConfigSchema,
 );
 
 export const trainingSchema = z.object({
@@ -363,11 +368,12 @@ export const trainingSchema = z.object({
   /** Of a training that learns from outcomes: these, and what the newest say of what was learned. */
   outcomes: outcomesSchema.optional(),
   logged: loggedComparisonSchema.optional(),
-  /** False if it has ended and no step had a gradient: the adapter is as it was, and is neither compared nor offered. */
+  /** False if it has ended and no step had a gradient: what was to be trained is as it was, and is neither compared nor offered. */
   learned: z.boolean().optional(),
-  /** The folder of the Conductor's adapter when the training started. */
+  /** The folders of the Conductor's adapter and of its trained weights when the training started. */
   adapterBefore: z.string().optional(),
-  /** Whether the Conductor uses this training's adapter. */
+  weightsBefore: z.string().optional(),
+  /** Whether the Conductor plans with what this training made. */
   adopted: z.boolean(),
   /** Who was chosen to plan before it was adopted; null: nobody; absent if it was not adopted, or by an earlier version. */
   plannerBefore: z.string().nullable().optional(),

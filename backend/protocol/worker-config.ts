@@ -151,6 +151,8 @@ const workerFields = z.strictObject({
   served: servedSchema.optional(),
   /** For a local model or a served one: the path of a PEFT adapter on this machine, used for planning only. */
   adapter: z.string().min(1).max(4_096).optional(),
+  /** For a local model: the folder of trained weights that take the place of the model's own in all that it does. A training that trained all weights sets it. */
+  weights: z.string().min(1).max(4_096).optional(),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
   simulated: z.boolean().default(false),
 });
@@ -186,8 +188,15 @@ export const workerConfigSchema = workerFields
   .refine(({ provider, served, adapter }) => factsOf(provider).reach === 'process' || served !== undefined || adapter === undefined, {
     path: ['adapter'],
     error: 'only a local worker, or one with "served", can have an adapter',
+  })
+  .refine(({ provider, weights }) => factsOf(provider).reach === 'process' || weights === undefined, {
+    path: ['weights'],
+    error: 'only a local worker can have weights of its own',
   });
 export type WorkerConfig = z.infer<typeof workerConfigSchema>;
+
+/** Whether it learned to plan here, by an adapter or by all of its weights. */
+export const isTrained = ({ adapter, weights }: Pick<WorkerConfig, 'adapter' | 'weights'>): boolean => adapter !== undefined || weights !== undefined;
 
 const usd = z.number().positive();
 const tokens = z.number().int().positive();

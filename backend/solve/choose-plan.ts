@@ -8,6 +8,7 @@ import { readQuestion } from '../conductor/question/read-question.ts';
 import { roundsBefore } from '../protocol/run-facts.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { roleOfStep } from '../protocol/step-role.ts';
+import { isTrained } from '../protocol/worker-config.ts';
 import type { PlanValue } from '../records/plan-value.ts';
 import { workerKey } from '../records/worker-records.ts';
 import type { Plan } from '../workflow/plan.ts';
@@ -21,7 +22,7 @@ import { wantedOf } from './round.ts';
  */
 export function chosenPlan(run: RunSnapshot, round: number, plan: Plan, valueOf: () => PlanValue): Plan | undefined {
   const { pool, policy: { worker: planner }, recordsOff, request, asks } = run;
-  if (recordsOff || run.kind !== 'solve' || !planner || planner.adapter !== undefined || profileOf(planner).isInstructed) return undefined;
+  if (recordsOff || run.kind !== 'solve' || !planner || isTrained(planner) || profileOf(planner).isInstructed) return undefined;
   const revisions = roundsBefore(run, round).length;
   // Tests say nothing of simulated workers.
   if (revisions > 0 || wantedOf(run) !== 'change' || pool.some(({ simulated }) => simulated)) return undefined;

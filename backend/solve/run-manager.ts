@@ -12,7 +12,7 @@ import { NO_USAGE } from '../protocol/token-counts.ts';
 import { runRequestSchema, type RunRequest } from '../protocol/run-request.ts';
 import { snapshotOf } from '../protocol/fold-run.ts';
 import { isOver, type RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import { isTrained, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
 import type { WorkEstimate } from '../protocol/work-estimate.ts';
 import { recordBook, workerRecords } from '../records/worker-records.ts';
@@ -205,7 +205,7 @@ export class RunManager implements RunService {
    * Conductor that was trained is told nothing: its trainings' prompts have no records (`train/rollouts/rollout-gatherer.ts`).
    */
   #toldRecords({ workspace }: RunRequest, { pool, policy: { worker: planner }, recordsOff }: Cast, kind: string): { records?: WorkerRecord[] } {
-    if (recordsOff || workspace === undefined || !planner || planner.adapter !== undefined || !profileOf(planner).isInstructed) return {};
+    if (recordsOff || workspace === undefined || !planner || isTrained(planner) || !profileOf(planner).isInstructed) return {};
     const records = workerRecords(recordBook(this.#options.journal), { project: workspace, kind }, pool);
     return records.length > 0 ? { records } : {};
   }

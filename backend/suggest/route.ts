@@ -5,7 +5,7 @@ import { planRequest } from '../conductor/plan-request.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { SuggestRequest } from '../protocol/suggestions.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
-import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import { isTrained, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerRecord } from '../protocol/worker-record.ts';
 import { castFor, type Cast, type CastSources } from '../solve/run-pool.ts';
 import { recordBook, workerRecords } from '../records/worker-records.ts';
@@ -131,7 +131,7 @@ export class Routes {
 
   /** What tests said of the workers, as a Conductor is told that was not trained without it. */
   #records({ workspace }: Place, { pool, policy: { worker: planner }, recordsOff }: Cast): readonly WorkerRecord[] {
-    return recordsOff || planner?.adapter !== undefined ? [] : workerRecords(recordBook(this.#options.journal), { project: workspace }, pool);
+    return recordsOff || (planner && isTrained(planner)) ? [] : workerRecords(recordBook(this.#options.journal), { project: workspace }, pool);
   }
 
   async #plan(

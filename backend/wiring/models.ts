@@ -11,6 +11,7 @@ import { listPulledModels } from '../lm/hub/pulled-models.ts';
 import { findModelFolder } from '../lm/process/find-model-folder.ts';
 import { LocalModels, type LocalModelState } from '../lm/process/local-models.ts';
 import { measureMemory } from '../lm/process/measure-memory.ts';
+import { needsText } from '../lm/trained-weights.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
@@ -43,15 +44,20 @@ export interface ModelParts {
   readonly servedModels: ServedModels;
   readonly access: ModelsAccess;
   /** @throws what LocalModels throws, and OtherBaseError */
-  readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter'>) => ReturnType<LocalModels['openTrainable']>;
-  /** SHA-256 of the bundled model's weights, which its name does not identify; undefined for any other model. */
-  baseOf(model: string): Promise<string | undefined>;
+  readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter' | 'weights'>, trains: 'adapter' | 'weights') => ReturnType<LocalModels['openTrainable']>;
+  /** What it takes to train all weights of the worker's model here, and why that cannot be; parts of a sentence. @throws what LocalModels throws */
+  readonly weightsTraining: (worker: Pick<WorkerConfig, 'model' | 'weights'>) => Promise<{ readonly needs: string; readonly problem: string | undefined }>;
+  /** SHA-256 of the bundled model's weights, which its name does not identify; undefined for any other model, and for trained weights. */
+  baseOf(worker: Pick<WorkerConfig, 'model' | 'weights'>): Promise<string | undefined>;
   /** The folder (absolute) of a model. @throws ModelMissingError */
   folderOf(model: string): Promise<string>;
   /** Why a worker's model, or its adapter, cannot be used; one sentence. Of a served one, no weights are needed here. */
-  whyNot(worker: Pick<WorkerConfig, 'model' | 'provider' | 'served' | 'adapter'>): Promise<string | undefined>;
+  whyNot(worker: Pick<WorkerConfig, 'model' | 'provider' | 'served' | 'adapter' | 'weights'>): Promise<string | undefined>;
   close(): Promise<void>;
 }
+
+/** What tells where a worker's model is. */
+type Placed = Pick<WorkerConfig, 'model' | 'weights'>;
 
 /** Loading a model takes seconds and keeping it takes gigabytes. This leaves time to read an answer and ask again. */
 const IDLE_MS = 10 * 60_000;
@@ -62,14 +68,23 @@ const MODEL_PROCESS = fileURLToPath(
 );
 
 export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: ModelPartsOptions): ModelParts {
-  // The bundled model is referred to by name; its folder differs between versions.
-  const placeOf = (model: string): string => (model === BUNDLED_MODEL && bundled ? bundled.folder : model);
-  const statusOf = (state: LocalModelState): LocalModelStatus =>
-    statusAs(bundled && state.model === bundled.folder ? BUNDLED_MODEL : state.model, state);
-  const folderOf = (model: string): Promise<string> => findModelFolder(placeOf(model), { storage: home });
-  const baseOf = async (model: string): Promise<string | undefined> => (model === BUNDLED_MODEL ? await bundled?.base() : undefined);
-  const checkBase = async ({ model, adapter }: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<void> => {
-    const base = await baseOf(model);
+  /** The models whose place is another than their name, by that place. */
+  const names = new Map<string, string>();
+  // The bundled model is referred to by name; its folder differs between versions. Trained weights are a folder of their own.
+  const placeOf = ({ model, weights }: Placed): string => {
+    const place = weights ?? (model === BUNDLED_MODEL && bundled ? bundled.folder : model);
+    if (place !== model) names.set(place, model);
+    return place;
+  };
+  const statusOf = (state: LocalModelState): LocalModelStatus => statusAs(names.get(state.model) ?? state.model, state);
+  /** The place of a model whose name a person has: with trained weights, where a worker has them. */
+  const placeNamed = async (model: string): Promise<string> =>
+    placeOf((await loadWorkers()).workers.find((worker) => worker.model === model && worker.weights !== undefined) ?? { model });
+  const folderOf = (model: string): Promise<string> => findModelFolder(placeOf({ model }), { storage: home });
+  const baseOf = async ({ model, weights }: Placed): Promise<string | undefined> =>
+    (model === BUNDLED_MODEL && weights === undefined ? await bundled?.base() : undefined);
+  const checkBase = async ({ adapter, ...worker }: Placed & Pick<WorkerConfig, 'adapter'>): Promise<void> => {
+    const base = await baseOf(worker);
     if (adapter !== undefined && base !== undefined) await checkAdapterBase(adapter, base);
   };
   const served = servedModels(folderOf);
@@ -81,7 +96,7 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
     probe,
     settings: async (model) => {
       const { local: { device, precision, packageIndex }, workers } = await loadWorkers();
-      return { device, precision, packageIndex, adapters: workers.some((worker) => placeOf(worker.model) === model && worker.adapter !== undefined) };
+      return { device, precision, packageIndex, adapters: workers.some((worker) => placeOf(worker) === model && worker.adapter !== undefined) };
     },
     confirmCuda,
     onState: (state) => {
@@ -92,11 +107,11 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
   });
 
   return {
-    localModel: (worker) => models.model(placeOf(worker.model)),
+    localModel: (worker) => models.model(placeOf(worker)),
     adapterVersion: async ({ adapter, ...worker }) => {
       const model = modelHere(worker);
       if (adapter === undefined || model === undefined) return undefined;
-      await checkBase({ model, adapter });
+      await checkBase({ model, weights: worker.weights, adapter });
       return await served.versionOf(model, adapter);
     },
     servedModels: served,
@@ -115,11 +130,12 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
         return { shortName: path.basename(model) };
       },
       load: async (model, signal) => {
-        await models.load(placeOf(model), signal);
-        const state = models.states.find((one) => one.model === placeOf(model));
+        const place = await placeNamed(model);
+        await models.load(place, signal);
+        const state = models.states.find((one) => one.model === place);
         return state ? statusOf(state) : { model, state: 'unloaded' };
       },
-      unload: (model) => models.unload(placeOf(model)),
+      unload: async (model) => models.unload(await placeNamed(model)),
       get states() {
         return models.states.map(statusOf);
       },
@@ -128,9 +144,13 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
         return () => listeners.delete(listener);
       },
     },
-    openTrainable: async (worker) => {
+    openTrainable: async (worker, trains) => {
       await checkBase(worker);
-      return models.openTrainable(placeOf(worker.model));
+      return models.openTrainable(placeOf(worker), trains);
+    },
+    weightsTraining: async (worker) => {
+      const { needs, problem } = await models.weightsTraining(placeOf(worker));
+      return { needs: needsText(needs), problem };
     },
     baseOf,
     folderOf,
@@ -140,8 +160,8 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
         if (there) {
           await served.tokenizerOf(there.model);
           if (adapter !== undefined) await served.versionOf(there.model, adapter);
-        } else await openCheckpoint(await folderOf(worker.model));
-        await checkBase({ model: modelHere(worker) ?? worker.model, adapter });
+        } else await openCheckpoint(await findModelFolder(placeOf(worker), { storage: home }));
+        await checkBase({ model: modelHere(worker) ?? worker.model, weights: worker.weights, adapter });
         return undefined;
       } catch (error) {
         return error instanceof Error ? error.message : String(error);

@@ -64,7 +64,7 @@ async function begin(): Promise<{ manager: TrainingManager; journal: Journal }> 
         const model = await openModel();
         return { model, close: () => model.close() };
       },
-      baseOf: async () => 'first',
+      baseOf: async () => 'first', weightsTraining: nothing,
     },
     bundledConductor: BUNDLED,
     clients: { secret: async () => null, confirm: async () => undefined, model: nothing, changed: () => new Promise(() => {}) },

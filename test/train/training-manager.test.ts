@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
+import { openCheckpoint } from '../../backend/lm/checkpoint/open-checkpoint.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { applyTrainingEvent, isTrainingOver } from '../../backend/protocol/training-facts.ts';
 import { trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
@@ -42,6 +43,9 @@ vi.mock('../../backend/train/statistics/betting.ts', async (original) => {
 /** Of which something is learned, with `unequal`. */
 const LEARNS = { ...CONFIG, steps: 2, tasksPerStep: 1, groupSize: 4, maxTokens: MINI_PLAN_TOKENS, evaluation: { ...CONFIG.evaluation, samples: 1 } };
 
+/** The same, with all weights. At the adapter's rate they forget how to write plans. */
+const WHOLE = { ...LEARNS, train: 'weights' as const, learningRate: { ...CONFIG.learningRate, peak: 1e-4 } };
+
 let folder: string;
 let opens: string;
 let workspace: string;
@@ -54,6 +58,8 @@ let found: readonly FoundTests[];
 let keys: Readonly<Record<string, string>> | undefined;
 /** Of the weights of the model that is part of Conductor. */
 let base: string;
+/** Why the machine cannot train all weights of a model. */
+let noRoom: string | undefined;
 const BUNDLED = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini', enabled: false });
 const opened: { manager: TrainingManager; journal: Journal }[] = [];
 
@@ -70,6 +76,7 @@ beforeEach(async () => {
   found = [];
   keys = {};
   base = 'first';
+  noRoom = undefined;
   heldOut.side = 'as they tell';
   workers = workersFileSchema.parse({
     version: 1,
@@ -117,14 +124,16 @@ async function begin(): Promise<TrainingManager> {
       gatherContext: () => Promise.reject(new Error('no project')),
       modelFolder: () => Promise.reject(new Error('no folder is needed')),
       graderTools: { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.reject(new Error('no mathematics')) } },
-      openModel: async () => {
-        const model = await LocalModel.open({
-          settings: { folder: opens, device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder },
+      openModel: async ({ weights }, trains) => {
+        const open = (trainable: 'adapter' | 'weights' | undefined): Promise<LocalModel> => LocalModel.open({
+          settings: { folder: weights ?? opens, device: 'cpu', precision: 'full', adapters: trainable === 'adapter', trainable, storage: folder },
           device: 'cpu', deviceReasons: [], threads: 1,
         });
-        return { model, close: () => model.close() };
+        const [model, before] = [await open(trains), trains === 'weights' ? await open(undefined) : undefined];
+        return { model, before, close: async () => void (await Promise.all([model.close(), before?.close()])) };
       },
-      baseOf: async ({ model }) => (model === BUNDLED.model ? base : undefined),
+      weightsTraining: async () => ({ needs: 'a little memory', problem: noRoom }),
+      baseOf: async ({ model, weights }) => (model === BUNDLED.model && weights === undefined ? base : undefined),
       now: Date.now,
     },
     bundledConductor: BUNDLED,
@@ -200,6 +209,98 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await readFile(path.join(adapter!, 'adapter_model.safetensors'))).toEqual(await weights(trainingId, LEARNS.steps));
     expect((await manager.goBack(trainingId)).adopted).toBe(false);
     expect(workers.workers[0]!.adapter).toBeUndefined();
+  });
+
+  it('of all weights plans as a model of its own once it is adopted, is learned on from, and is taken back', async () => {
+    unequal();
+    const manager = await begin();
+    const { terms } = await manager.check({ workspace, config: WHOLE });
+    expect(terms).toEqual(['All weights of "tiny" are trained, on the processor. That takes a little memory, until the training is removed.']);
+    const { trainingId } = await manager.start({ workspace, config: WHOLE });
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 2, comparison: { says: 'better', before: { formatRate: 1 } } });
+    // The last weights alone are kept, and nothing to go on from.
+    const kept = path.join(folder, 'trainings', trainingId);
+    expect(await readdir(path.join(kept, 'versions'))).toEqual(['step-000002']);
+    expect(await readdir(kept)).not.toContain('checkpoints');
+
+    await manager.adopt(trainingId);
+    const { adapter, weights: adopted } = workers.workers[0]!;
+    expect(adapter).toBeUndefined();
+    const trained = await openCheckpoint(adopted!);
+    expect(trained.config).toEqual((await openCheckpoint(MINI)).config);
+    expect(await readFile(path.join(adopted!, 'model.safetensors'))).toEqual(await readFile(path.join(kept, 'versions', 'step-000002', 'model.safetensors')));
+
+    // An adapter of these weights, and going back from it, leave them.
+    const { trainingId: second } = await manager.start({ workspace, config: LEARNS });
+    expect(await over(manager, second)).toMatchObject({ state: 'completed', weightsBefore: adopted });
+    await manager.adopt(second);
+    expect(workers.workers[0]).toMatchObject({ weights: adopted, adapter: path.join(folder, 'adapters', second) });
+    await expect(manager.start({ workspace, config: WHOLE })).rejects.toThrow('All weights cannot be trained: the Conductor plans with an adapter, and weights are trained without one');
+    // What is planned with below an adapter is not removed with its training.
+    await manager.remove(trainingId);
+    expect(await readdir(adopted!)).toContain('model.safetensors');
+    await manager.goBack(second);
+    expect(workers.workers[0]).toMatchObject({ weights: adopted });
+    expect(workers.workers[0]!.adapter).toBeUndefined();
+  });
+
+  it('of all weights that is taken back leaves the model as it was', async () => {
+    unequal();
+    const manager = await begin();
+    const before = workers;
+    const { trainingId } = await manager.start({ workspace, config: { ...WHOLE, train: 'auto' } });
+    expect((await over(manager, trainingId)).config.train).toBe('weights');
+    await manager.adopt(trainingId);
+    expect((await manager.goBack(trainingId)).adopted).toBe(false);
+    expect(workers).toEqual(before);
+    await manager.remove(trainingId);
+    expect(await readdir(path.join(folder, 'adapters'))).toEqual([]);
+  });
+
+  it('of all weights that is interrupted, and goes on in another backend, ends with the same weights, bit for bit', async () => {
+    unequal();
+    const config = { ...WHOLE, steps: 3 };
+    const trained = async (interrupts: boolean): Promise<Buffer> => {
+      let manager = await begin();
+      const { trainingId } = await manager.start({ workspace, config });
+      if (interrupts) {
+        await until(manager, trainingId, ({ step }) => step >= 1);
+        await end();
+        manager = await begin();
+      }
+      expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 3 });
+      return await readFile(path.join(folder, 'trainings', trainingId, 'versions', 'step-000003', 'model.safetensors'));
+    };
+    expect((await trained(true)).equals(await trained(false))).toBe(true);
+  });
+
+  it('of all weights is refused where there is no room, or an adapter is trained instead and why is said', async () => {
+    noRoom = 'that takes about 9.0 GB of memory, and 2.0 GB of memory are free';
+    const manager = await begin();
+    await expect(manager.check({ workspace, config: WHOLE })).rejects.toThrow(TrainingRefusedError);
+    await expect(manager.start({ workspace, config: WHOLE })).rejects.toThrow(`All weights cannot be trained: ${noRoom}. Set "train" to "adapter", or change that.`);
+    const paper = trainingConfigSchema.parse({ preset: 'paper' });
+    expect((await manager.check({ workspace, config: paper })).terms).toEqual([
+      `An adapter is trained instead of all weights: ${noRoom}.`,
+      'At a rate of 0.000001 an adapter learns next to nothing: set "learningRate.peak" to ten times as much.',
+    ]);
+    const { trainingId, config: { train } } = await manager.start({ workspace, config: { ...CONFIG, train: 'auto' } });
+    expect(train).toBe('adapter');
+    expect((await over(manager, trainingId)).state).toBe('completed');
+  });
+
+  it('of all weights does not go on where there is no room any more, and does once there is', async () => {
+    unequal();
+    let manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: WHOLE });
+    await until(manager, trainingId, ({ step }) => step >= 1);
+    await end();
+    noRoom = 'that takes much, and little is free';
+    manager = await begin();
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message: `All weights cannot be trained now: ${noRoom}. Make room, then resume the training.` });
+    noRoom = undefined;
+    await manager.resume(trainingId);
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 2 });
   });
 
   it('of the model that is part of Conductor has it stand in workers.json while it has what it learned', async () => {

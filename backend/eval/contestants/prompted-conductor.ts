@@ -42,7 +42,7 @@ export function promptedConductor(options: PromptedConductorOptions): Contestant
   const { rounds, attempts, self } = switches;
   return {
     name,
-    version: JSON.stringify([planner.provider, planner.model, planner.adapter, profile, switches, ablations.map((one) => one.name)]),
+    version: JSON.stringify([planner.provider, planner.model, planner.adapter, profile, switches, ablations.map((one) => one.name), ...(planner.weights === undefined ? [] : [planner.weights])]),
     answer: async (task, play, seed) => {
       const conducting = new Conducting(options, { task, play, seed });
       return attempts > 1 && task.tests ? await conducting.attempts(attempts) : await conducting.rounds(rounds, { depth: self });

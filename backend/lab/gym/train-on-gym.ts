@@ -27,7 +27,7 @@ export interface GymTrainingParts {
   /** All of its weights are trained. */
   readonly model: TrainableModel;
   /** What the model was before; asked only where the divergence from it counts. */
-  readonly reference?: Pick<TrainableModel, 'score'> | undefined;
+  readonly reference?: Pick<TrainableModel, 'score' | 'write'> | undefined;
   readonly profile: PromptProfile;
   /** Of the model. Where it is given, later rounds are rehearsed. */
   readonly tokenizer?: Parameters<typeof rehearsingEngine>[1] | undefined;

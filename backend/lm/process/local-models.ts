@@ -6,6 +6,7 @@ import type { WantedDevice } from '../device/devices.ts';
 import { bestPrecision } from '../hub/recommend-model.ts';
 import type { LanguageModel, ModelDescription, ModelSettings, Precision, TrainableModel } from '../language-model.ts';
 import type { LoadPhase } from '../load-model.ts';
+import { freeRoom, weightsNeeds, weightsProblem, type WeightsNeeds } from '../trained-weights.ts';
 import { findTrial } from './device-trials.ts';
 import { ModelClosedError } from './errors.ts';
 import { findModelFolder } from './find-model-folder.ts';
@@ -50,6 +51,13 @@ export interface LocalModelsOptions {
   /** How long an unused model stays in memory. */
   readonly idleMs: number;
   readonly threads?: number | undefined;
+}
+
+export interface OpenTrainable {
+  readonly model: TrainableModel;
+  /** The model as it was, where its weights are trained: a second copy, which is loaded when it is asked. */
+  readonly before?: LanguageModel | undefined;
+  readonly close: () => Promise<void>;
 }
 
 /** The longest delay that a timer supports, about 25 days. */
@@ -100,20 +108,35 @@ export class LocalModels {
   }
 
   /**
-   * A model with a trainable adapter, in its own process, which runs until it is closed. Requests reject with the errors of ModelClient.
+   * A model with a trainable adapter, or whose weights are trained on the processor, in its own process, which runs until it is closed. Requests
+   * reject with the errors of ModelClient.
    * @throws ModelMissingError
    */
-  async openTrainable(name: string): Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }> {
-    const settings: ModelSettings = { ...(await this.#settingsOf(name)), adapters: true, trainable: 'adapter' };
+  async openTrainable(name: string, trains: 'adapter' | 'weights' = 'adapter'): Promise<OpenTrainable> {
+    const chosen = await this.#settingsOf(name);
     this.#refuseIfClosed();
     this.#closeUnused();
-    const { script, threads } = this.#options;
-    const client = new ModelClient({
+    const { script, threads, idleMs } = this.#options;
+    const open = (settings: ModelSettings, unused: number): ModelClient => new ModelClient({
       settings, script, threads,
-      idleMs: LONGEST_TIMEOUT_MS,
+      idleMs: unused,
       chooseDevice: (wanted, signal) => this.#chooseDevice(name, wanted, signal),
     });
-    return { model: client, close: () => client.close() };
+    if (trains === 'adapter') {
+      const model = open({ ...chosen, adapters: true, trainable: 'adapter' }, LONGEST_TIMEOUT_MS);
+      return { model, close: () => model.close() };
+    }
+    const whole: ModelSettings = { ...chosen, device: 'cpu', precision: 'full', adapters: false };
+    const model = open({ ...whole, trainable: 'weights' }, LONGEST_TIMEOUT_MS);
+    const before = open(whole, idleMs);
+    return { model, before, close: async () => void (await Promise.all([model.close(), before.close()])) };
+  }
+
+  /** Why all weights of a model cannot be trained on this machine, or what that takes. @throws ModelMissingError, CheckpointError, UnsupportedModelError */
+  async weightsTraining(name: string): Promise<{ readonly needs: WeightsNeeds; readonly problem: string | undefined }> {
+    const { folder, precision, storage } = await this.#settingsOf(name);
+    const needs = weightsNeeds(await openCheckpoint(folder));
+    return { needs, problem: weightsProblem(needs, await freeRoom(storage), precision) };
   }
 
   /** Loads a model. An abort unloads it again, unless another request uses it. */

@@ -1,4 +1,4 @@
-import type { TrainableModel } from '../../lm/language-model.ts';
+import type { LanguageModel, TrainableModel } from '../../lm/language-model.ts';
 import type { TrainingConfig } from '../../protocol/training.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import type { KeySource } from '../../workers/key-source.ts';
@@ -6,8 +6,9 @@ import type { TrainEngine } from './engine.ts';
 
 /** What this process offers to engines. */
 export interface EngineParts {
-  /** Loads the Conductor's model with room to train an adapter; `close` frees it. */
-  readonly openModel: (conductor: WorkerConfig) => Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }>;
+  /** Loads the Conductor's model with room to train an adapter, or all of its weights: then `before` is the model as it was. `close` frees both. */
+  readonly openModel: (conductor: WorkerConfig, trains: 'adapter' | 'weights') =>
+    Promise<{ readonly model: TrainableModel; readonly before?: LanguageModel | undefined; readonly close: () => Promise<void> }>;
   /** The folder (absolute) of the Conductor's model, for engines that need its tokenizer alone. @throws ModelMissingError */
   readonly modelFolder: (conductor: Pick<WorkerConfig, 'model'>) => Promise<string>;
 }
@@ -19,7 +20,7 @@ export interface EngineParts {
 export type Pay = <T>(mostUsd: number, call: () => Promise<T>, usedUsd: (result: T) => number, signal?: AbortSignal) => Promise<T>;
 
 export interface EngineStart {
-  readonly config: Pick<TrainingConfig, 'adapter' | 'engine' | 'seed' | 'team'>;
+  readonly config: Pick<TrainingConfig, 'train' | 'adapter' | 'engine' | 'seed' | 'team'>;
   /** With the adapter that the training starts from, if it has one. */
   readonly conductor: WorkerConfig;
   /** The folder (absolute) that holds one adapter per version. */

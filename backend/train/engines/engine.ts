@@ -96,9 +96,11 @@ export interface TrainEngine {
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm?: number | undefined }>;
   /**
    * Makes the current weights the latest version and keeps its adapter, a PEFT folder, under this name in the training's `versions`. Each
-   * version has a new name, which is part of every cache key.
+   * version has a new name, which is part of every cache key. Where all weights are trained, nothing is kept.
    */
   saveForSampler(name: string): Promise<void>;
+  /** Where all weights are trained: writes them as they are now as a model's folder, under this name in `versions`, unless it is there. */
+  saveTrained?(name: string): Promise<void>;
   /** Writes everything that the next step depends on into a new folder (absolute), from which an engine can be opened again. */
   saveState(folder: string): Promise<void>;
 }

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { TrainableModel } from '../../lm/language-model.ts';
+import type { LanguageModel, TrainableModel } from '../../lm/language-model.ts';
 import { crossEntropyWeights, lossWeights } from '../../lm/trainer/loss-weights.ts';
 import type { BatchToTrain } from '../../lm/trainer/trainer.ts';
 import type {
@@ -14,8 +15,8 @@ export interface LocalEngineOptions {
   readonly latest?: string | undefined;
   /** `weights`: all weights are trained and sampled from as they are; no versions are kept. */
   readonly trains?: 'adapter' | 'weights' | undefined;
-  /** The reference for the KL divergence: by default the model without its adapter. Where weights are trained, a second copy of the model. */
-  readonly reference?: Pick<TrainableModel, 'score'> | undefined;
+  /** The reference for the KL divergence: by default the model without its adapter. Where weights are trained, a second copy of the model, which is `initial`, too. */
+  readonly reference?: Pick<LanguageModel, 'score' | 'write'> | undefined;
 }
 
 /** Trains an adapter of a model on this machine, or all weights of a small one. */
@@ -23,7 +24,7 @@ export class LocalEngine implements TrainEngine {
   readonly #model: TrainableModel;
   readonly #versions: string;
   readonly #trainsWeights: boolean;
-  readonly #reference: Pick<TrainableModel, 'score'>;
+  readonly #reference: Pick<LanguageModel, 'score' | 'write'>;
   readonly #initial: string | undefined;
   #latest: string | undefined;
 
@@ -42,8 +43,8 @@ export class LocalEngine implements TrainEngine {
   }
 
   async sample({ messages, prefill, maxTokens, temperature, seeds, version, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {
-    const adapter = this.#adapterOf(version);
-    const written = await this.#model.write({ messages, prefill, maxTokens, temperature, samples: seeds.length, seeds, adapter, signal });
+    const { model, adapter } = this.#versionOf(version);
+    const written = await model.write({ messages, prefill, maxTokens, temperature, samples: seeds.length, seeds, adapter, signal });
     return written.map(({ text, promptTokenIds, tokenIds, logprobs, finishReason }) => ({
       text, promptTokens: promptTokenIds, tokens: tokenIds, logprobs, finishReason,
     }));
@@ -57,7 +58,8 @@ export class LocalEngine implements TrainEngine {
   async forward(
     batch: readonly Pick<Example, 'promptTokens' | 'tokens'>[], temperature: number, signal?: AbortSignal, version?: SampleRequest['version'],
   ): Promise<readonly (readonly number[])[]> {
-    return await this.#model.score({ ...sequencesOf(batch), temperature, adapter: this.#adapterOf(version), signal });
+    const { model, adapter } = this.#versionOf(version);
+    return await model.score({ ...sequencesOf(batch), temperature, adapter, signal });
   }
 
   async forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput> {
@@ -79,9 +81,11 @@ export class LocalEngine implements TrainEngine {
     return { ...output, ...(reference && { referenceLogprobs: reference }) };
   }
 
-  #adapterOf(version: SampleRequest['version']): string | undefined {
-    if (version === 'initial' && this.#trainsWeights) throw new Error('Trained weights replace the initial ones: load the model a second time.');
-    return version === 'initial' ? this.#initial : this.#latest;
+  #versionOf(version: SampleRequest['version']): { readonly model: Pick<LanguageModel, 'score' | 'write'>; readonly adapter: string | undefined } {
+    if (!this.#trainsWeights) return { model: this.#model, adapter: version === 'initial' ? this.#initial : this.#latest };
+    if (version !== 'initial') return { model: this.#model, adapter: undefined };
+    if (this.#reference === this.#model) throw new Error('Trained weights replace the initial ones: load the model a second time.');
+    return { model: this.#reference, adapter: undefined };
   }
 
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm: number }> {
@@ -93,6 +97,11 @@ export class LocalEngine implements TrainEngine {
     const folder = path.join(this.#versions, name);
     await this.#model.exportTrained(folder);
     this.#latest = folder;
+  }
+
+  async saveTrained(name: string): Promise<void> {
+    const folder = path.join(this.#versions, name);
+    if (this.#trainsWeights && !existsSync(folder)) await this.#model.exportTrained(folder);
   }
 
   saveState(folder: string): Promise<void> {

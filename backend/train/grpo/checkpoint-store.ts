@@ -47,7 +47,7 @@ const checkpointSchema = z.object({
   counted: z.array(z.string()).readonly().default([]),
 });
 
-/** Name of the folder that holds one adapter per version. */
+/** Name of the folder that holds one adapter per version, or the trained model where all weights are trained. */
 export const VERSIONS = 'versions';
 
 const NAME = /^step-(\d{6})$/;
@@ -107,6 +107,11 @@ export class CheckpointStore {
     for (const old of oldest) await rm(path.join(this.#checkpoints, stepName(old)), { recursive: true, force: true });
     // Versions between steps are sampled from no more.
     await this.#clear(this.versions, () => false);
+  }
+
+  /** Removes all checkpoints, where nothing is to go on from them. The versions stay. */
+  forget(): Promise<void> {
+    return rm(this.#checkpoints, { recursive: true, force: true });
   }
 
   async #read(step: number): Promise<TrainingCheckpoint> {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { writeFolder } from '../../common/write-folder.ts';
 import { isBundled } from '../../protocol/bundled-conductor.ts';
 import type { Training } from '../../protocol/training.ts';
-import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
+import { isTrained, type WorkerConfig, type WorkersFile } from '../../protocol/worker-config.ts';
 import { isOutdated, OUTDATED, writeAdapterBase } from './adapter-base.ts';
 import { learnedWith } from './frozen-outcomes.ts';
 import { writeLearnedOutcomes } from './learned-outcomes.ts';
@@ -14,7 +14,7 @@ import type { TrainingRegistry } from './training-registry.ts';
 
 export interface AdoptionOptions {
   readonly registry: TrainingRegistry;
-  /** The folder (absolute) that holds the adopted adapters. */
+  /** The folder (absolute) that holds what was adopted: adapters, and models whose weights were trained. */
   readonly adapters: string;
   readonly changeWorkers: (change: (file: WorkersFile) => WorkersFile) => Promise<unknown>;
   readonly bundledConductor?: WorkerConfig | undefined;
@@ -23,6 +23,9 @@ export interface AdoptionOptions {
   readonly rollOut?: ((worker: WorkerConfig) => Promise<void>) | undefined;
   readonly loadWorkers: () => Promise<WorkersFile>;
 }
+
+/** What a Conductor plans with beside its model. */
+type Learned = Pick<WorkerConfig, 'adapter' | 'weights'>;
 
 /** Has the Conductor plan with what was trained, and takes that back. */
 export class Adoption {
@@ -33,7 +36,7 @@ export class Adoption {
   }
 
   /**
-   * Keeps the adapter that the Conductor had before. A server has the new one ready before anything is changed.
+   * Keeps what the Conductor had before. A server has the new one ready before anything is changed.
    * @throws TrainingRefusedError where it is not shown to be better, or the server does not take it
    */
   async adopt(trainingId: string): Promise<Training> {
@@ -56,25 +59,26 @@ export class Adoption {
         await cp(registry.folder(trainingId).version(training.step), staging, { recursive: true });
         const outcomes = await registry.folder(trainingId).outcomes();
         if (outcomes) await writeLearnedOutcomes(staging, learnedWith(outcomes));
-        if (training.base !== undefined) await writeAdapterBase(staging, training.base);
+        if (training.base !== undefined && training.config.train !== 'weights') await writeAdapterBase(staging, training.base);
         await rm(target, { recursive: true, force: true });
       });
     } catch (error) {
       throw isStorageProblem(error) ? notSaved(error) : error;
     }
-    await this.#rollOut(training.conductor, target);
+    const learned: Learned = training.config.train === 'weights' ? { weights: target } : { ...beforeOf(training), adapter: target };
+    await this.#rollOut(training.conductor, learned.adapter);
     const { changeWorkers, bundledConductor } = this.#options;
     let plannerBefore: string | undefined;
     await changeWorkers((file) => {
       plannerBefore = file.conductor;
-      return withAdapter(file, training.conductor, target, bundledConductor);
+      return withLearned(file, training.conductor, learned, bundledConductor);
     });
     for (const other of registry.list()) if (other.adopted && other.conductor === training.conductor) await registry.change(other.trainingId, { adopted: false });
     return await registry.change(trainingId, { adopted: true, plannerBefore: plannerBefore ?? null });
   }
 
   /**
-   * Restores the adapter that the Conductor had when the training started, and who planned when it was adopted. A server has that adapter ready
+   * Restores the adapter or weights that the Conductor had when the training started, and who planned when it was adopted. A server has that adapter ready
    * before anything is changed.
    * @throws TrainingRefusedError
    */
@@ -84,16 +88,20 @@ export class Adoption {
     if (!training.adopted) throw new TrainingRefusedError(`What the training "${trainingId}" made is not what the Conductor plans with.`);
     await this.#rollOut(training.conductor, training.adapterBefore);
     const { changeWorkers, bundledConductor } = this.#options;
-    await changeWorkers((file) => withoutAdapter(file, training, bundledConductor));
-    const before = registry.list().find((other) => this.#folder(other.trainingId) === training.adapterBefore);
+    await changeWorkers((file) => withoutLearned(file, training, bundledConductor));
+    const { adapter, weights } = beforeOf(training);
+    const before = registry.list().find((other) => this.#folder(other.trainingId) === (adapter ?? weights));
     if (before) await registry.change(before.trainingId, { adopted: true });
     return await registry.change(trainingId, { adopted: false });
   }
 
-  /** Removes the adapter of a training that was removed, unless another training can go back to it. */
+  /** Removes what was adopted of a training that was removed, unless another training can go back to it, or it is planned with below an adapter. */
   async forget(trainingId: string): Promise<void> {
-    const adapter = this.#folder(trainingId);
-    if (!this.#options.registry.list().some(({ adapterBefore }) => adapterBefore === adapter)) await rm(adapter, { recursive: true, force: true });
+    const { registry, loadWorkers } = this.#options;
+    const folder = this.#folder(trainingId);
+    const isBefore = registry.list().some(({ adapterBefore, weightsBefore }) => adapterBefore === folder || weightsBefore === folder);
+    const isUsed = (await loadWorkers()).workers.some(({ weights }) => weights === folder);
+    if (!isBefore && !isUsed) await rm(folder, { recursive: true, force: true });
   }
 
   /** @throws TrainingRefusedError where a server does not take the adapter; the Conductor then plans as before */
@@ -113,23 +121,30 @@ export class Adoption {
   }
 }
 
-/** The trained model plans from now on. The bundled one is in workers.json only while it has an adapter. */
-function withAdapter(file: WorkersFile, id: string, adapter: string, bundled: WorkerConfig | undefined): WorkersFile {
-  const isMissing = bundled?.id === id && !file.workers.some((worker) => worker.id === id);
-  const workers = isMissing ? [...file.workers, bundled] : file.workers;
-  return { ...file, conductor: id, workers: workers.map((worker) => (worker.id === id ? { ...worker, adapter } : worker)) };
+const beforeOf = ({ adapterBefore, weightsBefore }: Pick<Training, 'adapterBefore' | 'weightsBefore'>): Learned => ({
+  ...(adapterBefore !== undefined && { adapter: adapterBefore }),
+  ...(weightsBefore !== undefined && { weights: weightsBefore }),
+});
+
+/** The worker with this in place of what it had learned. */
+function learnedBy(worker: WorkerConfig, learned: Learned): WorkerConfig {
+  const { adapter: _adapter, weights: _weights, ...others } = worker;
+  return { ...others, ...learned };
 }
 
-/** The Conductor with the adapter before the training. The bundled model without an adapter leaves workers.json. */
-function withoutAdapter(
-  file: WorkersFile, { conductor: id, adapterBefore, plannerBefore = id }: Training, bundled: WorkerConfig | undefined,
-): WorkersFile {
-  const isNeedless = (worker: WorkerConfig): boolean => worker.id === id && adapterBefore === undefined && isBundled(worker, bundled);
-  const workers = file.workers.filter((worker) => !isNeedless(worker)).map((worker) => {
-    if (worker.id !== id) return worker;
-    const { adapter: _before, ...others } = worker;
-    return adapterBefore === undefined ? others : { ...others, adapter: adapterBefore };
-  });
+/** The trained model plans from now on. The bundled one is in workers.json only while it has learned something. */
+function withLearned(file: WorkersFile, id: string, learned: Learned, bundled: WorkerConfig | undefined): WorkersFile {
+  const isMissing = bundled?.id === id && !file.workers.some((worker) => worker.id === id);
+  const workers = isMissing ? [...file.workers, bundled] : file.workers;
+  return { ...file, conductor: id, workers: workers.map((worker) => (worker.id === id ? learnedBy(worker, learned) : worker)) };
+}
+
+/** The Conductor with what it had before the training. The bundled model that had learned nothing leaves workers.json. */
+function withoutLearned(file: WorkersFile, training: Training, bundled: WorkerConfig | undefined): WorkersFile {
+  const { conductor: id, plannerBefore = id } = training;
+  const before = beforeOf(training);
+  const isNeedless = (worker: WorkerConfig): boolean => worker.id === id && !isTrained(before) && isBundled(worker, bundled);
+  const workers = file.workers.filter((worker) => !isNeedless(worker)).map((worker) => (worker.id === id ? learnedBy(worker, before) : worker));
   const { conductor, ...rest } = file;
   const planner = conductor === id ? plannerBefore : conductor;
   // The planner before may have been removed since.

@@ -60,7 +60,7 @@ async function currentOf({ training: { config }, change }: TrainingRunOptions, {
 
 /** A digest of everything that decides what is learned. */
 function configurationOf({ cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenOutcomes): string {
-  const text = JSON.stringify([frozen, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter]);
+  const text = JSON.stringify([frozen, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, ...(conductor.weights === undefined ? [] : [conductor.weights])]);
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -46,7 +46,9 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   const tasks = await tasksOf(parts, frozen, options);
   if (tasks.train.length === 0) throw new TrainingError('There is no task to train on: the project\'s tests notice too little, and no task file has any.');
 
-  const store = new CheckpointStore(folder.path, { configuration: configurationOf(options, frozen) });
+  const trainsWeights = config.train === 'weights';
+  if (trainsWeights) await requireWeights(parts, options);
+  const store = new CheckpointStore(folder.path, { configuration: configurationOf(options, frozen), ...(trainsWeights && { kept: 1 }) });
   const from = await store.resume();
   const answers = new AnswerFile(folder.answers);
   try {
@@ -61,6 +63,8 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       const isKnown = await trainAndCompare({ ...parts, tasks, engine, store, from, team, answers: new AnswerCache(answers) }, options);
       // More tries may tell later; they need the files.
       if (isKnown) await folder.forgetFiles();
+      // A whole model with its optimizer, from which nothing goes on.
+      if (isKnown && trainsWeights) await store.forget();
     } finally {
       await team?.close();
       await close();
@@ -70,16 +74,22 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   }
 }
 
+/** @throws TrainingError where the machine has less room by now than when the training was begun */
+async function requireWeights({ weightsTraining }: TrainingRunParts, { cast: { conductor } }: TrainingRunOptions): Promise<void> {
+  const { problem } = await weightsTraining(conductor);
+  if (problem !== undefined) throw new TrainingError(`All weights cannot be trained now: ${problem}. Make room, then resume the training.`);
+}
+
 /** The budget's scope for everything that a training costs. */
 const scopeOf = (trainingId: string): string => `training:${trainingId}`;
 
 /** A digest of everything that decides what is learned. Limits and the number of rollouts under way do not, and the engine is fixed anyway. */
 function configurationOf({ training: { config }, cast: { conductor, pool } }: TrainingRunOptions, frozen: FrozenTasks): string {
-  const { budget: _budget, parallel: _parallel, engine: _engine, team: _team, sharedSteps: _shared, carriedOut: _carried, unpaidUpdates, updates, evaluation: { samples }, ...learned } = config;
+  const { budget: _budget, parallel: _parallel, engine: _engine, team: _team, sharedSteps: _shared, carriedOut: _carried, unpaidUpdates, updates, train, evaluation: { samples }, ...learned } = config;
   const carriedOut = someCarriedOut(config);
-  // Trainings of an earlier version have one update a batch and carry out all plans, and no such settings nor that of shared steps. They go on. What the comparison does is not learned from.
-  const digested = { ...learned, ...(carriedOut !== undefined && { carriedOut, unpaidUpdates }), evaluation: { samples } };
-  const text = JSON.stringify([updates === 1 ? digested : { ...digested, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen]);
+  // Trainings of an earlier version have one update a batch, carry out all plans and train an adapter, and no such settings nor that of shared steps. They go on. What the comparison does is not learned from.
+  const digested = { ...learned, ...(carriedOut !== undefined && { carriedOut, unpaidUpdates }), ...(train === 'weights' && { train }), evaluation: { samples } };
+  const text = JSON.stringify([updates === 1 ? digested : { ...digested, updates }, pool.map(({ id, model }) => [id, model]), conductor.model, conductor.adapter, frozen, ...(conductor.weights === undefined ? [] : [conductor.weights])]);
   return createHash('sha256').update(text).digest('hex');
 }
 
@@ -190,6 +200,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
     return true;
   }
   await team?.bringHome?.(engine, store, steps.length);
+  await engine.saveTrained?.(store.versionName(steps.length));
   if (heldOut.length === 0) {
     await change({ state: 'completed', message: NOT_COMPARED, progress: null });
     return true;

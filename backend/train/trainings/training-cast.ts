@@ -9,6 +9,8 @@ import { TrainingError } from './training-error.ts';
 export interface TrainingCast {
   /** The worker that plays the Conductor, as a model of this machine. */
   readonly conductor: WorkerConfig;
+  /** Whether it plans at a server. */
+  readonly isServed: boolean;
   readonly pool: readonly WorkerConfig[];
   readonly budget: Budget;
 }
@@ -38,7 +40,7 @@ export async function castToBegin({ loadWorkers, priced, clients, bundledConduct
   const ready = await Promise.all(enabled.map(async ({ key }) => key === undefined || Boolean(await clients.secret(key))));
   const pool = enabled.filter((_, index) => ready[index]).map(priced);
   if (pool.length === 0) throw new TrainingError('No worker is ready to do what is planned: add one, or set its key.', 'worker');
-  return { conductor, pool, budget: file.budget };
+  return { conductor, isServed: chosen?.id === conductor.id && chosen.served !== undefined, pool, budget: file.budget };
 }
 
 /**
@@ -47,7 +49,7 @@ export async function castToBegin({ loadWorkers, priced, clients, bundledConduct
  * @throws TrainingError
  */
 export async function castToGoOn(
-  { conductor: id, model, adapterBefore, pool = [] }: Pick<Training, 'conductor' | 'model' | 'adapterBefore' | 'pool'>,
+  { conductor: id, model, adapterBefore, weightsBefore, pool = [] }: Pick<Training, 'conductor' | 'model' | 'adapterBefore' | 'weightsBefore' | 'pool'>,
   { loadWorkers, bundledConductor, priced }: Omit<TrainingCastSources, 'clients'>,
 ): Promise<TrainingCast> {
   const file = await loadWorkers();
@@ -55,9 +57,10 @@ export async function castToGoOn(
   const found = named(id) ?? (bundledConductor?.id === id ? bundledConductor : undefined);
   if (!found) throw changed(`"${id}" as the Conductor`, 'is not in workers.json any more');
   if (modelHere(found) !== model) throw changed(`"${id}" (${model}) as the Conductor`, 'has another model now');
-  const { adapter: _adapter, ...conductor } = asTrained(found);
+  const { adapter: _adapter, weights: _weights, ...conductor } = asTrained(found);
   return {
-    conductor: { ...conductor, ...(adapterBefore !== undefined && { adapter: adapterBefore }) },
+    conductor: { ...conductor, ...(adapterBefore !== undefined && { adapter: adapterBefore }), ...(weightsBefore !== undefined && { weights: weightsBefore }) },
+    isServed: found.served !== undefined,
     pool: pool.map((begun) => {
       const worker = named(begun.id);
       if (!worker) throw changed(`the worker "${begun.id}"`, 'is not in workers.json any more');

@@ -29,7 +29,7 @@ export class TrainingFolder extends TasksFolder {
     return replaceFile(path.join(this.path, 'outcomes.json'), JSON.stringify(outcomes));
   }
 
-  /** The adapter after a step: a PEFT folder. */
+  /** The adapter after a step: a PEFT folder. Where all weights were trained, the model after the last step: a folder in Hugging Face's format. */
   version(step: number): string {
     return path.join(this.path, VERSIONS, stepName(step));
   }

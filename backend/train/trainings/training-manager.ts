@@ -18,6 +18,7 @@ import { EVALUATION } from './run-training.ts';
 import { taskNotesOf } from './task-notes.ts';
 import { castToBegin, type TrainingCast, type TrainingCastSources } from './training-cast.ts';
 import { Cancelled, Interrupted, Paused } from './stop-reasons.ts';
+import { trainedPart } from './trained-part.ts';
 import { TrainingDriver } from './training-driver.ts';
 import { TrainingError, TrainingRefusedError } from './training-error.ts';
 import type { TrainingRunParts } from './training-parts.ts';
@@ -25,7 +26,7 @@ import { TrainingRegistry, type RemovalListener, type TrainingListener } from '.
 import { poolWith } from './worker-settings.ts';
 
 export interface TrainingManagerOptions extends TrainingCastSources {
-  /** The folders (absolute) that hold one folder per training, and the adopted adapters. */
+  /** The folders (absolute) that hold one folder per training, and what was adopted. */
   readonly trainings: string;
   readonly adapters: string;
   readonly parts: TrainingRunParts;
@@ -86,12 +87,14 @@ export class TrainingManager {
   /** Who would take part, or the first thing that is missing. Starts nothing. */
   async check(request: TrainingRequest): Promise<TrainingCheck> {
     try {
-      const { conductor, pool } = await castToBegin(this.#options);
+      const cast = await castToBegin(this.#options);
+      const { conductor, pool } = cast;
       const config = await this.#joined(request.config, conductor);
       refuseEngine(config, conductor);
+      const trained = await trainedPart(config, cast, this.#options.parts);
       await requireJudge(this.#options.parts, request);
       const workers = pool.map(({ id, price, simulated }) => ({ id, priced: price !== undefined, simulated }));
-      const terms = [...engineTerms(config), ...teamTerms(config)];
+      const terms = [...engineTerms(config), ...teamTerms(config), ...trained.terms];
       return { conductor: conductor.id, workers, ...(terms.length > 0 && { terms }), ...(config !== request.config && { config }) };
     } catch (error) {
       if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
@@ -107,7 +110,8 @@ export class TrainingManager {
     refuseEngine(joined, cast.conductor);
     for (const settings of [workers, evaluation.workers]) poolWith(cast.pool, settings);
     const base = await this.#options.parts.baseOf?.(cast.conductor);
-    const config = { ...joined, learningRate: rateOf(joined, cast.conductor, 'plans') };
+    const { train } = await trainedPart(joined, cast, this.#options.parts);
+    const config = { ...joined, train, learningRate: rateOf({ ...joined, train }, cast.conductor, 'plans') };
     const training = newTraining({ ...request, config }, cast, { base, now: this.#options.parts.now() });
     return this.#commands.run(async () => {
       this.#driver.refuseSecond();
@@ -218,18 +222,18 @@ export class TrainingManager {
     });
   }
 
-  /** Has the Conductor plan with what was trained; the adapter that it had before is kept. @throws TrainingRefusedError where it is not shown to be better */
+  /** Has the Conductor plan with what was trained; what it planned with before is kept. @throws TrainingRefusedError where it is not shown to be better */
   adopt(trainingId: string): Promise<Training> {
     return this.#commands.run(() => this.#adoption.adopt(trainingId));
   }
 
-  /** Has the Conductor plan with the adapter that it had when the training started. @throws TrainingRefusedError */
+  /** Has the Conductor plan with the adapter or weights that it had when the training started. @throws TrainingRefusedError */
   goBack(trainingId: string): Promise<Training> {
     return this.#commands.run(() => this.#adoption.goBack(trainingId));
   }
 
   /**
-   * Removes the training and its runs for good. Adapters that another training can go back to stay.
+   * Removes the training and its runs for good. What another training can go back to stays.
    * @throws TrainingRefusedError while it is under way, or the Conductor plans with what it made
    */
   remove(trainingId: string): Promise<void> {
@@ -304,6 +308,7 @@ function newTraining(
     model: conductor.model,
     ...(base !== undefined && { base }),
     ...(conductor.adapter !== undefined && { adapterBefore: conductor.adapter }),
+    ...(conductor.weights !== undefined && { weightsBefore: conductor.weights }),
     pool: pool.map(({ id, model }) => ({ id, model })),
     state: 'preparing',
     message: 'Getting ready.',

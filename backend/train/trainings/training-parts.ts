@@ -28,7 +28,9 @@ export interface TrainingRunParts extends EngineParts, JudgeParts {
   readonly gatherContext: TaskMakerParts['gatherContext'];
   readonly graderTools: GraderTools;
   /** SHA-256 of the weights of a model whose name does not identify them; undefined for any other. */
-  readonly baseOf?: ((conductor: Pick<WorkerConfig, 'model'>) => Promise<string | undefined>) | undefined;
+  readonly baseOf?: ((conductor: Pick<WorkerConfig, 'model' | 'weights'>) => Promise<string | undefined>) | undefined;
+  /** What it takes to train all weights of the Conductor's model on this machine, and why it cannot be; both as parts of a sentence. */
+  readonly weightsTraining: (conductor: Pick<WorkerConfig, 'model' | 'weights'>) => Promise<{ readonly needs: string; readonly problem?: string | undefined }>;
   /** Of members of teams. Without it this process coordinates none. */
   readonly teamKeys?: TeamKeys | undefined;
   /** For unexpected errors that end nothing. */

@@ -94,6 +94,7 @@ export class Machine {
         verifier: { verify: none, onBase: none, notices: none, testBase: none, tryTests: none }, gatherContext: none,
         sandboxAvailability: async () => ({ available: true }), findTestCommands: async () => [], runnerOf: async () => 'exit-code',
         modelFolder: async () => model, openModel: () => Promise.reject(new Error('no model runs here')),
+        weightsTraining: () => Promise.reject(new Error('no model runs here')),
         graderTools: { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.reject(new Error('no mathematics')) } },
       },
       clients: { secret: async (name) => keys[name] ?? null, confirm: async () => undefined, model: none, changed: () => new Promise(() => {}) },

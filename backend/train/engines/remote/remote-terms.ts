@@ -7,8 +7,9 @@ import { priceOf, type ServerPrice } from './server-price.ts';
 const ALPHA = 32;
 
 /** What a server with Tinker's API cannot do; one sentence. */
-export function remoteProblem(config: Pick<TrainingConfig, 'temperature' | 'adapter' | 'loss' | 'updates'>, conductor: Pick<WorkerConfig, 'adapter'>): string | undefined {
-  const { temperature, adapter, loss, updates } = config;
+export function remoteProblem(config: Pick<TrainingConfig, 'temperature' | 'train' | 'adapter' | 'loss' | 'updates'>, conductor: Pick<WorkerConfig, 'adapter' | 'weights'>): string | undefined {
+  const { temperature, train, adapter, loss, updates } = config;
+  if (train === 'weights') return 'A training server with Tinker\'s API trains adapters alone: set "train" to "adapter", or train on this machine.';
   if (temperature !== 1) return 'A training server samples and trains at a temperature of 1 alone: set "temperature" to 1, or train on this machine.';
   if (adapter.alpha !== ALPHA) return `A training server makes adapters with an alpha of ${ALPHA}: set "adapter.alpha" to ${ALPHA}, or train on this machine.`;
   if (loss.divergence > 0 && updates > 1) {
@@ -16,6 +17,9 @@ export function remoteProblem(config: Pick<TrainingConfig, 'temperature' | 'adap
   }
   if (conductor.adapter !== undefined) {
     return 'A training server cannot start from an adapter that is on this machine: have the Conductor plan without it first (conductor train back), or train on this machine.';
+  }
+  if (conductor.weights !== undefined) {
+    return 'A training server cannot start from weights that were trained on this machine: have the Conductor plan without them first (conductor train back), or train on this machine.';
   }
   return undefined;
 }
