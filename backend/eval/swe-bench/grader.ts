@@ -7,7 +7,7 @@ import { leaveOutTests } from '../../verify/patch/patch.ts';
 import { unifiedDiff } from '../../verify/patch/unified-diff.ts';
 import type { Containers } from '../../verify/sandbox/container/containers.ts';
 import { testsOfImage, type TestsOfImage } from './image-tests.ts';
-import { PytestSummary } from './pytest-summary.ts';
+import { LOG_READERS } from './logs/log-readers.ts';
 import type { SweBenchRow } from './rows.ts';
 
 export interface SweBenchGraderParts {
@@ -57,9 +57,9 @@ export class SweBenchGrader implements Grader {
 }
 
 /** What the tests of a row say of a change, by the rules of its data set's own harness. */
-export function gradeOfTests({ form, failToPass, passToPass }: Pick<SweBenchRow, 'form' | 'failToPass' | 'passToPass'>, { log, exitCode, exceeded }: TestsOfImage): Grade {
+export function gradeOfTests({ form, log: reader = 'pytest', failToPass, passToPass }: Pick<SweBenchRow, 'form' | 'log' | 'failToPass' | 'passToPass'>, { log, exitCode, exceeded }: TestsOfImage): Grade {
   const isLive = form === 'SWE-bench-Live';
-  const summary = new PytestSummary(log);
+  const summary = LOG_READERS[reader](log);
   const named = [
     ...failToPass.map((id): TestChange => ({ id, before: 'failed', after: summary.of(id) ?? 'missing' })),
     // A test that is skipped is as good as one that passes, unless it is to show the change.
@@ -70,7 +70,7 @@ export function gradeOfTests({ form, failToPass, passToPass }: Pick<SweBenchRow,
   if (exceeded !== undefined) return testsGrade(tests, `The tests were ended: they exceeded their limit of ${exceeded}.`);
   if (summary.isEmpty) return testsGrade(tests, `The tests said nothing of how they ended: ${log.trim().slice(-300)}`);
   if (isLive && !tests.some(({ before, after }) => before === 'failed' && after === 'passed')) return testsGrade(tests, 'No test that failed before passed.');
-  // A change can print what pytest prints. That its tests ended with an error, it cannot hide.
+  // A change can print what tests print. That its tests ended with an error, it cannot hide.
   if (!isLive && exitCode !== 0 && !summary.hasFailure) return testsGrade(tests, `The tests ended with ${exitCode ?? 'no code'}, and name none that failed.`);
   return testsGrade(tests, undefined);
 }

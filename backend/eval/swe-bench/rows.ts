@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { firstIssue, rowsOf, TaskFileError } from '../../verify/graders/tasks/task-file.ts';
 import { shellQuote } from '../../verify/sandbox/shell-quote.ts';
+import { logReaderNamed, type LogReader } from './logs/log-readers.ts';
 
 /** A row of SWE-bench, or of SWE-bench-Live, that says how it is judged. */
 export interface SweBenchRow {
@@ -11,6 +12,8 @@ export interface SweBenchRow {
   readonly image: string;
   /** A script for Bash, which brings the tests of the row and runs them between two marks. */
   readonly evalScript: string;
+  /** What reads the log of its tests; pytest's by default. */
+  readonly log?: LogReader | undefined;
   readonly failToPass: readonly string[];
   readonly passToPass: readonly string[];
   /** The change that was made by people. */
@@ -45,12 +48,6 @@ const none = z.array(z.string()).max(0).nullish();
 /** Rows of Python projects in SWE-bench-Live. Those of other languages bring a program that reads their log. */
 const liveSchema = z.object({ test_cmds: z.array(z.string().min(1)).min(1), log_parser: z.literal('pytest'), docker_image: imageSchema.optional(), rebuild_cmds: none, print_cmds: none });
 
-/** The readers of logs that swebench 5 names for projects whose tests pytest runs, and which read its short summary. */
-const OF_PYTEST = new Set([
-  'parse_log_pytest', 'parse_log_pytest_v2', 'parse_log_pytest_options', 'parse_log_astroid', 'parse_log_flask', 'parse_log_marshmallow', 'parse_log_pvlib', 'parse_log_pyvista', 'parse_log_sqlfluff',
-  'parse_log_xarray', 'parse_log_pydicom', 'parse_log_requests', 'parse_log_pylint', 'parse_log_astropy', 'parse_log_scikit', 'parse_log_sphinx',
-]);
-
 const FIELDS = ['instance_id', 'problem_statement', 'test_patch', 'FAIL_TO_PASS', 'PASS_TO_PASS'];
 
 /** Whether a row has the fields of SWE-bench. */
@@ -79,10 +76,11 @@ export function readRow(row: unknown): SweBenchRow | NotRun {
     return { kind: 'SWE-bench without scripts', message: `They do not say how they are judged (image, eval_script, log_parser), as rows for swebench 5 do. ${HARBOR}` };
   }
   const { image, eval_script: evalScript, log_parser: reader, eval_type: type } = judged.data;
-  if (!OF_PYTEST.has(reader) || type !== 'pass_and_fail') {
-    return { kind: `SWE-bench with ${reader}`, message: `Their tests do not end with pytest's summary, which alone is read here. ${HARBOR}` };
+  const log = logReaderNamed(reader);
+  if (log === undefined || type !== 'pass_and_fail') {
+    return { kind: `SWE-bench with ${reader}`, message: `Their tests are not of a Python project, whose logs alone are read here. ${HARBOR}` };
   }
-  return { ...asked, form: 'SWE-bench', image, evalScript };
+  return { ...asked, form: 'SWE-bench', image, evalScript, ...(log !== 'pytest' && { log }) };
 }
 
 /** Where SWE-bench-Live publishes the image of a row that does not name one (evaluation/evaluation.py of microsoft/SWE-bench-Live). */

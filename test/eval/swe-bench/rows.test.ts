@@ -23,10 +23,16 @@ describe('rows of SWE-bench', () => {
     expect(notRun.size).toBe(0);
   });
 
-  it('are not run, with the reason, if they do not say how, or if their tests are not pytest\'s', async () => {
-    const { rows, notRun } = await read(OLD, { ...ROW, log_parser: 'parse_log_django' }, { ...ROW, log_parser: 'parse_log_django', instance_id: 'a__b-2' }, { ...ROW, instance_id: 'a__b-3' });
+  it('are not run, with the reason, if they do not say how, or if they are of another language', async () => {
+    const { rows, notRun } = await read(OLD, { ...ROW, log_parser: 'parse_log_jest' }, { ...ROW, log_parser: 'parse_log_jest', instance_id: 'a__b-2' }, { ...ROW, instance_id: 'a__b-3' });
     expect(rows.map(({ id }) => id)).toEqual(['a__b-3']);
-    expect([...notRun].map(([kind, { rows: count }]) => [kind, count])).toEqual([['SWE-bench without scripts', 1], ['SWE-bench with parse_log_django', 2]]);
+    expect([...notRun].map(([kind, { rows: count }]) => [kind, count])).toEqual([['SWE-bench without scripts', 1], ['SWE-bench with parse_log_jest', 2]]);
+  });
+
+  it('name what reads the log of their tests', async () => {
+    const named = ['parse_log_django', 'parse_log_sympy', 'parse_log_scikit', 'parse_log_seaborn', 'parse_log_matplotlib'];
+    const { rows } = await read(...named.map((parser, index) => ({ ...ROW, instance_id: `a__b-${index}`, log_parser: parser })));
+    expect(rows.map(({ log }) => log)).toEqual(['django', 'sympy', undefined, 'seaborn', 'matplotlib']);
   });
 
   it('of SWE-bench-Live have commands instead of a script, and an image of its own name', async () => {
