@@ -1,3 +1,4 @@
+import type { StepView } from '../protocol/run-snapshot.ts';
 import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
@@ -5,6 +6,7 @@ import type { Message } from '../workers/model.ts';
 import { executePlan } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
+import { type AskInTurns, rehearsedTurns, stepWithHands, type TurnMemory, viewOf } from './step-with-hands.ts';
 import { gradeAnswer, PlanNotRunError, type ExecutePlan, type RunPlan, type Spent, type StepTrace } from './run-plan.ts';
 
 export interface WorkerReply {
@@ -23,9 +25,15 @@ export type AskWorker = (worker: WorkerConfig, messages: readonly Message[], sam
 /** What traces call a Conductor that does a step by a plan of its own. */
 const SELF = 'self';
 
+/** For steps of workers with hands, on tasks that have a place for them. */
+export interface InTurns {
+  readonly ask: AskInTurns;
+  readonly memory?: TurnMemory | undefined;
+}
+
 /** Executes plans with Solve's executor and prompts. The caller supplies the worker calls. */
-export function planExecutor(ask: AskWorker): ExecutePlan {
-  return async ({ id, question, context, project }, plan, { pool, sample, signal, previousRound, moreContext = '', self }) => {
+export function planExecutor(ask: AskWorker, inTurns?: InTurns): ExecutePlan {
+  return async ({ id, question, context, project, hands }, plan, { pool, sample, signal, previousRound, moreContext = '', self }) => {
     const told = [context, moreContext].filter((part) => part !== '').join('\n\n');
     let costUsd = 0;
     let usage = NO_USAGE;
@@ -33,6 +41,7 @@ export function planExecutor(ask: AskWorker): ExecutePlan {
     const traces: StepTrace[] = [];
     const within: (readonly StepTrace[])[] = [];
     const endedAt: number[] = [];
+    const views: StepView[] = [];
     const count = (step: Step, spent: Spent): void => {
       costUsd += spent.costUsd;
       usage = addUsage(usage, spent.usage);
@@ -54,12 +63,22 @@ export function planExecutor(ask: AskWorker): ExecutePlan {
         }
         const worker = pool[step.worker];
         if (!worker) throw new RangeError(`The plan names worker ${step.worker}, and the pool has ${pool.length}.`);
-        const messages = workerMessages({
-          question, context: told, editsFiles: project !== undefined, inputs, subtask, ...(step.readsPreviousRound && previousRound && { previousRound }),
-        });
+        const briefing = { question, context: told, editsFiles: project !== undefined, inputs, subtask, ...(step.readsPreviousRound && previousRound && { previousRound }) };
+        if (hands === 'rehearsed' && worker.hands) return await rehearsedTurns(workerMessages(briefing), async (messages) => (await ask(worker, messages, sample, stepSignal)).text);
+        if (hands && hands !== 'rehearsed' && inTurns && worker.hands) {
+          const done = await stepWithHands(hands, {
+            step, question, pool, views, sample, signal: stepSignal, messages: (how) => workerMessages({ ...briefing, hands: how }),
+          }, inTurns.ask, inTurns.memory);
+          count(step, done);
+          views[step.index] = done.view;
+          traces[step.index] = { worker: worker.id, subtask, reads, output: done.output, served: done.served };
+          return done.output;
+        }
+        const messages = workerMessages(briefing);
         const reply = await ask(worker, messages, sample, stepSignal);
         count(step, reply);
         traces[step.index] = { worker: worker.id, subtask, reads, output: reply.text, served: reply.served ?? false };
+        views[step.index] = viewOf(step, reply.text);
         return reply.text;
       },
     });

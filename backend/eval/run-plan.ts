@@ -6,6 +6,7 @@ import type { Grade, Grader } from '../verify/graders/grader.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Plan, Step } from '../workflow/plan.ts';
 import type { WorkerBriefing } from '../workflow/worker-messages.ts';
+import type { TaskHands } from './step-with-hands.ts';
 
 /** A question and its grader. */
 export interface EvalTask {
@@ -21,6 +22,8 @@ export interface EvalTask {
   readonly tests?: Grader | undefined;
   /** For a task whose answer changes files of a project: the paths of the files in the context, and what a Conductor is told. */
   readonly project?: { readonly shown: readonly string[]; readonly facts: ProjectFacts } | undefined;
+  /** Where workers with hands do their steps; or that they would. Without it they answer in one call. */
+  readonly hands?: TaskHands | 'rehearsed' | undefined;
 }
 
 export interface RunPlanOptions {

@@ -45,11 +45,15 @@ export async function runCommand({ sandbox, copy, folder, around, hidden, image,
     timeoutMs: HANDS_LIMITS.commandMs,
     image, signal, sandboxed: true,
   });
-  const output = await endsOf(said);
+  return commandInWords(outcome, await endsOf(said));
+}
+
+/** How a command ended and what it printed, for a worker. */
+export function commandInWords(outcome: Pick<SandboxOutcome, 'exitCode' | 'exceeded' | 'durationMs' | 'stderr'>, output: string): string {
   return `${ending(outcome)}\n${output.trim() === '' ? '(It printed nothing.)' : output}${outcome.stderr.trim() === '' ? '' : `\n${outcome.stderr}`}`;
 }
 
-function ending({ exitCode, exceeded, durationMs }: SandboxOutcome): string {
+function ending({ exitCode, exceeded, durationMs }: Pick<SandboxOutcome, 'exitCode' | 'exceeded' | 'durationMs'>): string {
   switch (exceeded) {
     case undefined:
       return `Ended with ${exitCode === null ? 'a signal' : `exit code ${exitCode}`}${durationMs < TOLD_FROM_MS ? '' : ` after ${Math.round(durationMs / 1_000)} s`}.`;
@@ -67,7 +71,7 @@ function ending({ exitCode, exceeded, durationMs }: SandboxOutcome): string {
 }
 
 /** The beginning and the end of a file that the command could have replaced by anything. */
-async function endsOf(file: string): Promise<string> {
+export async function endsOf(file: string): Promise<string> {
   let handle;
   try {
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -26,6 +26,7 @@ import type { Verifier } from '../verify/verify.ts';
 import type { AgentPlace } from '../workers/model.ts';
 import { ChangedFiles } from './changed-files.ts';
 import type { Command } from './command.ts';
+import type { CommandsElsewhere } from './commands-elsewhere.ts';
 import { changed, changeOf } from './file-changes.ts';
 import { placeInCopy } from './place-in-copy.ts';
 import { runCommand } from './run-command.ts';
@@ -40,6 +41,8 @@ export interface StepCopyOptions {
   readonly test: TestCommand | undefined;
   /** The question asks for tests: files with new ones may be made. */
   readonly newTests: boolean;
+  /** Where commands run; in the copy itself by default. */
+  readonly elsewhere?: CommandsElsewhere | undefined;
   readonly parts: {
     readonly copies: CopyPool; readonly sandbox: Pick<Sandbox, 'run'>; readonly ripgrep: Ripgrep;
     readonly verifier: Pick<Verifier, 'tryTests' | 'surroundings'>;
@@ -266,7 +269,8 @@ export class StepCopy {
   async #run(command: string, signal: AbortSignal): Promise<string> {
     if (command.trim() === '') return 'Not done: the command is empty.';
     if (command.includes('\0') || Buffer.byteLength(command) > MAX_COMMAND_BYTES) return 'Not done: a command is text of at most 32 KiB. Write a file with "create" first.';
-    const { parts, copy, folder, test } = this.#options;
+    const { parts, copy, folder, test, elsewhere } = this.#options;
+    if (elsewhere) return await this.#runElsewhere(elsewhere, command, signal);
     await this.#changedFiles.look(signal);
     // For a moment after a kill, a process may still write.
     this.#isReusable = false;
@@ -275,6 +279,27 @@ export class StepCopy {
     this.#isReusable = true;
     const notes = await this.#takeChanges(signal);
     return [shown(said), ...notes].join('\n');
+  }
+
+  /** The command has the change so far, and the copy takes over what it makes of it. */
+  async #runElsewhere(elsewhere: CommandsElsewhere, command: string, signal: AbortSignal): Promise<string> {
+    const { said, files, left = [] } = await elsewhere.run(command, this.edits, signal);
+    if (!files) return shown(said);
+    const before = new Map(this.edits.map((edit) => [edit.path, edit]));
+    const now = new Map([...this.edits.map((edit) => [edit.path, edit.before] as const), ...files]);
+    const [taken, notTaken]: [string[], string[]] = [[], [...left]];
+    for (const [file, after] of now) {
+      if ((before.has(file) ? before.get(file)?.after : undefined) === after) continue;
+      const checked = this.#checked(file);
+      const why = 'refused' in checked ? checked.refused : await this.set(checked.path, after);
+      if (why === undefined) taken.push(file);
+      else notTaken.push(`${file}: ${why}`);
+    }
+    return [
+      shown(said),
+      ...(taken.length > 0 ? [`The command changed ${firstOf(taken)}.`] : []),
+      ...(notTaken.length > 0 ? [`No part of your change:\n${firstOf(notTaken, '\n')}`] : []),
+    ].join('\n');
   }
 
   /** What the command needs to run as the project's tests do. */

@@ -48,7 +48,7 @@ export function stepPrompt(
 }
 
 /** How a worker uses its hands in this run; undefined if it has none here. Without a project there is no copy to work in. */
-export function handsOf(run: RunSnapshot, worker: number): Hands | undefined {
+export function handsOf(run: Pick<RunSnapshot, 'request' | 'pool'>, worker: number): Hands | undefined {
   const config = run.request.workspace === undefined ? undefined : run.pool[worker];
   return config && (factsOf(config.provider).reach === 'agent' ? 'own' : config.hands);
 }

@@ -13,7 +13,7 @@ import { TOOLS } from '../hands/tools.ts';
 import { changesOf, type Done, type StepCopy } from '../hands/step-copy.ts';
 import type { FileChange } from '../protocol/file-change.ts';
 import { roundsBefore } from '../protocol/run-facts.ts';
-import type { StepView, TurnView } from '../protocol/run-snapshot.ts';
+import type { RunSnapshot, StepView, TurnView } from '../protocol/run-snapshot.ts';
 import { turnText } from '../protocol/turn-text.ts';
 import { WorkspaceCopyError } from '../verify/copies/workspace-listing.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
@@ -31,7 +31,7 @@ import { conversation, type Beginning, type Observation, type StepWork, type Tur
 import { commandOfRun } from './test-command.ts';
 
 export interface HandsParts {
-  readonly copies: StepCopies;
+  readonly copies: Pick<StepCopies, 'open'>;
   readonly checker: Checker;
   readonly limits?: Partial<typeof HANDS_LIMITS>;
 }
@@ -45,14 +45,17 @@ const LEFT_OUT = '[This result is left out here, because the conversation grew l
 /** Of more tool calls in one turn, the rest is told that it was not done. */
 const MAX_CALLS = 16;
 
+/** What a step with hands has to know of its run. */
+type WorkedPlace = Omit<WorkPlace, 'run'> & { readonly run: Pick<RunSnapshot, 'request' | 'pool' | 'rounds' | 'contexts' | 'asks' | 'earlier' | 'base' | 'context'> };
+
 /** A step whose worker looks, edits and runs commands in a private copy of the workspace before it answers. */
-export function workWithHands(parts: HandsParts, place: WorkPlace): StepWork {
+export function workWithHands(parts: HandsParts, place: WorkedPlace): StepWork {
   return new WorkWithHands(parts, place);
 }
 
 class WorkWithHands implements StepWork {
   readonly #parts: HandsParts;
-  readonly #place: WorkPlace;
+  readonly #place: WorkedPlace;
   readonly #limits: typeof HANDS_LIMITS;
   readonly #startedAt = performance.now();
   #begun: Beginning | undefined;
@@ -67,7 +70,7 @@ class WorkWithHands implements StepWork {
   /** Files whose changes do not fit any more, because somebody changed the project. */
   #lost: readonly string[] = [];
 
-  constructor(parts: HandsParts, place: WorkPlace) {
+  constructor(parts: HandsParts, place: WorkedPlace) {
     this.#parts = parts;
     this.#place = place;
     this.#limits = { ...HANDS_LIMITS, ...parts.limits };

@@ -27,6 +27,7 @@ import { GymGrades } from '../lab/gym/gym-grades.ts';
 import { TRAINING_POOL } from '../lab/gym/gym-pools.ts';
 import { gymTasks, type GymTask } from '../lab/gym/gym-tasks.ts';
 import { VERSION } from '../protocol/product-version.ts';
+import { StepCopies } from '../hands/step-copies.ts';
 import { GYM_TASKS, PROJECT_TASKS } from '../protocol/contestants.ts';
 import { evaluationRequestSchema } from '../protocol/evaluation-request.ts';
 import { modelHere } from '../protocol/served.ts';
@@ -100,11 +101,12 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
     const specified = new Map<string, SpecifiedTask>();
     const sweBench: SweBenchTask[] = [];
     const making = taskMaker(verification, contextGatherer(home));
+    const handsCopies = new StepCopies({ ...verification, ripgrepPath: rgPath });
     const read = async (file: string): Promise<readonly FiledTask[]> => {
       if (await isSweBenchFile(file)) {
         const { rows, notRun } = await readSweBench(file);
         const made = await sweBenchSource({ rows: rows.filter((row) => isWithin(row, file, request.dates)), notRun }, {
-          containers: verification.containers, gatherContext: making.gatherContext, folder: path.join(request.folder, 'swe-bench-projects'),
+          containers: verification.containers, gatherContext: making.gatherContext, copies: handsCopies, folder: path.join(request.folder, 'swe-bench-projects'),
           limit: request.limit, seed: request.seed, signal, onTaken: onPreparing,
         });
         sweBench.push(...made);
@@ -148,7 +150,7 @@ export async function openEvaluation(request: EvaluationRequest, { home, keys, h
       if (switches.pool !== undefined && switches.pool > pool.length) throw new EvaluationRequestError(`+pool=${switches.pool} draws more workers than the pool has (${pool.length}).`);
       const profile = profileWith(profileOf(found), switches, examples);
       const name = `Conductor ${id}${isBase ? ' without its adapter' : ''}${switchWords(switches)}`;
-      return { name, planner: isBase ? { ...found, adapter: undefined } : found, profile, switches };
+      return { name, planner: isBase ? { ...found, adapter: undefined, weights: undefined } : found, profile, switches };
     });
     if (request.best !== undefined && !pool.some(({ id }) => id === request.best)) {
       throw new EvaluationRequestError(`The worker "${request.best}" of --best is not in the pool (${pool.map(({ id }) => id).join(', ')}).`);

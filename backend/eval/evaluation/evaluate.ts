@@ -30,7 +30,7 @@ export interface EvaluateOptions {
   readonly seeds: number;
   readonly ask: AskModel;
   /** Keeps judged samples; absent for a rehearsal. */
-  readonly file?: Pick<EvaluationFile, 'sample' | 'keepSample'> | undefined;
+  readonly file?: Pick<EvaluationFile, 'sample' | 'keepSample' | 'get' | 'set'> | undefined;
   /** Distinguishes kept samples of simulated workers. */
   readonly simulation?: string | undefined;
   /** Number of concurrent samples. */
@@ -56,7 +56,10 @@ export async function evaluate({
   const units = Array.from({ length: seeds }, (_, seed) => tasks.flatMap((task) => contestants.map((contestant) => ({ seed, task, contestant })))).flat();
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const execute = planExecutor(async (worker, messages, sample, stepSignal) => await ask(worker, requestFor(worker, { messages }), sample, stepSignal));
+  const execute = planExecutor(
+    async (worker, messages, sample, stepSignal) => await ask(worker, requestFor(worker, { messages }), sample, stepSignal),
+    { ask: async (worker, request, sample, stepSignal) => await ask(worker, requestFor(worker, request), sample, stepSignal), memory: file },
+  );
   const wider = (times: number): WorkerConfig[] => pool.map((worker) => ({ ...worker, maxOutputTokens: worker.maxOutputTokens * times }));
   let done = 0;
   try {
@@ -106,9 +109,9 @@ function keptSample(value: string | undefined): Sample | undefined {
   }
 }
 
-function keyOf(contestant: Contestant, { id, fingerprint }: FiledTask, seed: number, pool: readonly WorkerConfig[], simulation: string | undefined): string {
-  const workers = pool.map(({ id: worker, provider, model, baseUrl, simulated, maxOutputTokens, temperature, topP, reasoningEffort, description }) => [
-    worker, provider, model, simulated ? simulation : baseUrl, maxOutputTokens, temperature, topP, reasoningEffort, description,
+function keyOf(contestant: Contestant, { id, fingerprint, hands: works }: FiledTask, seed: number, pool: readonly WorkerConfig[], simulation: string | undefined): string {
+  const workers = pool.map(({ id: worker, provider, model, baseUrl, simulated, maxOutputTokens, temperature, topP, reasoningEffort, description, hands }) => [
+    worker, provider, model, simulated ? simulation : baseUrl, maxOutputTokens, temperature, topP, reasoningEffort, description, ...(works && hands ? [hands] : []),
   ]);
   const identity = [VERSION, contestant.name, contestant.version, id, fingerprint, seed, workers];
   return createHash('sha256').update(JSON.stringify(identity)).digest('hex');

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { toolCallSchema, verbatimTurnSchema } from '../../protocol/tool-calls.ts';
 import { usageSchema } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { answerKey } from '../../workers/answer-cache.ts';
@@ -14,6 +15,8 @@ import { EvaluationBudgetError, type EvaluationFile } from './evaluation-file.ts
 const keptAnswerSchema = z.object({
   text: z.string(),
   finishReason: z.enum(['stop', 'length', 'content-filter']),
+  toolCalls: z.array(toolCallSchema).readonly().optional(),
+  verbatim: verbatimTurnSchema.optional(),
   usage: usageSchema,
   /** Absent if no price was known. */
   usd: z.number().optional(),
@@ -21,7 +24,7 @@ const keptAnswerSchema = z.object({
 });
 type KeptAnswer = z.infer<typeof keptAnswerSchema>;
 
-export type EvalReply = WorkerReply & Pick<KeptAnswer, 'finishReason'>;
+export type EvalReply = WorkerReply & Pick<KeptAnswer, 'finishReason' | 'toolCalls' | 'verbatim'>;
 
 /** Asks a model. Another sample is an independent answer. */
 export type AskModel = (worker: WorkerConfig, request: ModelRequest, sample: number, signal: AbortSignal) => Promise<EvalReply>;
@@ -94,8 +97,8 @@ export class PaidCalls {
   async #call(key: string, worker: WorkerConfig, request: ModelRequest, sample: number, signal: AbortSignal): Promise<KeptAnswer> {
     const { file, caller, keys, clientModel } = this.#options;
     let kept: KeptAnswer | undefined;
-    const attempts = file.attempts(({ text, finishReason }, { usage, cost, durationMs }) => {
-      kept = { text, finishReason, usage, ...(cost.usd !== undefined && { usd: cost.usd }), seconds: durationMs / 1_000 };
+    const attempts = file.attempts(({ text, finishReason, toolCalls, verbatim }, { usage, cost, durationMs }) => {
+      kept = { text, finishReason, ...(toolCalls && { toolCalls }), ...(verbatim && { verbatim }), usage, ...(cost.usd !== undefined && { usd: cost.usd }), seconds: durationMs / 1_000 };
       file.set(key, JSON.stringify(kept));
     });
     await whenOthersEnd(

@@ -52,6 +52,6 @@ export async function rehearse({ tasks, pool, seeds, signal, priceOf, plannedWor
     const text = isPoolWorker.has(worker) ? USUAL_ANSWER : usualPlan(plannedWorkers);
     return Promise.resolve({ text, finishReason: 'stop', costUsd: 0, usage: NO_USAGE, seconds: 0 });
   };
-  await evaluate({ tasks: tasks.map((task) => ({ ...task, grader: ungraded, tests: task.tests && ungraded })), contestants: contestants(ask), pool, seeds, ask, concurrency: 1, signal });
+  await evaluate({ tasks: tasks.map((task) => ({ ...task, grader: ungraded, tests: task.tests && ungraded, hands: task.hands && ('rehearsed' as const) })), contestants: contestants(ask), pool, seeds, ask, concurrency: 1, signal });
   return { calls: asked.size, usd, unpriced: [...unpriced] };
 }

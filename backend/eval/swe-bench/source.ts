@@ -11,9 +11,11 @@ import { isThere } from '../../train/trainings/frozen-project.ts';
 import { ContainerEngineError } from '../../verify/sandbox/container/container-engine.ts';
 import { MAILBOX, type Containers } from '../../verify/sandbox/container/containers.ts';
 import { defaultLimits } from '../../verify/sandbox/limits/limits.ts';
+import type { StepCopies } from '../../hands/step-copies.ts';
 import type { FiledTask } from '../evaluation/evaluate.ts';
 import { EvaluationRequestError } from '../evaluation/request-error.ts';
 import { SweBenchGrader } from './grader.ts';
+import { imageCommands } from './image-commands.ts';
 import { PROJECT, type SweBenchFile, type SweBenchRow } from './rows.ts';
 
 /** A task that is a row of SWE-bench. */
@@ -24,6 +26,8 @@ export interface SweBenchTask extends FiledTask {
 export interface SweBenchSourceOptions {
   readonly containers: Containers;
   readonly gatherContext: TaskMakerParts['gatherContext'];
+  /** For workers with hands. */
+  readonly copies: Pick<StepCopies, 'open'>;
   /** Where the projects' files stay (absolute), so that an evaluation that goes on need not take them out of their images again. */
   readonly folder: string;
   /** At most this many rows, drawn by the seed; all by default. */
@@ -46,7 +50,7 @@ const NAMED = 5;
  * Rows of SWE-bench as tasks: the project comes out of the row's image, the question is the row's, and its tests judge in the image.
  * @throws EvaluationRequestError, an error of the file system, the signal's reason
  */
-export async function sweBenchSource({ rows, notRun }: SweBenchFile, { containers, gatherContext, folder, limit, seed, signal, onTaken }: SweBenchSourceOptions): Promise<SweBenchTask[]> {
+export async function sweBenchSource({ rows, notRun }: SweBenchFile, { containers, gatherContext, copies, folder, limit, seed, signal, onTaken }: SweBenchSourceOptions): Promise<SweBenchTask[]> {
   if (rows.length === 0 && notRun.size > 0) throw new EvaluationRequestError(`No row of SWE-bench can be run here. ${[...notRun.values()].map(({ message }) => message).join(' ')}`);
   const chosen = limit === undefined || limit >= rows.length ? rows : shuffled(rows, seed, 'limit', 'SWE-bench').slice(0, limit);
   const images = await imagesOf(chosen, containers);
@@ -57,12 +61,14 @@ export async function sweBenchSource({ rows, notRun }: SweBenchFile, { container
     const image = images.get(row.image) as string;
     const files = await filesOf(row, { image, containers, folder, signal });
     const { text: context, shown } = await gatherContext(files, { question: row.question, paths: [] }, signal);
+    const elsewhere = imageCommands({ row, image, files, containers, slots });
     onTaken?.({ tried: (taken += 1), candidates: chosen.length, admitted: taken });
     return {
       id: row.id, question: row.question, context, row, form: others === 0 ? row.form : `${row.form}, without ${counted(others, 'row')} that ${others === 1 ? 'is' : 'are'} not run here`,
       // The image by its id: a name can be given to another one meanwhile.
       grader: new SweBenchGrader({ ...row, image }, { containers, slots, files, shown }),
       project: { shown, facts: {} },
+      hands: { name: JSON.stringify([row.id, image]), folder: files, copies: { open: (options, of) => copies.open({ ...options, elsewhere }, of) } },
       fingerprint: createHash('sha256').update(JSON.stringify([row, image])).digest('hex'),
     };
   });

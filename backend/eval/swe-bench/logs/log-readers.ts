@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<LogReader, readonly string[]>> = {
   seaborn: ['seaborn'],
   sympy: ['sympy'],
 };
-const BY_NAME = new Map(Object.entries(NAMES).flatMap(([reader, names]) => names.map((name) => [`parse_log_${name}`, reader as LogReader] as const)));
+const BY_NAME = new Map(Object.entries(NAMES).flatMap(([reader, names]) => names.map((name) => [`parse_log_${name}`, reader as LogReader] as readonly [string, LogReader])));
 
 /** The reader that a row's `log_parser` names; undefined for those of other languages. */
 export const logReaderNamed = (parser: string): LogReader | undefined => BY_NAME.get(parser);

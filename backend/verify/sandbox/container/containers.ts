@@ -100,7 +100,7 @@ export class Containers {
     return await this.#run(command, {
       words: (engine) => createWords(command, engine), emptied,
       // The engine limits the container's processes, which are not the client's. We limit what is written to our folders.
-      watch: (pid, exceed) => new ResourceWatch(pid, { limits: { ...limits, ...UNWATCHED }, writable, inMemory: [], group: undefined }, exceed),
+      watch: (exceed, _engine, _container, pid) => new ResourceWatch(pid, { limits: { ...limits, ...UNWATCHED }, writable, inMemory: [], group: undefined }, exceed),
     });
   }
 
@@ -116,7 +116,7 @@ export class Containers {
       await mkdir(mailbox);
       for (const [name, text] of Object.entries(given)) await writeFile(path.join(mailbox, name), text);
       return await this.#run(command, {
-        words: () => imageWords(command), emptied: [], watch: () => ({ stop: () => {} }),
+        words: () => imageWords(command), emptied: [], watch: (exceed, engine, container) => watchDisk(engine, container, command.limits, exceed),
         before: async (engine, container) => void (await engine.ask(['cp', mailbox, `${container}:/`], { signal })),
         after: async (engine, container) => {
           for (const [name, to] of Object.entries(taken)) {
@@ -133,7 +133,7 @@ export class Containers {
   async #run({ script, limits, timeoutMs, signal }: Pick<ContainedCommand, 'script' | 'limits' | 'timeoutMs' | 'signal'>, { words, emptied, watch, before, after }: {
     readonly words: (engine: ContainerEngine) => readonly string[];
     readonly emptied: readonly number[];
-    readonly watch: ProcessOptions['watch'];
+    readonly watch: (exceed: (limit: ExceededLimit) => void, engine: ContainerEngine, container: string, pid: number) => ReturnType<ProcessOptions['watch']>;
     readonly before?: (engine: ContainerEngine, container: string) => Promise<void>;
     readonly after?: (engine: ContainerEngine, container: string) => Promise<void>;
   }): Promise<ProcessOutcome> {
@@ -153,7 +153,7 @@ export class Containers {
         emptied,
         timeoutMs,
         outputBytes: limits.outputBytes,
-        watch,
+        watch: (pid, exceed) => watch(exceed, engine, name, pid),
         signal,
       });
       const ended = { ...outcome, ...(await this.#ending(engine, name, outcome)) };
@@ -212,6 +212,31 @@ export class Containers {
     const left = ids.filter((_, index) => !this.#isProcessAlive(Number(owners[index])));
     if (left.length > 0) await engine.ask(['rm', '--force', '--volumes', ...left]);
   }
+}
+
+/** How often the size of a container's files is asked for, which the engine has to add up. */
+const DISK_MS = 5_000;
+
+/** Ends a container whose own files grow beyond its limit. It may exceed it by what it writes between two looks. */
+function watchDisk(engine: ContainerEngine, container: string, { diskBytes }: Limits, exceed: (limit: ExceededLimit) => void): { stop: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const written = Number(await engine.ask(['inspect', '--type', 'container', '--size', '--format', '{{.SizeRw}}', container]).catch(() => undefined));
+    if (isOver) return;
+    if (written > diskBytes) exceed('disk');
+    else again();
+  };
+  const again = (): void => {
+    timer = setTimeout(() => void look(), DISK_MS);
+  };
+  again();
+  return {
+    stop: () => {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
 }
 
 /** Docker copies a link as a link, which would lead to files of this machine, and a pipe would be read for ever. @throws ContainerEngineError */

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { StepCopies } from '../hands/step-copies.ts';
+import { handsWords } from '../hands/hands-words.ts';
+import { fileChangeSchema } from '../protocol/file-change.ts';
+import { runRequestSchema } from '../protocol/run-request.ts';
+import type { StepView } from '../protocol/run-snapshot.ts';
+import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
+import { callResultSchema, toolCallSchema, verbatimTurnSchema } from '../protocol/tool-calls.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { Checker } from '../solve/checker.ts';
+import type { Beginning, Turn } from '../solve/step-work.ts';
+import { workWithHands } from '../solve/work-with-hands.ts';
+import { parsePatch } from '../verify/patch/parse-patch.ts';
+import type { WorkerRequest } from '../workers/call-worker.ts';
+import type { Message, ModelReply } from '../workers/model.ts';
+import type { Step } from '../workflow/plan.ts';
+import type { WorkerReply } from './execute-on-task.ts';
+import type { Spent } from './run-plan.ts';
+
+/** Where the steps of workers with hands work on a task. */
+export interface TaskHands {
+  /** What tells this place from others, with the project and its surroundings. */
+  readonly name: string;
+  /** The project's files (absolute). */
+  readonly folder: string;
+  /** Copies of it. */
+  readonly copies: Pick<StepCopies, 'open'>;
+}
+
+export interface HandsReply extends WorkerReply, Pick<ModelReply, 'toolCalls' | 'verbatim'> {}
+
+/** One paid answer of a worker in a conversation. */
+export type AskInTurns = (worker: WorkerConfig, request: WorkerRequest, sample: number, signal: AbortSignal) => Promise<HandsReply>;
+
+/** Keeps what steps saw and changed, so that an evaluation that goes on sees the same and pays for it once. */
+export interface TurnMemory {
+  get(key: string): string | undefined;
+  set(key: string, value: string): void;
+}
+
+export interface HandsStep {
+  readonly step: Step;
+  readonly question: string;
+  readonly pool: readonly WorkerConfig[];
+  /** Of the steps that are over, by their index: their outputs and changes. */
+  readonly views: readonly (StepView | undefined)[];
+  readonly sample: number;
+  readonly signal: AbortSignal;
+  /** The task as the worker is told it. @param hands how it works, and what its copy begins with */
+  readonly messages: (hands: { readonly how: string; readonly begins?: string | undefined }) => readonly Message[];
+}
+
+export interface DoneWithHands extends Spent {
+  readonly view: StepView;
+  readonly output: string;
+  readonly served: boolean;
+}
+
+const turnSchema = z.object({
+  reply: z.string(), observation: z.string(), calls: z.array(toolCallSchema).optional(), verbatim: verbatimTurnSchema.optional(),
+  results: z.array(callResultSchema).optional(), changes: z.array(fileChangeSchema).optional(), isLast: z.literal(true).optional(),
+});
+const keptSchema = z.object({ begun: z.object({ text: z.string(), changes: z.array(fileChangeSchema) }).optional(), turns: z.array(turnSchema) });
+
+/** Does a step in turns, as Solve does: the worker looks, edits and runs commands in a copy of the task's project before it answers. */
+export async function stepWithHands(task: TaskHands, { step, question, pool, views, sample, signal, messages }: HandsStep, ask: AskInTurns, memory: TurnMemory | undefined): Promise<DoneWithHands> {
+  const worker = pool[step.worker] as WorkerConfig & { readonly hands: NonNullable<WorkerConfig['hands']> };
+  const how = handsWords(worker.hands);
+  const { id, provider, model, baseUrl, simulated, hands } = worker;
+  const key = `hands:${createHash('sha256').update(JSON.stringify([task.name, id, provider, model, simulated ? undefined : baseUrl, hands, sample, messages({ how })])).digest('hex')}`;
+  const kept = keptIn(memory, key);
+  const turns: Turn[] = [...kept?.turns ?? []];
+  const reads = step.reads.flatMap((index) => views[index] ?? []);
+  const work = workWithHands({ copies: task.copies, checker: CHECKER }, {
+    run: {
+      request: runRequestSchema.parse({ question, workspace: task.folder, testCommand: null }), pool: [...pool], contexts: [],
+      rounds: [{ index: 0, steps: Array.from({ length: step.index }, (_, index) => views[index] ?? viewOf({ ...step, index, reads: [] }, '')), rejections: [] }] as never,
+    },
+    round: 0, step: { ...step, readsPreviousRound: false },
+    files: { begins: async () => [], base: (base) => ({ base }), read: async (folder, use) => await use(folder), readWorkspace: async (folder, use) => await use(folder) },
+  });
+  try {
+    const begun: Beginning | undefined = (await work.begin?.({ begun: kept?.begun, turns }, signal)) ?? kept?.begun;
+    const told = messages({ how, begins: begun?.text });
+    let spent: Spent = { costUsd: 0, usage: NO_USAGE, seconds: 0 };
+    let served = true;
+    for (;;) {
+      let reply: HandsReply;
+      try {
+        reply = await ask(worker, work.request(told, turns), sample, signal);
+      } catch (error) {
+        if (signal.aborted || !work.shorten?.(error)) throw error;
+        continue;
+      }
+      spent = { costUsd: spent.costUsd + reply.costUsd, usage: addUsage(spent.usage, reply.usage), seconds: spent.seconds + reply.seconds };
+      served &&= reply.served ?? false;
+      const { text, toolCalls = [], verbatim } = reply;
+      if (work.isOutput({ ...reply, model, finishReason: 'stop' }, turns)) {
+        const { output = text, changes } = work.output?.({ ...reply, model, finishReason: 'stop' }) ?? {};
+        return { ...spent, output, served, view: { ...viewOf(step, output), ...(changes && { changes }), ...(begun && { begun }), ...(reads.length > 0 && { reads: step.reads }) } };
+      }
+      const { text: observation, results, changes, isLast } = await work.observe(text, signal, turns, toolCalls);
+      turns.push({
+        reply: text, observation, ...(toolCalls.length > 0 && { calls: toolCalls }), ...(verbatim && { verbatim }), ...(results && { results }), ...(changes && { changes }), ...(isLast && { isLast }),
+      });
+      memory?.set(key, JSON.stringify({ ...(begun && { begun }), turns }));
+    }
+  } finally {
+    await work.end?.();
+  }
+}
+
+/** Turns of a usual step, and the tokens of what is seen in each. With them a step costs about four times as much as in one call (docs/hands.md). */
+const USUAL = { turns: 6, seen: 'x '.repeat(600) } as const;
+
+/** The calls of a usual step with hands, for an estimate. */
+export async function rehearsedTurns(messages: readonly Message[], ask: (messages: readonly Message[]) => Promise<string>): Promise<string> {
+  const conversation = [...messages];
+  let text = '';
+  for (let turn = 0; turn < USUAL.turns; turn += 1) {
+    text = await ask(conversation);
+    conversation.push({ role: 'assistant', content: text }, { role: 'user', content: `${turn}\n${USUAL.seen}` });
+  }
+  return text;
+}
+
+/** Of a step that is over, for those that read it. */
+export function viewOf({ index, worker, subtask, reads, readsPreviousRound }: Step, output: string): StepView {
+  return { index, worker, subtask, reads, readsPreviousRound, state: 'completed', output } as StepView;
+}
+
+/** Undefined if there is nothing, or only something in the form of another version. */
+function keptIn(memory: TurnMemory | undefined, key: string): z.infer<typeof keptSchema> | undefined {
+  const value = memory?.get(key);
+  if (value === undefined) return undefined;
+  try {
+    return keptSchema.safeParse(JSON.parse(value)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads changes that a worker without hands wrote. The tests of such a task are hidden, and judge at its end alone. */
+const CHECKER: Checker = {
+  findTestCommands: async () => [],
+  runnerOf: async () => undefined,
+  sandboxAvailability: async () => ({ available: false }),
+  parsePatch: (answer, folder, shown) => parsePatch(answer, folder, { candidates: shown }),
+  verify: () => Promise.reject(new Error('The tests of such a task are not run by a step.')),
+};
