@@ -109,6 +109,15 @@ describe.each(ENGINES)('tests in a container ($note)', { timeout: 120_000 }, ({ 
     await nothingLeft();
   });
 
+  it('on the machine that the image is end when their own files grow beyond the limit', async () => {
+    const ended = await containers().runImage({
+      script: 'node -e "fs.writeFileSync(\'/conductor/large\', Buffer.alloc(8 * 2 ** 20))"; sleep 100', image: IMAGE, taken: {}, timeoutMs: 100_000, signal: new AbortController().signal,
+      limits: { ...defaultLimits(100_000), diskBytes: 2 ** 20 },
+    });
+    expect(ended).toMatchObject({ exitCode: null, exceeded: 'disk' });
+    await nothingLeft();
+  });
+
   it('see nothing of this machine but what they are given, and no network', async () => {
     await using scratch = await makeScratch();
     await mkdir(path.join(scratch.folder, 'secrets'));
