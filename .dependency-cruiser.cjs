@@ -8,7 +8,7 @@ const ROOMS = {
   'backend/protocol': ['common'],
   'backend/server': ['protocol', 'records', 'solve', 'suggest', 'converse', 'train', 'eval', 'context', 'workers', 'journal', 'common'],
   'backend/train': ['records', 'solve', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
-  'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'simulator', 'protocol', 'common'],
+  'backend/eval': ['train', 'solve', 'hands', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'simulator', 'protocol', 'common'],
   'backend/hands': ['context', 'workers', 'verify', 'protocol', 'common'],
   'backend/solve': ['records', 'hands', 'context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
   'backend/suggest': ['records', 'context', 'conductor', 'solve', 'workers', 'journal', 'protocol', 'common'],

@@ -2,7 +2,7 @@ import { raisedLimit } from '../protocol/budget-limits.ts';
 import { counted } from '../common/counted.ts';
 import { moreWords } from '../protocol/comparison-words.ts';
 import { flatMessage, flatStepsOf, isFlat } from '../protocol/flat-steps.ts';
-import { formatElapsed, formatMoney, formatUsd } from '../protocol/figures.ts';
+import { formatElapsed, formatMoney, formatTokens, formatUsd } from '../protocol/figures.ts';
 import { loggedLines, outcomeLines } from '../protocol/learning-words.ts';
 import { planMetric, workerShares } from '../protocol/plan-metrics.ts';
 import { canGoOnComparing, isTrainingOver } from '../protocol/training-facts.ts';
@@ -17,8 +17,8 @@ const interval = ({ mean, low, high }: Estimate): string => `${percent(mean)} ($
 export function comparisonLines({ comparison, simulated }: Training): string[] {
   if (!comparison) return [];
   const { tasks, pairs, before, after, difference, says } = comparison;
-  const line = (name: string, { verified, formatRate, costUsd }: typeof before): string =>
-    `  ${name}  verified ${interval(verified)}, plans that parse ${percent(formatRate)}, ${formatUsd(costUsd)} a run`;
+  const line = (name: string, { verified, formatRate, costUsd, tokens }: typeof before): string =>
+    `  ${name}  verified ${interval(verified)}, plans that parse ${percent(formatRate)}, ${formatUsd(costUsd)}${tokens === undefined ? '' : ` and ${formatTokens(tokens)} tokens`} a run`;
   return [
     `${counted(pairs, 'pair')} of tries of ${counted(tasks, 'held-out task')}, the same workers${simulated ? ' (simulated)' : ''}; intervals are of 95 %, whenever one looks:`,
     line('before', before),

@@ -1,22 +1,12 @@
 import type { StepView } from '../protocol/run-snapshot.ts';
 import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
-import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Message } from '../workers/model.ts';
 import { executePlan } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
 import { type AskInTurns, rehearsedTurns, stepWithHands, type TurnMemory, viewOf } from './step-with-hands.ts';
-import { gradeAnswer, PlanNotRunError, type ExecutePlan, type RunPlan, type Spent, type StepTrace } from './run-plan.ts';
-
-export interface WorkerReply {
-  readonly text: string;
-  readonly costUsd: number;
-  readonly usage: Usage;
-  readonly seconds: number;
-  /** True if it was paid for earlier. */
-  readonly served?: boolean;
-}
+import { gradeAnswer, PlanNotRunError, type ExecutePlan, type RunPlan, type Spent, type StepTrace, type WorkerReply } from './run-plan.ts';
 
 /** One paid answer of a worker. `sample` is its seed, if the worker supports seeds. */
 export type AskWorker = (worker: WorkerConfig, messages: readonly Message[], sample: number,
@@ -41,7 +31,7 @@ export function planExecutor(ask: AskWorker, inTurns?: InTurns): ExecutePlan {
     const traces: StepTrace[] = [];
     const within: (readonly StepTrace[])[] = [];
     const endedAt: number[] = [];
-    const views: StepView[] = [];
+    const views = new Map<number, StepView>();
     const count = (step: Step, spent: Spent): void => {
       costUsd += spent.costUsd;
       usage = addUsage(usage, spent.usage);
@@ -67,10 +57,10 @@ export function planExecutor(ask: AskWorker, inTurns?: InTurns): ExecutePlan {
         if (hands === 'rehearsed' && worker.hands) return await rehearsedTurns(workerMessages(briefing), async (messages) => (await ask(worker, messages, sample, stepSignal)).text);
         if (hands && hands !== 'rehearsed' && inTurns && worker.hands) {
           const done = await stepWithHands(hands, {
-            step, question, pool, views, sample, signal: stepSignal, messages: (how) => workerMessages({ ...briefing, hands: how }),
+            step, worker: { ...worker, hands: worker.hands }, question, pool, views, sample, signal: stepSignal, messages: (how) => workerMessages({ ...briefing, hands: how }),
           }, inTurns.ask, inTurns.memory);
           count(step, done);
-          views[step.index] = done.view;
+          views.set(step.index, done.view);
           traces[step.index] = { worker: worker.id, subtask, reads, output: done.output, served: done.served };
           return done.output;
         }
@@ -78,7 +68,7 @@ export function planExecutor(ask: AskWorker, inTurns?: InTurns): ExecutePlan {
         const reply = await ask(worker, messages, sample, stepSignal);
         count(step, reply);
         traces[step.index] = { worker: worker.id, subtask, reads, output: reply.text, served: reply.served ?? false };
-        views[step.index] = viewOf(step, reply.text);
+        views.set(step.index, viewOf(step, reply.text));
         return reply.text;
       },
     });

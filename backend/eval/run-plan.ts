@@ -1,12 +1,22 @@
 import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { StepCopies } from '../hands/step-copies.ts';
 import type { ProjectFacts } from '../protocol/project-facts.ts';
 import type { Grade, Grader } from '../verify/graders/grader.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import type { Plan, Step } from '../workflow/plan.ts';
 import type { WorkerBriefing } from '../workflow/worker-messages.ts';
-import type { TaskHands } from './step-with-hands.ts';
+
+/** Where the steps of workers with hands work on a task. */
+export interface TaskHands {
+  /** What tells this place from others, with the project and its surroundings. */
+  readonly name: string;
+  /** The project's files (absolute). */
+  readonly folder: string;
+  /** Copies of it. */
+  readonly copies: Pick<StepCopies, 'open'>;
+}
 
 /** A question and its grader. */
 export interface EvalTask {
@@ -48,6 +58,15 @@ export interface Spent {
   readonly usage: Usage;
   /** Seconds until the last answer, if steps that do not read each other run at the same time. */
   readonly seconds: number;
+}
+
+export interface WorkerReply {
+  readonly text: string;
+  readonly costUsd: number;
+  readonly usage: Usage;
+  readonly seconds: number;
+  /** True if it was paid for earlier. */
+  readonly served?: boolean;
 }
 
 /** A step as it ran. */

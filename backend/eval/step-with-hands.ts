@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { StepCopies } from '../hands/step-copies.ts';
 import { handsWords } from '../hands/hands-words.ts';
 import { fileChangeSchema } from '../protocol/file-change.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
-import type { StepView } from '../protocol/run-snapshot.ts';
+import { NOTHING_SPENT, type StepView } from '../protocol/run-snapshot.ts';
 import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
 import { callResultSchema, toolCallSchema, verbatimTurnSchema } from '../protocol/tool-calls.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
@@ -15,18 +14,7 @@ import { parsePatch } from '../verify/patch/parse-patch.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
 import type { Message, ModelReply } from '../workers/model.ts';
 import type { Step } from '../workflow/plan.ts';
-import type { WorkerReply } from './execute-on-task.ts';
-import type { Spent } from './run-plan.ts';
-
-/** Where the steps of workers with hands work on a task. */
-export interface TaskHands {
-  /** What tells this place from others, with the project and its surroundings. */
-  readonly name: string;
-  /** The project's files (absolute). */
-  readonly folder: string;
-  /** Copies of it. */
-  readonly copies: Pick<StepCopies, 'open'>;
-}
+import type { Spent, TaskHands, WorkerReply } from './run-plan.ts';
 
 export interface HandsReply extends WorkerReply, Pick<ModelReply, 'toolCalls' | 'verbatim'> {}
 
@@ -41,10 +29,12 @@ export interface TurnMemory {
 
 export interface HandsStep {
   readonly step: Step;
+  /** Who does it. */
+  readonly worker: WorkerConfig & { readonly hands: NonNullable<WorkerConfig['hands']> };
   readonly question: string;
   readonly pool: readonly WorkerConfig[];
   /** Of the steps that are over, by their index: their outputs and changes. */
-  readonly views: readonly (StepView | undefined)[];
+  readonly views: ReadonlyMap<number, StepView>;
   readonly sample: number;
   readonly signal: AbortSignal;
   /** The task as the worker is told it. @param hands how it works, and what its copy begins with */
@@ -64,18 +54,16 @@ const turnSchema = z.object({
 const keptSchema = z.object({ begun: z.object({ text: z.string(), changes: z.array(fileChangeSchema) }).optional(), turns: z.array(turnSchema) });
 
 /** Does a step in turns, as Solve does: the worker looks, edits and runs commands in a copy of the task's project before it answers. */
-export async function stepWithHands(task: TaskHands, { step, question, pool, views, sample, signal, messages }: HandsStep, ask: AskInTurns, memory: TurnMemory | undefined): Promise<DoneWithHands> {
-  const worker = pool[step.worker] as WorkerConfig & { readonly hands: NonNullable<WorkerConfig['hands']> };
-  const how = handsWords(worker.hands);
+export async function stepWithHands(task: TaskHands, { step, worker, question, pool, views, sample, signal, messages }: HandsStep, ask: AskInTurns, memory: TurnMemory | undefined): Promise<DoneWithHands> {
   const { id, provider, model, baseUrl, simulated, hands } = worker;
+  const how = handsWords(hands);
   const key = `hands:${createHash('sha256').update(JSON.stringify([task.name, id, provider, model, simulated ? undefined : baseUrl, hands, sample, messages({ how })])).digest('hex')}`;
   const kept = keptIn(memory, key);
   const turns: Turn[] = [...kept?.turns ?? []];
-  const reads = step.reads.flatMap((index) => views[index] ?? []);
   const work = workWithHands({ copies: task.copies, checker: CHECKER }, {
     run: {
       request: runRequestSchema.parse({ question, workspace: task.folder, testCommand: null }), pool: [...pool], contexts: [],
-      rounds: [{ index: 0, steps: Array.from({ length: step.index }, (_, index) => views[index] ?? viewOf({ ...step, index, reads: [] }, '')), rejections: [] }] as never,
+      rounds: [{ index: 0, kept: false, rejections: [], steps: Array.from({ length: step.index }, (_, index) => views.get(index) ?? viewOf({ ...step, index, reads: [] }, '')) }],
     },
     round: 0, step: { ...step, readsPreviousRound: false },
     files: { begins: async () => [], base: (base) => ({ base }), read: async (folder, use) => await use(folder), readWorkspace: async (folder, use) => await use(folder) },
@@ -98,7 +86,7 @@ export async function stepWithHands(task: TaskHands, { step, question, pool, vie
       const { text, toolCalls = [], verbatim } = reply;
       if (work.isOutput({ ...reply, model, finishReason: 'stop' }, turns)) {
         const { output = text, changes } = work.output?.({ ...reply, model, finishReason: 'stop' }) ?? {};
-        return { ...spent, output, served, view: { ...viewOf(step, output), ...(changes && { changes }), ...(begun && { begun }), ...(reads.length > 0 && { reads: step.reads }) } };
+        return { ...spent, output, served, view: { ...viewOf(step, output), ...(changes && { changes }), ...(begun && { begun }) } };
       }
       const { text: observation, results, changes, isLast } = await work.observe(text, signal, turns, toolCalls);
       turns.push({
@@ -127,7 +115,7 @@ export async function rehearsedTurns(messages: readonly Message[], ask: (message
 
 /** Of a step that is over, for those that read it. */
 export function viewOf({ index, worker, subtask, reads, readsPreviousRound }: Step, output: string): StepView {
-  return { index, worker, subtask, reads, readsPreviousRound, state: 'completed', output } as StepView;
+  return { index, worker, subtask, reads, readsPreviousRound, state: 'completed', output, spent: NOTHING_SPENT };
 }
 
 /** Undefined if there is nothing, or only something in the form of another version. */

@@ -223,8 +223,8 @@ export type TrainingConfig = z.infer<typeof trainingConfigSchema>;
 const estimateSchema = z.object({ mean: z.number(), low: z.number(), high: z.number() });
 export type Estimate = z.infer<typeof estimateSchema>;
 
-/** A try of a held-out task: whether an answer was verified, its plans, how many of them are valid, and what they cost. */
-const heldOutTrySchema = z.object({ verified: z.boolean(), plans: z.number().int(), valid: z.number().int(), usd: z.number() });
+/** A try of a held-out task: whether an answer was verified, its plans, how many of them are valid, and what they cost and used; tries of earlier versions have no tokens. */
+const heldOutTrySchema = z.object({ verified: z.boolean(), plans: z.number().int(), valid: z.number().int(), usd: z.number(), tokens: z.number().int().optional() });
 export type HeldOutTry = z.infer<typeof heldOutTrySchema>;
 
 /** One try of each of some held-out tasks by the Conductor before and by the trained one. Pairs with an unknown outcome are left out. */
@@ -244,8 +244,9 @@ export const comparisonSchema = z.object({
   pairs: z.number().int().default(0),
   /** Of these pairs. */
   costUsd: z.number().default(0),
-  before: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number() }),
-  after: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number() }),
+  /** With the mean dollars and tokens of a try, where they are known. */
+  before: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number(), tokens: z.number().optional() }),
+  after: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number(), tokens: z.number().optional() }),
   /** After minus before. */
   difference: estimateSchema,
   /** `better`: the interval is above 0. `not-better`: it is below what makes a change worth it. A fixed number of tries, as in earlier versions, tells neither. */

@@ -76,6 +76,15 @@ describe('two Conductors that may try again', () => {
     expect(ran.filter((run) => run.startsWith('5.'))).toEqual(['5.10.0', '5.10.1', '5.10.2']);
   });
 
+  it('tell what each side used, where that is known', async () => {
+    const used = (tokens: number | undefined): Gatherer<number> => ({
+      prompt: () => ({ messages: [] }), outcomes: async (_task, plans) => plans.map(({ completion: { text } }) => ({ kind: 'judged', verified: false, score: 0, costUsd: 1, tokens: tokens === undefined || text === 'good' ? tokens : 2 * tokens })),
+    });
+    const look = async (tokens: number | undefined) => comparisonOf([{ step: 1, isFinal: true, pairs: await lookAtHeldOut({ tasks: [0, 1], gatherer: used(tokens), before: always('bad'), after: always('good') }, 0, options, signal) }], 2);
+    expect(await look(50)).toMatchObject({ before: { tokens: 100 }, after: { tokens: 50 } });
+    expect((await look(undefined)).before.tokens).toBeUndefined();
+  });
+
   it('try independent plans until one is verified, each as a run of its own', async () => {
     const written = new Map<number, number>();
     const third = async ({ seeds }: SampleRequest): Promise<SampledCompletion[]> => seeds.map((seed) => {

@@ -3,6 +3,10 @@ import { trainingConfigSchema, type HeldOutLook } from '../../backend/protocol/t
 import type { SampledCompletion, SampleRequest } from '../../backend/train/engines/engine.ts';
 import type { Gatherer } from '../../backend/train/grpo/gatherer.ts';
 import { HeldOutLooks, isLookDue } from '../../backend/train/trainings/held-out-looks.ts';
+import { profileOf } from '../../backend/conductor/prompt-profile.ts';
+import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { RolloutGatherer } from '../../backend/train/rollouts/rollout-gatherer.ts';
+import { lookOf } from '../../backend/train/trainings/compare.ts';
 
 const completion = (text: string): SampledCompletion => ({ text, promptTokens: [], tokens: [], logprobs: [], finishReason: 'stop' });
 const always = (text: string) => async ({ seeds }: SampleRequest): Promise<SampledCompletion[]> => seeds.map(() => completion(text));
@@ -79,4 +83,14 @@ describe('looks on the way', () => {
     expect(dueWith({ evaluation: { onTheWay: 0 } }, 12)).toEqual([]);
     expect(dueWith({}, 0)).toEqual([]);
   });
+});
+
+it('give both tries of a pair the same pool, and other looks other ones', () => {
+  const pool = Array.from({ length: 6 }, (_, index) => workerConfigSchema.parse({ id: `w${index}`, provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'm' }));
+  const rollouts = { run: () => Promise.reject(new Error('not here')), pastRounds: () => [] };
+  const gatherer = new RolloutGatherer({ rollouts, pool, profile: profileOf({ provider: 'openai-compatible' }), poolSizes: [2, 3], seed: 1, drawnFor: lookOf });
+  const drawn = (step: number): string => gatherer.poolOf({ step, place: 0 }).map(({ id }) => id).join();
+  const [looks, pairs] = [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9]].map((steps) => steps.map(drawn)) as [string[], string[]];
+  expect(pairs).toEqual(looks);
+  expect(new Set(looks).size).toBeGreaterThan(1);
 });

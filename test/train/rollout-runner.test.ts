@@ -109,8 +109,8 @@ describe('a rollout', () => {
     // 100 tokens in, 20 out.
     const cost = (100 * 10 + 20 * 100) / 1_000_000;
     expect(outcomes).toEqual([
-      { kind: 'judged', verified: true, score: 1, costUsd: expect.closeTo(2 * cost, 9) },
-      { kind: 'judged', verified: false, score: 0, costUsd: expect.closeTo(cost, 9) },
+      { kind: 'judged', verified: true, score: 1, costUsd: expect.closeTo(2 * cost, 9), tokens: 240 },
+      { kind: 'judged', verified: false, score: 0, costUsd: expect.closeTo(cost, 9), tokens: 120 },
       { kind: 'unparseable' },
       { kind: 'unparseable' },
     ]);
@@ -230,7 +230,7 @@ describe('a rollout', () => {
     const made = await rollouts();
     const broken: GradedTask = { ...task, id: 'broken', grader: { grade: async () => infrastructureGrade('The machine is full.') } };
     expect(await made.run(task, workers(), group([plan([0, 'Answer.']), plan([1, 'Answer.'])]), AT, NEVER)).toEqual([
-      { kind: 'infrastructure' }, { kind: 'judged', verified: true, score: 1, costUsd: expect.any(Number) },
+      { kind: 'infrastructure' }, { kind: 'judged', verified: true, score: 1, costUsd: expect.any(Number), tokens: expect.any(Number) },
     ]);
     // Nobody stands in for a worker: another one's work would be counted as the plan's.
     expect(server.of('two')).toHaveLength(1);

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { formatUsd } from '../../backend/protocol/figures.ts';
+import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
 import type { Comparison, Estimate } from '../../backend/protocol/training.ts';
 import { Icon } from '../controls.tsx';
 import { Difference } from './difference.tsx';
@@ -54,13 +54,13 @@ function More({ comparison: { says, more } }: { readonly comparison: Comparison 
   );
 }
 
-function Row({ name, verified, formatRate, costUsd }: Comparison['before'] & { readonly name: string }): JSX.Element {
+function Row({ name, verified, formatRate, costUsd, tokens }: Comparison['before'] & { readonly name: string }): JSX.Element {
   return (
     <tr>
       <th scope="row">{name}</th>
       <td><strong>{percent(verified.mean)}</strong> <span class="quiet interval">{l10n.t('{0} to {1}', figure(verified.low), percent(verified.high))}</span></td>
       <td>{percent(formatRate)}</td>
-      <td>{formatUsd(costUsd)}</td>
+      <td>{[formatUsd(costUsd), ...(tokens === undefined ? [] : [l10n.t('{0} tok', formatTokens(tokens))])].join(' · ')}</td>
     </tr>
   );
 }

@@ -19,7 +19,7 @@ export interface PromptedConductorOptions {
   /** Any worker, or a model of this machine with its adapter or without. */
   readonly planner: WorkerConfig;
   readonly profile: PromptProfile;
-  readonly pool: readonly Pick<WorkerConfig, 'description'>[];
+  readonly pool: readonly Pick<WorkerConfig, 'description' | 'hands'>[];
   readonly switches: Omit<ConductorSwitches, 'ablations' | 'examples' | 'paperPrompt'>;
   readonly ablations: readonly Ablation[];
   /** Dollars for a million tokens each of input and output, by ordinal; Infinity where no price is known. */
@@ -137,9 +137,13 @@ class Conducting {
     { rounds, sample, depth, part = '' }: { readonly rounds: readonly PastRound[]; readonly sample: number; readonly depth: number; readonly part?: string },
   ): Promise<{ readonly text: string; readonly read: ReadPlan }> {
     const { planner, profile, pool, switches, ask, signal } = this.#options;
-    const { task: { question, context, project }, seed } = this.#asked;
+    const { task: { question, context, project, hands: place }, seed } = this.#asked;
     const inProject = project !== undefined;
-    const workers = [...this.#drawn.map((worker) => pool[worker] ?? {}), ...(depth > 0 ? [ITSELF] : [])];
+    const offered = this.#drawn.map((worker): PoolEntry => {
+      const { description, hands } = pool[worker] ?? {};
+      return { description, ...(place && hands && { hasHands: true }) };
+    });
+    const workers = [...offered, ...(depth > 0 ? [ITSELF] : [])];
     const input = { question, context: [context, part].filter((text) => text !== '').join('\n\n'), pool: workers, rounds, inProject, shown: project?.shown, project: project?.facts };
     const request = planRequest(planner, input, { constrained: !switches.free }, profile);
     const { text, finishReason, ...spent } = await ask(planner, request, seed * SAMPLES_OF_A_SEED + sample, signal);

@@ -8,7 +8,7 @@ import type { WorkerCaller } from '../../workers/call-worker.ts';
 import type { KeySource } from '../../workers/key-source.ts';
 import { whenOthersEnd } from '../../workers/limits/when-others-end.ts';
 import type { ModelRequest } from '../../workers/model.ts';
-import type { WorkerReply } from '../execute-on-task.ts';
+import type { WorkerReply } from '../run-plan.ts';
 import { EvaluationBudgetError, type EvaluationFile } from './evaluation-file.ts';
 
 /** What a stored answer was, and what it used when it was paid for. */

@@ -9,6 +9,8 @@ export type RolloutOutcome =
       readonly passes?: boolean;
       readonly score: number;
       readonly costUsd: number;
+      /** Of its workers, where they are known. */
+      readonly tokens?: number | undefined;
     }
   /** A worker, the sandbox or the machine failed: the plan's worth is unknown. */
   | { readonly kind: 'infrastructure' };

@@ -16,6 +16,8 @@ export interface RolloutGathererOptions {
   /** How many workers each group can use: one of these numbers, drawn per group (§3.2 of the paper). Absent: all workers, in order. */
   readonly poolSizes?: readonly number[] | undefined;
   readonly seed: number;
+  /** The step for which the pools of a place are drawn, where places of several steps have the same one; the place's own by default. */
+  readonly drawnFor?: ((step: number) => number) | undefined;
   /** Workers have hands for questions without a project, too, as in the gym. */
   readonly handsWithoutProject?: boolean | undefined;
 }
@@ -43,10 +45,10 @@ export class RolloutGatherer implements Gatherer<Task> {
 
   /** The workers that a group can use, by ordinal. */
   poolOf({ step, place }: GroupPlace): readonly WorkerConfig[] {
-    const { pool, poolSizes, seed } = this.#options;
+    const { pool, poolSizes, seed, drawnFor = (own) => own } = this.#options;
     if (!poolSizes) return pool;
-    const size = poolSizes[draw(seed, 'pool size', step, place) % poolSizes.length] as number;
-    return shuffled(pool, seed, 'pool', step, place).slice(0, size);
+    const size = poolSizes[draw(seed, 'pool size', drawnFor(step), place) % poolSizes.length] as number;
+    return shuffled(pool, seed, 'pool', drawnFor(step), place).slice(0, size);
   }
 
   /**

@@ -9,6 +9,7 @@ import { runRequestSchema } from '../../protocol/run-request.ts';
 import { answerOf } from '../../protocol/run-facts.ts';
 import { snapshotOf } from '../../protocol/fold-run.ts';
 import { isOver, type RunSnapshot } from '../../protocol/run-snapshot.ts';
+import { totalTokens } from '../../protocol/token-counts.ts';
 import { passesOnly } from '../../protocol/verdict-facts.ts';
 import type { Budget, WorkerConfig } from '../../protocol/worker-config.ts';
 import type { Checker } from '../../solve/checker.ts';
@@ -352,7 +353,9 @@ function isOutage(run: RunSnapshot, { kind }: Failure): boolean {
 
 async function outcomeOf(run: RunSnapshot, { task, signal }: RolloutRequest): Promise<RolloutOutcome> {
   if (isUnreadable(run)) return { kind: 'unparseable' };
-  const costUsd = run.rounds.slice(-1).flatMap(({ steps }) => steps).reduce((sum, { spent }) => sum + spent.usd, 0);
+  const steps = run.rounds.at(-1)?.steps ?? [];
+  const costUsd = steps.reduce((sum, { spent }) => sum + spent.usd, 0);
+  const tokens = steps.reduce((sum, { spent }) => sum + totalTokens(spent.usage), 0);
   // The last round counts, even if an earlier one scored better: it is the one that was sampled.
   const answer = answerOf({ ...run, answerRound: run.rounds.findLastIndex((round) => round.answer !== undefined) });
   if (!answer) return { kind: 'infrastructure' };
@@ -360,5 +363,5 @@ async function outcomeOf(run: RunSnapshot, { task, signal }: RolloutRequest): Pr
   const untested = { verified: false, score: 0, outcome: 'failed' } as const;
   const grade = 'grader' in task ? await task.grader.grade({ answer: answer.text, signal }) : (answer.round.verdict ?? untested);
   if (grade.outcome === 'infrastructure') return { kind: 'infrastructure' };
-  return { kind: 'judged', verified: grade.verified, ...(passesOnly(grade) && { passes: true }), score: grade.score, costUsd };
+  return { kind: 'judged', verified: grade.verified, ...(passesOnly(grade) && { passes: true }), score: grade.score, costUsd, tokens };
 }

@@ -36,6 +36,9 @@ export interface Tries {
 /** The rollouts of the two Conductors are kept under two steps for each look. */
 const WHO = ['before', 'after'] as const;
 
+/** The look of a step under which rollouts are kept. */
+export const lookOf = (step: number): number => Math.floor(step / WHO.length);
+
 /** At most so many pairs are paid for before the next decision. */
 const TASKS_OF_LOOK = 8;
 export const pairsOfLook = (tasks: number): number => Math.min(TASKS_OF_LOOK, tasks);
@@ -129,11 +132,13 @@ const rankOf = (outcome: RolloutOutcome): number => (outcome.kind !== 'judged' ?
 
 function triedOf({ outcome, all }: Try): HeldOutTry | undefined {
   if (outcome.kind === 'infrastructure') return undefined;
+  const judged = all.filter((one) => one.kind === 'judged');
   return {
     verified: outcome.kind === 'judged' && outcome.verified,
     plans: all.length,
     valid: all.filter(({ kind }) => kind !== 'unparseable').length,
-    usd: all.reduce((sum, one) => sum + (one.kind === 'judged' ? one.costUsd : 0), 0),
+    usd: judged.reduce((sum, one) => sum + one.costUsd, 0),
+    ...(judged.every(({ tokens }) => tokens !== undefined) && { tokens: judged.reduce((sum, { tokens = 0 }) => sum + tokens, 0) }),
   };
 }
 
@@ -154,6 +159,7 @@ export function comparisonOf(looks: readonly HeldOutLook[], tasks: number): Comp
       verified: meanSoFar(tries.map(({ verified }) => Number(verified)), SHARE),
       formatRate: plans === 0 ? 0 : tries.reduce((sum, { valid }) => sum + valid, 0) / plans,
       costUsd: mean(tries.map(({ usd }) => usd)),
+      ...(tries.length > 0 && tries.every(({ tokens }) => tokens !== undefined) && { tokens: mean(tries.map(({ tokens = 0 }) => tokens)) }),
     };
   };
   return {

@@ -19,6 +19,7 @@ import { type RolloutProgress, RolloutRunner } from '../rollouts/rollout-runner.
 import { rolloutLine } from '../rollouts/rollout-views.ts';
 import { tellingPlans } from '../rollouts/telling-plans.ts';
 import type { Task } from '../tasks/task.ts';
+import { lookOf } from './compare.ts';
 import { engineAccount } from './engine-account.ts';
 import { freezeTasks, tasksOf, type SplitTasks } from './frozen-tasks.ts';
 import { HeldOutLooks, isLookDue, type Seen } from './held-out-looks.ts';
@@ -125,8 +126,11 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   // Where all plans are carried out nothing is expected of any.
   const critic = someCarriedOut(config) === undefined
     ? undefined : new OutcomeCritic({ profile: shared.profile, poolOf: (at) => plansGatherer.poolOf(at), passes: config.reward.passes, judged: from?.judged });
+  const compared = { ...shared, pool: poolWith(pool, config.evaluation.workers), rollouts: runnerFor('evaluation', parts, options, () => (isComparing ? COMPARING : training())) };
   // With the whole pool on offer; no prompt of the training is longer.
-  const wholePool = new RolloutGatherer({ ...shared, pool: poolWith(pool, config.evaluation.workers), rollouts: runnerFor('evaluation', parts, options, () => (isComparing ? COMPARING : training())) });
+  const wholePool = new RolloutGatherer(compared);
+  // The two tries of a pair have the same pool on offer.
+  const heldOutPools = new RolloutGatherer({ ...compared, poolSizes: config.poolSizes, drawnFor: lookOf });
 
   const room = Math.min(config.maxTokens, ROOM_FOR_A_PLAN);
   const readable = async (tasks: readonly Task[]): Promise<Task[]> => {
@@ -142,7 +146,7 @@ async function trainAndCompare(parts: OpenedParts, options: TrainingRunOptions):
   await change({ tasks: { train: train.length, heldOut: heldOut.length }, making: null });
   tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
   const looks: HeldOutLooks<Task> = new HeldOutLooks({
-    tasks: heldOut, gatherer: wholePool,
+    tasks: heldOut, gatherer: heldOutPools,
     before: (request) => engine.sample({ ...request, version: 'initial' }),
     after: (request) => engine.sample(request),
     triesOf: (task) => ('base' in task ? { ...config.evaluation, rounds: config.evaluation.rounds ?? 1 } : ONE_PLAN),

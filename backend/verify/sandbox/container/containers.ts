@@ -228,7 +228,9 @@ function watchDisk(engine: ContainerEngine, container: string, { diskBytes }: Li
     else again();
   };
   const again = (): void => {
-    timer = setTimeout(() => void look(), DISK_MS);
+    timer = setTimeout(() => {
+      look().catch(() => {});
+    }, DISK_MS);
   };
   again();
   return {
