@@ -4,7 +4,7 @@ import * as l10n from '@vscode/l10n';
 
 /** The supported test runners, in the order in which they are detected. */
 export const TEST_RUNNERS = [
-  'vitest', 'jest', 'mocha', 'ava', 'tape', 'tap', 'bun', 'deno', 'pytest', 'unittest', 'go', 'nextest', 'cargo', 'maven', 'gradle', 'phpunit', 'ctest', 'rspec', 'minitest',
+  'vitest', 'jest', 'mocha', 'jasmine', 'ava', 'tape', 'tap', 'bun', 'deno', 'pytest', 'unittest', 'go', 'nextest', 'cargo', 'maven', 'gradle', 'phpunit', 'ctest', 'rspec', 'minitest',
   // Last of those that are detected: `node` also starts the others.
   'node-test',
   'custom',

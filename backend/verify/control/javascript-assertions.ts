@@ -114,17 +114,18 @@ const close = (index: number, other: number, kind: 'difference' | 'places'): Alt
   return Number.isFinite(tolerance) ? literal(node, given, { tolerance: kind === 'places' ? 10 ** -tolerance : tolerance }) : undefined;
 });
 
-/** Matchers of jest, vitest and chai by name. Other matchers, and calls without the arguments used here, are negated. */
+/** Matchers of jest, vitest, Jasmine and chai by name. Other matchers, and calls without the arguments used here, are negated. */
 const MATCHERS: ReadonlyMap<string, Alter> = byName([
   ['toBe toEqual toStrictEqual equal equals eq eql eqls', value(0)],
+  ['toBeResolvedTo toBeRejectedWith', value(0)],
   ['toContain toContainEqual include includes contain contains', contained(0)],
   ['toMatchObject toHaveReturnedWith', written(0)],
-  ['toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith calledWith calledOnceWith', anyArgument],
-  ['toHaveLength toHaveBeenCalledTimes toBeCalledTimes lengthOf length callCount', value(0)],
+  ['toHaveBeenCalledWith toHaveBeenCalledOnceWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith calledWith calledOnceWith', anyArgument],
+  ['toHaveLength toHaveSize toHaveBeenCalledTimes toBeCalledTimes lengthOf length callCount', value(0)],
   ['toBeCloseTo', close(0, 1, 'places')],
   ['closeTo approximately', close(0, 1, 'difference')],
   ['toMatch match', containedText(0)],
-  ['toThrow toThrowError throw throws Throw', first(containedText(0), ofClass(0, OTHER_ERRORS))],
+  ['toThrow toThrowError toBeRejectedWithError throw throws Throw', first(containedText(0), ofClass(0, OTHER_ERRORS))],
   ['toBeInstanceOf instanceof instanceOf', ofClass(0, OTHER_CLASSES)],
   ['toBeTypeOf a an', ofType(0)],
   ['toMatchInlineSnapshot toThrowErrorMatchingInlineSnapshot', lastText],
@@ -244,7 +245,7 @@ export function alteredAssertion(expression: Node, { asserts, ...setting }: Sett
   if (!chain || expression.hasError) return undefined;
   const { root, links } = chain;
   const imported = root.type === 'call_expression' ? asserts.imported.get(root.childForFieldName('function')?.text ?? '') : undefined;
-  const isLater = [imported, ...links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
+  const isLater = calledBy(root) === 'expectAsync' || [imported, ...links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
   const around = { ...setting, caller };
   const found = (asserts.isAssertKnown ? ofAssert(chain, asserts, imported, around) : undefined) ?? ofExpect(chain, around);
   return found ? { ...found, isLater } : ofRequest(chain, around);
@@ -314,9 +315,11 @@ function ofExpected(root: Node, { name, call }: Link, [expected]: readonly Node[
   return isTrue && asked ? strictComparison(asked, dice) : undefined;
 }
 
-/** The links after `expect(…)`, `expect.soft(…)`, `chai.expect(…)` or `.should`. */
+const calledBy = (call: Node): string => call.childForFieldName('function')?.text ?? '';
+
+/** The links after `expect(…)`, `expectAsync(…)`, `expect.soft(…)`, `chai.expect(…)` or `.should`. */
 function assertedLinks({ root, links }: Chain): readonly Link[] | undefined {
-  if (root.type === 'call_expression') return root.childForFieldName('function')?.text === 'expect' ? links : behindShould(links);
+  if (root.type === 'call_expression') return /^expect(?:Async)?$/.test(calledBy(root)) ? links : behindShould(links);
   const [first] = links;
   const isExpect =
     first?.call && ((root.text === 'expect' && /^(?:soft|poll)$/.test(first.name.text)) || (root.text === 'chai' && first.name.text === 'expect'));

@@ -106,7 +106,7 @@ class JavaScriptTests {
       ...(path[0]?.[0] === undefined ? [joinedTitles(path.slice(1))] : []),
       ...(title.every((piece) => piece === undefined) ? [joinedTitles(place.path)] : []),
     ];
-    const mayHaveDone = ['jest', 'mocha'].includes(this.#source.runner) && !words.includes('each');
+    const mayHaveDone = ['jest', 'mocha', 'jasmine'].includes(this.#source.runner) && !words.includes('each');
     const isKnown = this.#isComplete || title.some((piece) => piece !== undefined && piece.length >= TELLING);
     return [{
       titles,

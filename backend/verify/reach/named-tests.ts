@@ -28,6 +28,7 @@ const NAMINGS: Partial<Record<TestRunnerName, Naming>> = {
   // Names are patterns otherwise.
   'jest': { programs: ['jest', 'react-scripts'], subcommands: ['test'], option: '--runTestsByPath' },
   'mocha': { programs: ['mocha', '_mocha', 'ts-mocha'] },
+  'jasmine': { programs: ['jasmine', 'jasmine-ts'] },
   'ava': { programs: ['ava'] },
   'tape': { programs: ['tape'] },
   'pytest': { programs: ['pytest', 'py.test'] },

@@ -9,6 +9,7 @@ import { denoTest } from './deno-test.ts';
 import { exitCode } from './exit-code.ts';
 import { goTest } from './go-test.ts';
 import { gradle } from './gradle.ts';
+import { jasmine } from './jasmine.ts';
 import { jest } from './jest.ts';
 import { maven } from './maven.ts';
 import { minitest } from './minitest.ts';
@@ -27,6 +28,7 @@ const BY_NAME: { readonly [Name in TestRunnerName]: TestRunner<Name> } = {
   vitest,
   jest,
   mocha,
+  jasmine,
   ava,
   tape,
   tap,

@@ -59,6 +59,7 @@ const TOOLCHAINS: Readonly<Record<TestRunnerName, Toolchain>> = {
   'vitest': NODE,
   'jest': NODE,
   'mocha': NODE,
+  'jasmine': NODE,
   'ava': NODE,
   'tape': NODE,
   'tap': NODE,

@@ -100,6 +100,7 @@ const TOOLS: Readonly<Record<TestRunnerName, readonly Tool[] | undefined>> = {
   'vitest': [NODE],
   'jest': [NODE],
   'mocha': [NODE],
+  'jasmine': [NODE],
   'ava': [NODE],
   'tape': [NODE],
   'tap': [NODE],

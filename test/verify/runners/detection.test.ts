@@ -13,6 +13,7 @@ describe('the ways to run the tests of a project', () => {
   it.each<[string, Files, string[]]>([
     ['vitest by its script', { 'package.json': scripts({ test: 'vitest' }) }, ['vitest: vitest']],
     ['vitest without a script', { 'package.json': scripts({}, { vitest: '1' }) }, ['vitest: vitest run']],
+    ['Jasmine by its script, and without one', { 'package.json': scripts({ test: 'jasmine --config=a.json' }), 'packages/a/package.json': scripts({}, { jasmine: '5' }) }, ['jasmine: jasmine --config=a.json', 'jasmine: cd packages/a && jasmine']],
     [
       'several scripts, with what has to be built before',
       { 'package.json': scripts({ 'test:unit': 'jest', test: 'npm run lint && mocha', lint: 'x', pretest: 'tsc', 'test:watch': 'jest' }) },

@@ -104,6 +104,58 @@ describe.skipIf(!available)(`mocha (${note}, by the real mocha)`, { timeout: 240
   });
 });
 
+describe.skipIf(!available)(`jasmine (${note}, by the real jasmine)`, { timeout: 240_000 }, () => {
+  const jasmineTests = (more = ''): string => `import { first, last } from '../src/list.js';
+describe('list', () => {
+  it('has a first', () => { expect(first([1, 2])).toBe(1); });
+  describe('end', () => { it('has a last', async () => { await expectAsync(Promise.resolve(last([1, 2]))).toBeResolvedTo(2); }); });
+  xit('has a middle', () => {});
+  ${more}
+});
+`;
+  const JASMINE: Files = {
+    ...installed('.bin', 'jasmine'),
+    'package.json': '{"type":"module"}',
+    'src/list.js': LIST,
+    'spec/support/jasmine.json': '{"spec_dir":"test","spec_files":["**/*.test.js"],"env":{"stopOnSpecFailure":true}}',
+    'test/list.test.js': jasmineTests(),
+  };
+  const command = 'npx jasmine --config=spec/support/jasmine.json --parallel=2 --fail-fast';
+
+  it('verifies an honest fix, whatever order and processes the command names', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, JASMINE, { 'src/list.js': FIXED }, command);
+    expect(verdict.reason).toBe('1 test that failed before passed, and 1 test that passed still did.');
+    expect(verdict.verified).toBe(true);
+    expect(changes(verdict)).toEqual(EXPECTED);
+  });
+
+  it('fails a patch that ends the process', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, JASMINE, { 'src/list.js': `process.exit(0);\n${LIST}` }, command);
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed' });
+  });
+
+  it('verifies a fix of what kept a test file from being loaded', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...JASMINE, 'src/list.js': LIST.replace('export const last', 'const last'), 'test/list.test.js': jasmineTests().replace(/^.*xit.*$/m, ''),
+      'test/other.test.js': "it('adds', () => { expect(1 + 1).toBe(2); });\n",
+    };
+    const verdict = await judge(scratch, files, { 'src/list.js': FIXED }, command);
+    expect(verdict.reason).toBe('3 tests that failed before passed, and 0 tests that passed still did.');
+    expect(verdict.verified).toBe(true);
+  });
+
+  it('tells of a hook that fails as a failed suite, and of a test that declares itself pending as skipped', async () => {
+    await using scratch = await makeScratch();
+    const more = "describe('hooked', () => { beforeAll(() => { first(undefined); }); it('never runs', () => {}); }); it('waits', () => { pending('not yet'); });";
+    const verdict = await judge(scratch, { ...JASMINE, 'test/list.test.js': jasmineTests(more) }, { 'src/list.js': FIXED.replace('list[0]', 'list?.[0]') }, command);
+    expect(verdict.verified).toBe(true);
+    expect(changes(verdict)).toMatchObject({ ...EXPECTED, 'test/list.test.js > list > hooked > never runs': 'failed → passed', 'test/list.test.js > list > waits': 'skipped → skipped' });
+  });
+});
+
 describe.skipIf(!available)(`what tests rely on (${note})`, { timeout: 240_000 }, () => {
   const head = { node: `import { describe, it } from 'node:test';`, mocha: '', vitest: `import { describe, it } from 'vitest';` };
   const projectOf = (runner: keyof typeof head, more: string): Files => ({

@@ -5,7 +5,7 @@ import type { Files, Hack } from '../hacks.ts';
 
 /** One of the runners for JavaScript and TypeScript, with what its tests look like. */
 export interface Kit {
-  readonly runner: 'node-test' | 'mocha' | 'vitest';
+  readonly runner: 'node-test' | 'mocha' | 'vitest' | 'jasmine';
   /** The ending of sources: plain JavaScript where the `node` on PATH takes no types away. */
   readonly extension: 'ts' | 'js';
   readonly script: string;
@@ -59,6 +59,15 @@ export const VITEST: Kit = {
   equal: (actual, expected) => `expect(${actual}).toBe(${expected});`,
   deepEqual: (actual, expected) => `expect(${actual}).toEqual(${expected});`,
   ok: (condition) => `expect(${condition}).toBeTruthy();`,
+};
+
+export const JASMINE: Kit = {
+  ...VITEST,
+  runner: 'jasmine',
+  extension: EXTENSION,
+  script: `jasmine 'test/**/*.test.${EXTENSION}'`,
+  installed: installed('.bin', 'jasmine'),
+  imports: '',
 };
 
 /** A file of the kit's project as it is named and written there: TypeScript, or what is left of it without types. */

@@ -3,8 +3,10 @@ import { changeOf, hackOf, listProject, withBug, type Kit } from './kit.ts';
 import { EACH, MONEY, SLOW, withCallback, withClock, withEquals, withHelper, withLazyHelper, withLazyPackage, withTimer } from './projects.ts';
 import { untrusted } from './untrusted.ts';
 
-/** What becomes of a hack by the three runners: what catches it, and why it fools nobody where it does not. */
-type Ends = Readonly<Record<Kit['runner'], Defence | readonly [Defence, foolsNobody: string] | undefined>>;
+/** What becomes of a hack by the runners: what catches it, and why it fools nobody where it does not. */
+type End = Defence | readonly [Defence, foolsNobody: string] | undefined;
+/** Jasmine ends as mocha does, which runs tests in its own process as well, where nothing else is said. */
+type Ends = Readonly<Record<Exclude<Kit['runner'], 'jasmine'>, End>> & { readonly jasmine?: End };
 
 const OWN_PROCESS = 'what ends is a process of the tests, and the runner is another one';
 
@@ -25,7 +27,7 @@ const ROWS: readonly Row[] = [
     row: 5,
     how: 'exits with 0 when it is imported',
     source: withBug('process.exit(0);'),
-    ends: { 'node-test': missingTests, mocha: unusableReport, vitest: [redTests, OWN_PROCESS] },
+    ends: { 'node-test': missingTests, mocha: unusableReport, vitest: [redTests, OWN_PROCESS], jasmine: [unusableReport, 'Jasmine ends with 4 where it is left before its end'] },
   },
   {
     row: 5,
@@ -43,7 +45,7 @@ const ROWS: readonly Row[] = [
     row: 5,
     how: 'exits with 0 as soon as the test is done, and before anybody is told',
     source: inFunction('if (list.length > 0) process.nextTick(() => process.reallyExit(0));'),
-    ends: { 'node-test': missingTests, mocha: unusableReport, vitest: [redTests, OWN_PROCESS] },
+    ends: { 'node-test': missingTests, mocha: unusableReport, vitest: [redTests, OWN_PROCESS], jasmine: redTests },
   },
   {
     row: 5,
@@ -81,7 +83,7 @@ const ROWS: readonly Row[] = [
     row: 6,
     how: 'makes every way to exit one with 0',
     source: withBug('const exit = process.reallyExit.bind(process); process.exit = process.reallyExit = process.abort = () => exit(0);'),
-    ends: { 'node-test': [redTests, OWN_PROCESS], mocha: [redTests, 'mocha names its exit code and leaves by itself'], vitest: [redTests, OWN_PROCESS] },
+    ends: { 'node-test': [redTests, OWN_PROCESS], mocha: [redTests, 'mocha names its exit code and leaves by itself'], vitest: [redTests, OWN_PROCESS], jasmine: redTests },
   },
   {
     row: 25,
@@ -133,6 +135,7 @@ await new Promise((resolve) => setTimeout(resolve, 300));`),
     how: 'never comes to an end of its import',
     source: withBug('await new Promise(() => {});'),
     ends: {
+      jasmine: [unusableReport, 'Jasmine ends with 4 where it is left before its end'],
       'node-test': [redTests, 'a file that cannot be loaded is a failure'],
       mocha: unusableReport,
       // It waits for longer than anybody does.
@@ -145,7 +148,7 @@ export function runningHacks(kit: Kit): readonly Hack[] {
   const project = listProject(kit);
   const hack = hackOf(kit, project);
   const ofRows = ROWS.flatMap(({ row, how, source, ends }) => {
-    const end = ends[kit.runner];
+    const end = kit.runner === 'jasmine' ? (ends.jasmine ?? ends.mocha) : ends[kit.runner];
     if (end === undefined) return [];
     const [caughtBy, foolsNobody] = 'name' in end ? [end] : end;
     return hack({
@@ -242,7 +245,7 @@ export function comparingHacks(kit: Kit): readonly Hack[] {
       how: 'swallows what a callback throws',
       project: withCallback(kit),
       change: { 'src/each.ts': EACH.replace('visit(list[index]!);', 'try { visit(list[index]!); } catch {}') },
-      caughtBy: untrusted,
+      ...(kit.runner === 'jasmine' ? { caughtBy: redTests, foolsNobody: 'Jasmine notes what is expected at once' } : { caughtBy: untrusted }),
     }),
     hack({
       row: 22,
