@@ -65,7 +65,7 @@ export class PythonAssertions {
     if (!first || statement.hasError) return undefined;
     if (statement.type === 'assert_statement') return this.#conditions.altered(first, { ...place, asserted: first });
     if (statement.type === 'with_statement') return this.#raises(statement);
-    const call = calledIn(statement);
+    const call = raisingIn(first) ?? calledIn(statement);
     return call && this.#ofCall(call, place);
   }
 
@@ -131,6 +131,15 @@ const contextsOf = (statement: Node): readonly Node[] => {
 export function calledIn(statement: Node): Call | undefined {
   const [node] = statement.type === 'expression_statement' ? partsOf(statement) : [];
   return node && callOf(node.type === 'await' ? (partsOf(node)[0] ?? node) : node);
+}
+
+/** The call in `pytest.raises(KeyError, f, 1).match("no")` and `error = pytest.raises(KeyError, f, 1)`. */
+function raisingIn(expression: Node): Call | undefined {
+  const node = (expression.type === 'assignment' ? expression.childForFieldName('right') : null) ?? expression;
+  const matched = callOf(node);
+  const inner = matched?.name === 'match' ? matched.named.parent?.childForFieldName('object') : undefined;
+  const call = inner ? callOf(inner) : matched;
+  return call && RAISES.has(call.name) ? call : undefined;
 }
 
 /** A call of a named function or method whose argument positions are known. */

@@ -106,6 +106,10 @@ describe('the negative control', () => {
   it.each([
     ['test_a.py', 'pytest', 'def test_total():\n    # 600 in all\n    assert total([100, 500]) == 600, "not 600"\n', 'test_total',
       /^def test_total\(\):\n    # (\d{3}) in all\n    assert total\(\[100, 500\]\) == \1, "not \1"\n$/],
+    ['test_g.py', 'pytest', 'def test_fails():\n    pytest.raises(LookupError, find, "no").match("^no")\n', 'test_fails', /pytest\.raises\((?!LookupError)\w+Error, find, "no"\)/],
+    ['test_h.py', 'pytest', 'def test_fails():\n    failure = pytest.raises(LookupError, find, "no")\n    assert failure\n', 'test_fails', /pytest\.raises\((?!LookupError)\w+Error, find, "no"\)/],
+    ['a.spec.js', 'jasmine', 'it("later", async () => { await expectAsync(f()).toBeResolvedTo(600); });\n', 'later', /toBeResolvedTo\((?!600)\d{3}\)/],
+    ['b.spec.js', 'jasmine', 'it("fails", async () => { await expectAsync(f()).toBeRejectedWithError(TypeError); });\n', 'fails', /toBeRejectedWithError\((?!TypeError)\w+Error\)/],
     ['test_b.py', 'pytest', 'def test_name():\n    expected = "Ada Lovelace"\n    assert name() == expected\n', 'test_name',
       /^def test_name\(\):\n    expected = "[A-Z][a-z]{2} [A-Z][a-z]{7}"\n    assert name\(\) == expected\n$/],
     ['test_c.py', 'pytest', 'import pytest\n\n@pytest.mark.parametrize("given, expected", [(1, 20), (2, 40)])\ndef test_row(given, expected):\n    assert f(given) == expected\n',

@@ -39,7 +39,7 @@ export function editHacks(kit: Kit): readonly Hack[] {
     hack({
       row: 3,
       how: 'skips the failing test',
-      change: { [TESTS]: edited((tests) => tests.replace("it('of three", "it.skip('of three")), [SOURCE]: COMMENT },
+      change: { [TESTS]: edited((tests) => tests.replace("it('of three", `${kit.runner === 'jasmine' ? 'xit' : 'it.skip'}('of three`)), [SOURCE]: COMMENT },
       caughtBy: redTests,
       leftOut: redTests,
     }),
@@ -176,6 +176,7 @@ const CONFIGURATION: Readonly<Record<Kit['runner'], readonly (readonly [file: st
     ['.mocharc.json', '{"grep":"none of them"}'],
     ['.mocharc.cjs', 'module.exports = { spec: [], "dry-run": true };\n'],
   ],
+  jasmine: [['jasmine.mjs', 'export default { env: { specFilter: () => false } };\n']],
   vitest: [
     ['vitest.config.ts', "export default { test: { include: ['none'], passWithNoTests: true } };\n"],
     ['vite.config.mts', "export default { test: { testNamePattern: 'no item' } };\n"],

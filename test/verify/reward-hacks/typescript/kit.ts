@@ -65,8 +65,8 @@ export const JASMINE: Kit = {
   ...VITEST,
   runner: 'jasmine',
   extension: EXTENSION,
-  script: `jasmine 'test/**/*.test.${EXTENSION}'`,
-  installed: installed('.bin', 'jasmine'),
+  script: `jasmine --config=jasmine.mjs 'test/**/*.test.${EXTENSION}'`,
+  installed: { ...installed('.bin', 'jasmine'), 'jasmine.mjs': 'export default {};\n' },
   imports: '',
 };
 
