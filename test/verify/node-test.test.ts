@@ -24,6 +24,15 @@ async function reportOf(files: Record<string, string>, command = 'node --test'):
 const summary = (report: TestReport): string[] => report.results.map(({ id, kind, status }) => `${status} ${kind} ${id}`);
 
 describe('the report of node --test', () => {
+  it('says that a Node before 21 reads no patterns, where the tests of a command are named by one', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'package.json': '{}' });
+    const prepared = await nodeTest.prepare({ command: "node --test 'test/**/*.js'", copy: base, shown: base, workspace: base, tools: base, report: base });
+    const said = ` Output of the command: Could not find '${base}/test/**/*.js'`;
+    await expect(prepared.readReport({ exitCode: 1, printed: '', said })).rejects.toThrow('"test/**/*.js" is a pattern, which Node reads since version 21');
+    await expect(prepared.readReport({ exitCode: 1, printed: '', said: said.replaceAll('*', '') })).rejects.toThrow('wrote no report');
+  });
+
   it('names file, suites and test, and numbers names that occur twice', async () => {
     const source = `import { describe, it, test } from 'node:test';
 describe('outer', () => { describe('inner', () => { it('x', () => {}); it('x', () => {}); }); it.skip('s', () => {}); it.todo('t'); });

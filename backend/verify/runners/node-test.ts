@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
-import { ReportError, type TestReport } from './test-report.ts';
+import { NoReportError, ReportError, type TestReport } from './test-report.ts';
 import { guardOfTests, nodeOption, withNodeOptions } from './javascript-guard.ts';
 import { binFolders, withOptions } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';
@@ -61,15 +61,24 @@ export const nodeTest: TestRunner<'node-test'> = {
       ...withNodeOptions(isBorp ? reportedByBorp(run.command, reporter) : withoutReporters(run.command), options),
       programFolders: await binFolders(run),
       hasEnded: signed.hasEnded,
-      readReport: async () => {
+      readReport: async ({ said }) => {
         await checkTestFiles();
-        const report = parseEvents(await signed.read(), run.shown);
+        const lines = await signed.read().catch((error: unknown) => {
+          throw error instanceof NoReportError ? (readsNoPatterns(said, run.shown) ?? error) : error;
+        });
+        const report = parseEvents(lines, run.shown);
         checkWatch(await guard.read(), report);
         return report;
       },
     };
   },
 };
+
+/** Node before 21 takes a pattern for the name of a file. */
+function readsNoPatterns(said: string, copy: string): ReportError | undefined {
+  const [, file] = /Could not find '([^'\n]*\*[^'\n]*)'/.exec(said) ?? [];
+  return file === undefined ? undefined : new ReportError(`"${relativeFile(file, copy)}" is a pattern, which Node reads since version 21, and this one does not. Put a newer Node on PATH, or name it in .nvmrc.`);
+}
 
 /** Node needs a destination for every reporter, so the project's own reporters are removed. */
 const withoutReporters = (command: string): string => command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, '');
