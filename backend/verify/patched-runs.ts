@@ -1,19 +1,23 @@
 import type { ChosenRunner } from './runners/choose-runner.ts';
 import { applyPatch } from './patch/apply-patch.ts';
-import type { BaseTests } from './base-tests.ts';
+import { bothDone, type BaseTests } from './base-tests.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
 import { testsBeside, testsOfOthers, type TestsBeside } from './runners/tests-beside.ts';
+import { declaredSkips } from './control/declared-skips.ts';
+import type { TestsToAlter } from './control/tests-to-alter.ts';
+import { differing } from './judge/flaky.ts';
+import { limitOfDrawn, passing, unaltered } from './drawn-tests.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { whyNotAltered } from './control/why-not-altered.ts';
 import { writeTests } from './control/write-tests.ts';
 import { checkNotes, failsOnBase, runChecks, type CheckOutcome } from './checks.ts';
-import { controlFinding, passesAtMost, type Finding } from './judge/control-finding.ts';
+import { controlFinding, passesAltered, passesAtMost, type Finding } from './judge/control-finding.ts';
 import { listed } from '../common/listed.ts';
 import { withTheOthers } from './reached-first.ts';
 import type { ReachedTests } from './reach/reached-tests.ts';
-import { failingResults, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
+import { byId, failingResults, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
-import { UnusableRunError, type TestRun } from './judge/test-runs.ts';
+import { UnusableRunError, type RunOptions, type TestRun } from './judge/test-runs.ts';
 import type { Notes } from './notes.ts';
 import type { VerifyOptions } from './verify-options.ts';
 
@@ -24,6 +28,8 @@ export interface Stage {
   readonly apply: (copy: string) => Promise<void>;
   /** Ids of tests whose files are written in every run with the patch. */
   readonly written: readonly string[];
+  /** Ids of tests that passed before. Their files are written as well, and in one of the runs some of them expect something else. */
+  readonly drawn: readonly string[];
   /** Those of the patch. */
   readonly edits: readonly FileEdit[];
   /** The tests that run with the patch; by default, all of them. */
@@ -59,15 +65,15 @@ export class PatchedRuns {
    * the files of the tests are written, with other texts only in the negative control.
    */
   async run<Changed>(
-    stage: Stage, change?: (copy: string) => Promise<Changed & { readonly texts?: ReadonlyMap<string, string> }>,
+    stage: Stage, change?: (copy: string) => Promise<Changed & { readonly texts?: ReadonlyMap<string, string> }>, options?: Pick<RunOptions, 'timeoutMs'>,
   ): Promise<TestRun & { readonly changed: Changed | undefined }> {
-    const { tests: { runs, snapshot, chosen }, apply, written, edits } = stage;
+    const { tests: { runs, snapshot, chosen }, apply, written, drawn, edits } = stage;
     const run = await runs.run(async (copy) => {
       await apply(copy);
       const changed = await change?.(copy);
-      await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: written }, changed?.texts ?? new Map(), pathsOf(edits));
+      await writeTests({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: [...written, ...drawn] }, changed?.texts ?? new Map(), pathsOf(edits));
       return changed;
-    }, { ...stage.some, written });
+    }, { ...options, ...stage.some, written });
     return { ...run, exitCode: await this.exitCodeOf(run, stage) };
   }
 
@@ -104,6 +110,40 @@ export class PatchedRuns {
     return checks;
   }
 
+  /**
+   * The second run with the patch, in which some tests that passed before expect something else (`drawn-tests.ts`). Where that spoils the run, it is made once
+   * more without. A test that passes nevertheless has to do so again, and to fail without the patch, before it is held against the patch.
+   * @param skipped ids of tests that are skipped and were not there before
+   */
+  async again(first: JudgedRun, stage: Stage, skipped: readonly string[]): Promise<Again> {
+    const { tests, before, written, drawn, edits, some } = stage;
+    const { runs, snapshot, chosen } = tests;
+    const named = (copy: string, ids: readonly string[]): TestsToAlter => ({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids });
+    const plain = async (): Promise<Again> => ({ run: await this.run(stage, async (copy) => ({ skips: await declaredSkips(named(copy, skipped)) })).catch(unusable) });
+    const passed = passing(first.report, new Set(drawn)).filter((id) => some?.covers(id) ?? true);
+    if (passed.length === 0) return await plain();
+    const altered = await this.run(stage, async (copy) => ({
+      ...(await alterExpectations({ ...named(copy, passed), isConfined: true })), skips: await declaredSkips(named(copy, skipped)),
+    }), { timeoutMs: limitOfDrawn(before) }).catch(unusable);
+    if (altered instanceof UnusableRunError || altered.changed === undefined) return await plain();
+    const { certain, texts } = altered.changed;
+    const run = { ...unaltered(altered, first, certain), changed: altered.changed };
+    if (differing(first.report, run.report).size > 0 || run.exitCode !== first.exitCode) return await plain();
+    const held = new Set(passing(altered.report, certain));
+    if (held.size === 0) return { run };
+    const [twice, without] = await bothDone(
+      this.run(stage, () => Promise.resolve({ texts })).catch(unusable),
+      runs.run(async (copy) => {
+        await tests.makeBase(copy);
+        await writeTests(named(copy, [...written, ...drawn]), texts, pathsOf(edits));
+      }, { ...some, written }).catch(unusable),
+    );
+    if (twice instanceof UnusableRunError || without instanceof UnusableRunError) return { run };
+    const failed = byId(without.report);
+    const [hidden] = passing(twice.report, held).filter((id) => failed.get(id)?.status === 'failed');
+    return hidden === undefined ? { run } : { run, finding: passesAltered(hidden) };
+  }
+
   compare({ report, leftOut }: BaseRun, after: JudgedRun, flaky: ReadonlySet<string>, skips?: ReadonlySet<string>): Judgement {
     return judge(report, after, { flaky, leftOut, ...(this.#targets && { targets: this.#targets }), ...(skips && { declaredSkips: skips }) });
   }
@@ -134,6 +174,13 @@ export class PatchedRuns {
     const control = await runAltered.catch(unusable);
     return controlFinding(control, { altered, after: after.report, whyNone: whyNotAltered({ ids, paths: snapshot.paths, runner: chosen.runner }) });
   }
+}
+
+/** The second run with a patch. */
+export interface Again {
+  readonly run: (JudgedRun & { readonly changed?: { readonly skips: ReadonlySet<string> } | undefined }) | UnusableRunError;
+  /** What speaks against the patch, although its tests are green. */
+  readonly finding?: Finding;
 }
 
 export const pathsOf = (edits: readonly FileEdit[]): readonly string[] => edits.map(({ path }) => path);

@@ -4,7 +4,7 @@ import { BaseTests, bothDone, runnerOf, type BaseTestsParts } from './base-tests
 import type { BaseRun } from './judge/base-run-cache.ts';
 import type { ChosenRunner } from './runners/choose-runner.ts';
 import type { KnownJudgingFiles } from './closure/judging-files.ts';
-import { declaredSkips } from './control/declared-skips.ts';
+import { drawnTests } from './drawn-tests.ts';
 import { changesNothing, filesNotRun, toldNotRun } from './code-not-run.ts';
 import { broken, mended, type CheckOutcome } from './checks.ts';
 import { lowered, passesAtMost, type Finding } from './judge/control-finding.ts';
@@ -26,7 +26,7 @@ import type { ToolVersion } from '../protocol/tool-version.ts';
 import { isRed } from '../protocol/test-changes.ts';
 import type { Notes } from './notes.ts';
 import { PatchAdmission, RefusedPatch } from './patch-admission.ts';
-import { pathsOf, PatchedRuns, runWithNewTests, unusable, type Stage } from './patched-runs.ts';
+import { pathsOf, PatchedRuns, runWithNewTests, unusable, type Again, type Stage } from './patched-runs.ts';
 import type { VerifyOptions } from './verify-options.ts';
 
 const without = (outcome: 'failed' | 'refused' | 'infrastructure', reason: string): Judgement => ({
@@ -114,7 +114,7 @@ export class Verification {
       await applyPatch(copy, patch);
     };
     const written = [...failingResults(before.report).map(({ id }) => id), ...(this.#options.targets ?? [])];
-    const stage = { tests, before, apply, written, edits: patch.edits };
+    const stage = { tests, before, apply, written, drawn: drawnTests(before, chosen), edits: patch.edits };
     const judged = hasFailures ? await this.#judgeChange(stage, patch) : await this.#judgeByChecks(stage, { runsGreen });
     const withTests = bringsTests && (judged.outcome === 'verified' || judged.outcome === 'passes') ? await this.#tryTestsBeside(judged, stage, whole) : judged;
     return tellingLeftOut(before, withTests);
@@ -271,17 +271,15 @@ export class Verification {
 
   /** Confirms the first run by a second one and the negative control. */
   async #confirm(first: JudgedRun, begun: Stage): Promise<Judgement> {
-    const { before, tests: { snapshot, chosen } } = begun;
+    const { before } = begun;
     const found = this.#runs.compare(before, first, before.flaky);
     if (!found.verified && newlyPassing(found) === 0) return await this.#tellNotRun(this.#noteFlaky(found), begun);
     this.#options.onProgress?.('running the tests with the change again');
     const skipped = newSkips(before.report, first.report);
     const stage = { ...begun, written: [...begun.written, ...this.#runs.failToPass(before, first)] };
-    const runAgain = async (): Promise<JudgedRun & { readonly changed?: { readonly skips: ReadonlySet<string> } | undefined }> => begun.restored ?? this.#runs.run(stage, async (copy) => ({
-      skips: await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: skipped }),
-    }));
-    const [second, control] = await bothDone(
-      runAgain().catch(unusable),
+    const runAgain = async (): Promise<Again> => (begun.restored ? { run: begun.restored } : await this.#runs.again(first, stage, skipped));
+    const [{ run: second, finding: hidden }, control] = await bothDone(
+      runAgain(),
       found.verified ? this.#runs.negativeControl(first, stage) : Promise.resolve(undefined),
     );
     if (second instanceof UnusableRunError)
@@ -291,7 +289,7 @@ export class Verification {
     const judged = this.#noteFlaky(this.#runs.compare(before, settled, flaky, second.changed?.skips));
     if (!judged.verified) return judged;
     // If a flaky or skipped test spoiled the first run, there was no control of it.
-    const finding = (found.verified ? control : await this.#runs.negativeControl(settled, stage)) ?? (await this.#forALook());
+    const finding = hidden ?? (found.verified ? control : await this.#runs.negativeControl(settled, stage)) ?? (await this.#forALook());
     const breaks = finding?.outcome === 'failed' ? undefined : broken(await this.#runs.runChecks(stage));
     if (breaks) return { ...judged, verified: false, score: 0, outcome: 'failed', reason: `The tests passed, but ${brokenCheck(breaks)}` };
     return finding ? lowered(judged, finding) : judged;

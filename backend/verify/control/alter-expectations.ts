@@ -66,7 +66,7 @@ async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<s
   const imported = await readImported(imports, async (path) => (await readSource(tests, path))?.text);
   const plan = await withTrees([source.text, ...imported.map(({ text }) => text)], language, ([root, ...roots]) => {
     const trees = imported.flatMap((each, index) => (roots[index] ? [{ ...each, root: roots[index] }] : []));
-    return root && planOf(testsIn(root, language, source, trees), names, countErrors(root));
+    return root && planOf(testsIn(root, language, source, trees), names, { errors: countErrors(root), isConfined: tests.isConfined === true });
   });
   if (!plan) return undefined;
   const text = await alteredText(source.text, language, plan);
@@ -109,7 +109,7 @@ interface PlannedTest {
   readonly hasSubtests: boolean;
 }
 
-function planOf(all: readonly SourceTest[], names: ReadonlySet<string>, errors: number): Plan {
+function planOf(all: readonly SourceTest[], names: ReadonlySet<string>, { errors, isConfined }: { readonly errors: number; readonly isConfined: boolean }): Plan {
   const planned = new Map<SourceTest, PlannedTest>();
   const edits = new Map<number, readonly Edit[]>();
   const tests = new Map<string, readonly PlannedTest[]>();
@@ -120,12 +120,15 @@ function planOf(all: readonly SourceTest[], names: ReadonlySet<string>, errors: 
       const number = planned.size;
       planned.set(test, { number, hasSubtests: (test.subtests ?? []).length > 0 });
       const made = test.alter();
-      if (made) edits.set(number, made);
+      if (made && (!isConfined || isInside(made, test))) edits.set(number, made);
     }
     if (found.length > 0) tests.set(name, found.flatMap((test) => planned.get(test) ?? []));
   }
   return { tests, edits, errors };
 }
+
+const isInside = (edits: readonly Edit[], { body }: SourceTest): boolean =>
+  body !== undefined && edits.every(({ start, end }) => body.startIndex <= start && end <= body.endIndex);
 
 /** Alters all tests together. A test is left out if an edit of it overlaps one of a test before, or if it adds syntax errors. */
 async function alteredText(

@@ -112,6 +112,7 @@ class JavaScriptTests {
       titles,
       isSkipped: below.isSkipped || (body != null && partsOf(body).some(skipsHere)),
       subtests: inside,
+      ...(callback && { body: callback }),
       alter: () => (callback && isKnown && !expectsFailure ? this.#bodies.alter(callback, { mayHaveDone }) : undefined),
     }];
   }

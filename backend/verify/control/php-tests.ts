@@ -26,8 +26,8 @@ function testsOf(name: string, method: Node, owner: PhpClass, owners: readonly P
   const isSkipped = isOff || skipsHere(method);
   const titled = (sets ?? []).filter(({ title }) => title !== undefined);
   return [
-    ...titled.map((set): SourceTest => ({ titles: [[`${whole} with data set ${set.title}`]], isSkipped, alter: () => values.alter(method, owner, [set.values]) })),
-    { titles: [[whole], [`${whole} with data set `, undefined]], isSkipped, alter: () => values.alter(method, owner, sets?.map((set) => set.values) ?? []) },
+    ...titled.map((set): SourceTest => ({ titles: [[`${whole} with data set ${set.title}`]], isSkipped, body: method, alter: () => values.alter(method, owner, [set.values]) })),
+    { titles: [[whole], [`${whole} with data set `, undefined]], isSkipped, body: method, alter: () => values.alter(method, owner, sets?.map((set) => set.values) ?? []) },
   ];
 }
 

@@ -65,6 +65,7 @@ export function pythonTests(root: Node, source: SourceFile, imported: readonly I
   const test = (path: readonly string[], name: string, node: Node, around: readonly Node[]): SourceTest => ({
     titles: titlesOf(path, name),
     isSkipped: skips.skips(node, around),
+    body: node,
     alter: () => bodies.alter(node),
   });
 

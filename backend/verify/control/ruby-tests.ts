@@ -18,7 +18,7 @@ export function rubyTests(root: Node, source: SourceFile): readonly SourceTest[]
   const values = new RubyValues(root, source.dice);
   const shared = sharedIn(root);
   const test = (titles: readonly Title[], body: Node | undefined, isSkipped: boolean): SourceTest => ({
-    titles, isSkipped: isSkipped || !body || skipsAtOnce(body), alter: () => (body ? values.alter(body) : undefined),
+    titles, isSkipped: isSkipped || !body || skipsAtOnce(body), ...(body && { body }), alter: () => (body ? values.alter(body) : undefined),
   });
 
   /** `path`: the words of the groups around. */

@@ -15,6 +15,8 @@ export interface SourceTest {
   readonly isSkipped: boolean;
   /** Tests declared while this one runs. If one of them fails, so does this. */
   readonly subtests?: readonly SourceTest[];
+  /** Where it stands in its file. Absent where tests are compiled together. */
+  readonly body?: Pick<Node, 'startIndex' | 'endIndex'>;
   /** Edits after which the test must fail if the code is honest. Undefined if no edits are certain to do that. */
   alter(): readonly Edit[] | undefined;
 }

@@ -9,4 +9,6 @@ export interface TestsToAlter {
   readonly runner: Pick<TestRunner, 'name' | 'idRoot'>;
   /** Ids of the tests to alter. */
   readonly ids: readonly string[];
+  /** Whether nothing outside of these tests may be altered, on which others may rely. */
+  readonly isConfined?: boolean;
 }
