@@ -11,7 +11,7 @@ import type { TestReport } from './runners/test-report.ts';
  */
 
 /** A test that fails takes longer than one that passes, and may wait for something. */
-const MOST = 50;
+const MOST = 20;
 
 /** Ids of some tests that passed before, drawn anew each time. None where tests are compiled together, since one that does not compile would hide all. */
 export function drawnTests({ report, flaky }: Pick<BaseRun, 'report' | 'flaky'>, { runner }: Pick<ChosenRunner, 'runner'>): readonly string[] {
