@@ -30,7 +30,11 @@ it.each<readonly [string, Readonly<Record<string, string>>, readonly string[]]>(
   ['tasks', { 'Taskfile.yml': 'version: 3\ntasks:\n  build:\n    cmds: [x]\n  test:\n    cmds: [y]\n' }, ['task test (Taskfile.yml)']],
   ['environments of tox and nox', { 'tox.ini': '[tox]\n', 'noxfile.py': 'import nox\n' }, ['tox (tox.ini)', 'nox (noxfile.py)']],
   ['environments of hatch', { 'pyproject.toml': '[tool.hatch.envs.hatch-test]\n' }, ['hatch test (pyproject.toml)']],
-  ['steps of workflows', { '.github/workflows/ci.yml': WORKFLOW }, ['./scripts/run-tests.sh --all (.github/workflows/ci.yml)', 'ninja -C build test (.github/workflows/ci.yml)']],
-  ['what people type before what a workflow runs, each once', { '.github/workflows/ci.yml': 'jobs:\n  a:\n    steps:\n      - run: make test\n      - run: ./test.sh\n', Makefile: 'test:\n\tx\n' }, ['make test (Makefile)', './test.sh (.github/workflows/ci.yml)']],
+  ['steps of workflows', { '.github/workflows/ci.yml': WORKFLOW, 'scripts/run-tests.sh': '' }, ['./scripts/run-tests.sh --all (.github/workflows/ci.yml)', 'ninja -C build test (.github/workflows/ci.yml)']],
+  ['what people type before what a workflow runs, each once', { '.github/workflows/ci.yml': 'jobs:\n  a:\n    steps:\n      - run: make test\n      - run: ./test.sh\n', Makefile: 'test:\n\tx\n', 'test.sh': '' }, ['make test (Makefile)', './test.sh (.github/workflows/ci.yml)']],
+  ['nothing that a workflow builds itself', { '.github/workflows/ci.yml': 'jobs:\n  a:\n    steps:\n      - working-directory: build\n        run: ./tests\n' }, []],
+  ['what runs the tests of other languages', { 'mix.exs': '', 'Shop.sln': '' }, ['mix test (mix.exs)', 'dotnet test (Shop.sln)']],
+  ['what builds and tests in C', { 'meson.build': "test('a', a)", 'configure.ac': '' }, ['meson setup conductor-build && meson test -C conductor-build (meson.build)', 'autoreconf -fi && ./configure && make check (configure.ac)']],
+  ['Pest', { 'composer.json': '{"require-dev":{"pestphp/pest":"^3"}}' }, ['vendor/bin/pest (composer.json)']],
   ['nothing where nothing says so', { 'readme.md': 'test: run the tests\n' }, []],
 ])('offers %s', async (_, files, expected) => expect(await likely(files)).toEqual(expected));

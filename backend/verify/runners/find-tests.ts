@@ -40,7 +40,14 @@ export async function findTestCommands(workspace: string): Promise<readonly Foun
     for (const { command, runner } of await inOrderOfScripts(here, folder))
       found.push({ command: relative === '' ? command : `cd ${shellWord(relative)} && ${command}`, runner, folder: relative });
   }
-  return found;
+  const areAllAside = found.every(({ folder }) => ASIDE.test(folder));
+  return areAllAside && (await hasTestScript(workspace)) ? [] : found;
+}
+
+/** Whether the workspace itself says how it is tested, by a runner that is not known. Then its examples and benchmarks say nothing of it. */
+async function hasTestScript(workspace: string): Promise<boolean> {
+  const test = (await new ProjectFolder(workspace).packageFile())?.scripts.test;
+  return test !== undefined && !/no test specified/.test(test);
 }
 
 type DetectedTests = Omit<FoundTests, 'folder'>;

@@ -1,7 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { LikelyCommand } from '../../protocol/test-command.ts';
 import { CUSTOM_RUNNER, EXIT_CODE_RUNNER, TEST_RUNNERS } from '../../protocol/test-runners.ts';
+import { PEST } from './phpunit.ts';
 import { ProjectFolder } from './project-folder.ts';
 
 /** More would be no choice. */
@@ -40,6 +41,12 @@ const targets = (program: string, files: readonly string[], pattern: RegExp): So
 /** A file that is there only for a tool that runs tests. */
 const file = (from: string, command: string, text = /(?:)/): Source => async (folder) => (text.test((await folder.text(from)) ?? '\0') && (await folder.has(from)) ? [{ command, from }] : []);
 
+/** A file whose name every project chooses itself. */
+const fileLike = (name: RegExp, command: string): Source => async (folder) => {
+  const [from] = (await readdir(folder.folder).catch(() => [])).filter((each) => name.test(each)).sort();
+  return from === undefined ? [] : [{ command, from }];
+};
+
 /** Lines of shell in GitHub's workflows that look like tests: `run: make check`, and those of a block. Without what GitHub puts in. */
 const workflows: Source = async (folder) => {
   const place = '.github/workflows';
@@ -47,11 +54,17 @@ const workflows: Source = async (folder) => {
   const found: LikelyCommand[] = [];
   for (const name of names) {
     for (const command of shellLines((await folder.text(`${place}/${name}`)) ?? '')) {
-      if (command.length <= MAX_CHARACTERS && isTest(command) && !RUNS_NO_TESTS.test(command) && !command.includes('${{')) found.push({ command, from: `${place}/${name}` });
+      if (command.length <= MAX_CHARACTERS && isTest(command) && !RUNS_NO_TESTS.test(command) && !command.includes('${{') && (await isThere(command, folder))) found.push({ command, from: `${place}/${name}` });
     }
   }
   return found;
 };
+
+/** A step may run what an earlier one has built, in a folder of its own: `./tests`. */
+async function isThere(command: string, { folder }: ProjectFolder): Promise<boolean> {
+  const [, program] = /^(\.{1,2}\/\S+)/.exec(command) ?? [];
+  return program === undefined || (await stat(path.join(folder, program)).then((found) => found.isFile(), () => false));
+}
 
 function* shellLines(text: string): Generator<string> {
   let block: number | undefined;
@@ -75,6 +88,15 @@ const SOURCES: readonly Source[] = [
   file('noxfile.py', 'nox'),
   file('pyproject.toml', 'hatch test', /^\[tool\.hatch\.envs\./m),
   file('Rakefile', 'rake test', /TestTask|RSpec/),
+  file('composer.json', 'vendor/bin/pest', PEST),
+  file('mix.exs', 'mix test'),
+  fileLike(/\.(?:sln|slnx|[cf]sproj)$/, 'dotnet test'),
+  file('build.sbt', 'sbt test'),
+  file('Package.swift', 'swift test'),
+  file('pubspec.yaml', 'dart test'),
+  fileLike(/\.cabal$/, 'cabal test'),
+  file('meson.build', 'meson setup conductor-build && meson test -C conductor-build'),
+  file('configure.ac', 'autoreconf -fi && ./configure && make check'),
   workflows,
 ];
 

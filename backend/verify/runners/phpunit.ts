@@ -16,6 +16,9 @@ const CONFIGURATIONS = ['phpunit.xml', 'phpunit.xml.dist', 'phpunit.dist.xml'];
 const PLACES = ['vendor/bin/phpunit', 'bin/phpunit', 'vendor/phpunit/phpunit/phpunit', 'phpunit.phar', 'tools/phpunit.phar', 'tools/phpunit'];
 const PROGRAM = /(?:^|\/)phpunit[\d.-]*(?:\.phar)?$/;
 
+/** In the composer.json of a project that is tested by Pest, and of Pest itself. */
+export const PEST = /"(?:name"\s*:\s*")?pestphp\/pest"/;
+
 /** PHPUnit 8 and later. */
 export const phpunit: TestRunner<'phpunit'> = {
   name: 'phpunit',
@@ -24,6 +27,8 @@ export const phpunit: TestRunner<'phpunit'> = {
 
   async detect(folder) {
     const asked = await composerFile(folder);
+    // Pest reads PHPUnit's configuration, and PHPUnit does not know its tests.
+    if (PEST.test((await folder.text('composer.json')) ?? '')) return [];
     const isConfigured = await folder.has(...CONFIGURATIONS);
     const usesIt = isConfigured || asked?.packages.has('phpunit/phpunit') === true;
     const script = asked && testScript(asked, isPhpunit);

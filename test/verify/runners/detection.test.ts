@@ -14,6 +14,8 @@ describe('the ways to run the tests of a project', () => {
     ['vitest by its script', { 'package.json': scripts({ test: 'vitest' }) }, ['vitest: vitest']],
     ['vitest without a script', { 'package.json': scripts({}, { vitest: '1' }) }, ['vitest: vitest run']],
     ['Jasmine by its script, and without one', { 'package.json': scripts({ test: 'jasmine --config=a.json' }), 'packages/a/package.json': scripts({}, { jasmine: '5' }) }, ['jasmine: jasmine --config=a.json', 'jasmine: cd packages/a && jasmine']],
+    ['nothing for the benchmarks of a package whose own tests are run by something unknown', { 'package.json': scripts({ test: 'uvu test' }), 'bench/package.json': scripts({}, { jest: '1' }) }, []],
+    ['nothing of PHPUnit in a project of Pest', { 'composer.json': '{"require-dev":{"pestphp/pest":"^3"}}', 'phpunit.xml': '<phpunit/>' }, []],
     [
       'several scripts, with what has to be built before',
       { 'package.json': scripts({ 'test:unit': 'jest', test: 'npm run lint && mocha', lint: 'x', pretest: 'tsc', 'test:watch': 'jest' }) },
