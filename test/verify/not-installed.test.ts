@@ -21,6 +21,14 @@ const importError = (module: string): string =>
   `ImportError while importing test module 'tests/test_a.py'.\ntests/test_a.py:1: in <module>\n    import ${module}\nE   ModuleNotFoundError: No module named '${module}'`;
 
 describe('a project that is not installed', () => {
+  it.each([
+    ['a Ruby that is too old', '- `Ruby\\0 (= 3.1.2) x86_64-linux` required by `Gemfile`\n- `Ruby\\0 (>= 3.3.0) x86_64-linux` required by `mustermann (4.0.0.alpha) (x86_64-linux)`', 'mustermann needs Ruby >= 3.3.0'],
+    ['a gem of a Git repository', "git_proxy.rb:224:in `allowed_with_path': The git source https://gi", 'run "bundle install"'],
+  ])('is told by what Bundler says of %s', (_, said, told) => {
+    expect(notStarted(said, filesOf({ Gemfile: '' }), PACKAGES)).toContain(told);
+    expect(notStarted(said, filesOf({}), PACKAGES)).toBeUndefined();
+  });
+
   it('is told by modules that it asks for and does not have, each named once', () => {
     const results = [failed('tests/test_a.py', importError('typeguard')), failed('tests/test_b.py', importError('tornado.web')), failed('tests/test_c.py', importError('typeguard'))];
     expect(notInstalled({ results }, ASKING, PACKAGES)).toBe(

@@ -18,6 +18,10 @@ const NO_GO_SUM = /missing go\.sum entry/;
 /** Ruby's words for a file of a gem, and Bundler's for a gem. */
 const NO_GEM = /\bLoadError: cannot load such file -- ([\w./-]+)|Could not find (?:gem '([\w-]+)|([\w-]+?)-\d[\w.]*[\w, .-]* in (?:locally|any))|bundler: command not found: ([\w-]+)/;
 
+/** Bundler's words for a Ruby that a gem cannot run in, and for a gem from a Git repository that it has not fetched. */
+const OTHER_RUBY = /`Ruby\S* \(([^)`]+)\)[^`]*` required by `([\w-]+) \(/;
+const NO_GIT_GEM = /\bThe git source \S+/;
+
 /** A shell's and Node's words for a program and a package that are nowhere. */
 const NO_PROGRAM = /(?:^|: )([\w.@-]{1,60}): (?:command )?not found\b/m;
 const NO_PACKAGE = /Cannot find (?:module|package) '(@[\w.-]+\/[\w.-]+|[\w.-]+)/;
@@ -74,6 +78,11 @@ export function notStarted(said: string, files: Files, { packages: place }: Arou
   if (lacksComposer(said, files)) return COMPOSER;
   const gem = gemIn(said, files);
   if (gem !== undefined) return withoutGems([gem]);
+  if (files.paths.has('Gemfile')) {
+    const [, version, of] = OTHER_RUBY.exec(said) ?? [];
+    if (version !== undefined) return `${of} needs Ruby ${version}, and the Ruby of PATH is another one.`;
+    if (NO_GIT_GEM.test(said)) return 'A gem that comes from a Git repository is not here: run "bundle install".';
+  }
   const packages = packagesOf(files, place);
   const [program, name] = [NO_PROGRAM, NO_PACKAGE].map((words) => words.exec(said)?.[1]);
   const isLacking = (program !== undefined && packages?.programs.has(program)) || (name !== undefined && packages?.names.has(name));
