@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { bearerKey, foreignSource, listenHere, PortTakenError, type Listening } from '../common/local-http.ts';
 import { converseRequestSchema, type Account, type Conversation, type ConverseRequest, type ConverseResult } from '../protocol/conversation.ts';
 import { ERROR_CODES } from '../protocol/methods.ts';
 import { withNewestPictures } from '../protocol/newest-pictures.ts';
@@ -39,12 +39,6 @@ export interface EndpointOptions {
   readonly keepAliveMs?: number;
 }
 
-export interface Endpoint {
-  readonly port: number;
-  /** Ends the requests under way. */
-  close(): Promise<void>;
-}
-
 /** Of all but the pictures that go on. A run is shown to clients in one message, with both (`MAX_MESSAGE_BYTES`). */
 const MAX_TEXT_BYTES = 3.5 * 1024 * 1024;
 /** With pictures, older ones included, of which most are left out here. */
@@ -57,7 +51,7 @@ const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 const SESSION_HEADERS = ['x-conductor-session', 'x-claude-code-session-id', 'x-session-id', 'session-id', 'x-affinity'];
 
 /** Serves OpenAI's Chat Completions and Responses and Anthropic's Messages on 127.0.0.1. @throws RequestError of kind `port-taken` */
-export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
+export async function openEndpoint(options: EndpointOptions): Promise<Listening> {
   for (const given of [options.given, options.givenResponses]) given.sweep().catch((error: unknown) => options.log(String(error)));
   const server = createServer((request, response) => {
     answer(request, response, options).catch((error: unknown) => options.log(String(error)));
@@ -65,16 +59,13 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
   // A plan and its steps may take long; the client says when it does not wait any more.
   server.requestTimeout = 0;
   server.headersTimeout = 20_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? portTaken(options.port) : error));
-    server.listen(options.port, '127.0.0.1', resolve);
+  const { port, close } = await listenHere(server, options.port).catch((error: unknown) => {
+    throw error instanceof PortTakenError ? portTaken(options.port) : error;
   });
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await close();
       await Promise.all([options.given.settled(), options.givenResponses.settled()]);
     },
   };
@@ -166,16 +157,16 @@ function decoded(part: string): string {
   }
 }
 
-/** A page in a browser can reach this machine's ports. The browser says so, or it has another name for the host. */
-function checkSource({ headers: { host, origin, 'sec-fetch-site': site }, socket }: IncomingMessage): void {
-  const names = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
-  if (origin !== undefined || (site !== undefined && site !== 'none')) throw invalid('Web pages may not use this endpoint.', 403, 'forbidden');
-  if (host === undefined || !names.includes(host.toLowerCase())) throw invalid(`This endpoint is reached as ${names[0]} alone.`, 403, 'forbidden');
+function checkSource(request: IncomingMessage): void {
+  const { localPort } = request.socket;
+  const foreign = foreignSource(request, localPort);
+  if (foreign === 'page') throw invalid('Web pages may not use this endpoint.', 403, 'forbidden');
+  if (foreign === 'host') throw invalid(`This endpoint is reached as 127.0.0.1:${localPort} alone.`, 403, 'forbidden');
 }
 
-async function accountOf({ headers }: IncomingMessage, { keys }: EndpointOptions): Promise<Account> {
-  const [, bearer] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
-  const given = bearer ?? (typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : undefined);
+async function accountOf(request: IncomingMessage, { keys }: EndpointOptions): Promise<Account> {
+  const { 'x-api-key': key } = request.headers;
+  const given = bearerKey(request) ?? (typeof key === 'string' ? key : undefined);
   const account = given === undefined ? undefined : await keys.find(given);
   if (!account) throw new EndpointError(401, 'authentication_error', 'invalid_api_key', `${given === undefined ? 'No key was sent' : 'The key is not known'}: "conductor serve key add NAME" makes one.`);
   return account;

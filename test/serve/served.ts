@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { openEndpoint, type Backend, type Endpoint, type EndpointOptions } from '../../backend/serve/endpoint.ts';
+import type { Listening } from '../../backend/common/local-http.ts';
+import { openEndpoint, type Backend, type EndpointOptions } from '../../backend/serve/endpoint.ts';
 import { ClientKeys } from '../../backend/serve/client-keys.ts';
 import { GivenItems } from '../../backend/serve/given-items.ts';
 import { explainError } from '../../backend/server/explain-error.ts';
@@ -23,7 +24,7 @@ export class Served {
   file!: WorkersFile;
   conversations!: ReturnType<typeof startConversations>;
   readonly logged: string[] = [];
-  #endpoint!: Endpoint;
+  #endpoint!: Listening;
   #given: readonly GivenItems[] = [];
 
   /** Without `/v1`. */
@@ -66,7 +67,7 @@ export class Served {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #opened(options: Partial<EndpointOptions>): Promise<Endpoint> {
+  async #opened(options: Partial<EndpointOptions>): Promise<Listening> {
     const given = new GivenItems({ home: this.folder, keys: this.keys });
     const givenResponses = new GivenItems({ home: this.folder, keys: this.keys, folder: 'given-responses' });
     this.#given = [given, givenResponses];

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import type { KeyHolder } from '../../common/hashed-keys.ts';
+import { bearerKey, foreignSource, listenHere, type Listening, PortTakenError } from '../../common/local-http.ts';
 import { readAtMost } from '../../common/read-at-most.ts';
 import { type Coordinator, OtherMemberError } from './coordinator.ts';
 import { TeamError } from './team-error.ts';
@@ -18,12 +19,6 @@ export interface CoordinatorServerOptions {
   readonly port: number;
   /** For what is this machine's fault. */
   readonly log: (message: string) => void;
-}
-
-export interface CoordinatorServer {
-  readonly port: number;
-  /** Ends the requests under way. */
-  close(): Promise<void>;
 }
 
 class Refusal extends Error {
@@ -60,7 +55,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
 const MOST_CONNECTIONS = 256;
 
 /** Lets members of a team reach the coordinator, on 127.0.0.1 alone. @throws TeamError where the port is taken */
-export async function openCoordinatorServer(options: CoordinatorServerOptions): Promise<CoordinatorServer> {
+export async function openCoordinatorServer(options: CoordinatorServerOptions): Promise<Listening> {
   const { port, log } = options;
   const server = createServer((request, response) => {
     answer(request, response, options).catch((error: unknown) => {
@@ -70,21 +65,11 @@ export async function openCoordinatorServer(options: CoordinatorServerOptions): 
   });
   server.headersTimeout = 20_000;
   server.maxConnections = MOST_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new TeamError(`Port ${port} of this machine is taken, so no member could join: set "team.port" to another one.`) : error);
-    });
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address ? address.port : port,
-    close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  try {
+    return await listenHere(server, port);
+  } catch (error) {
+    throw error instanceof PortTakenError ? new TeamError(`Port ${port} of this machine is taken, so no member could join: set "team.port" to another one.`) : error;
+  }
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: CoordinatorServerOptions): Promise<void> {
@@ -110,14 +95,15 @@ function refusalOf(error: unknown): Refusal | undefined {
   return error instanceof TeamError ? new Refusal(400, error.message) : undefined;
 }
 
-/** A page in a browser can reach this machine's ports. The browser says so, or it has another name for the host. Tunnels have other ports. */
-function requireOwnHost({ headers: { host = '', origin, 'sec-fetch-site': site } }: IncomingMessage): void {
-  if (origin !== undefined || (site !== undefined && site !== 'none')) throw new Refusal(403, 'Web pages may not use this address.');
-  if (!/^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/i.test(host)) throw new Refusal(403, 'This address is reached as 127.0.0.1 or localhost alone.');
+/** Tunnels have other ports than this server. */
+function requireOwnHost(request: IncomingMessage): void {
+  const foreign = foreignSource(request);
+  if (foreign === 'page') throw new Refusal(403, 'Web pages may not use this address.');
+  if (foreign === 'host') throw new Refusal(403, 'This address is reached as 127.0.0.1 or localhost alone.');
 }
 
-async function holderOf({ headers }: IncomingMessage, keys: TeamKeys): Promise<KeyHolder> {
-  const [, key] = /^Bearer (\S{1,200})$/i.exec(headers.authorization ?? '') ?? [];
+async function holderOf(request: IncomingMessage, keys: TeamKeys): Promise<KeyHolder> {
+  const key = bearerKey(request);
   const holder = key === undefined ? undefined : await keys.find(key);
   if (!holder) throw new Refusal(401, 'The key is not known.');
   return holder;

@@ -1,10 +1,11 @@
 import { request } from 'node:http';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Listening } from '../../../backend/common/local-http.ts';
 import { teamKeys } from '../../../backend/protocol/client/team-keys.ts';
 import { trainingConfigSchema } from '../../../backend/protocol/training.ts';
 import { Coordinator } from '../../../backend/train/team/coordinator.ts';
-import { type CoordinatorServer, openCoordinatorServer } from '../../../backend/train/team/coordinator-server.ts';
+import { openCoordinatorServer } from '../../../backend/train/team/coordinator-server.ts';
 import { MAX_MESSAGE_BYTES, teamStateSchema } from '../../../backend/train/team/team-messages.ts';
 import { sharedOf } from '../../../backend/train/trainings/joined-team.ts';
 import { delay } from '../../../backend/workers/limits/delay.ts';
@@ -16,7 +17,7 @@ const CONFIG = trainingConfigSchema.parse({ groupSize: 2, maxTokens: 4 });
 const signal = new AbortController().signal;
 
 let folder: string;
-let server: CoordinatorServer;
+let server: Listening;
 let coordinator: Coordinator;
 let key: string;
 
