@@ -74,6 +74,19 @@ it('counts again what a server that lost the model has to compute again', async 
   expect(spent()).toBe(once + 400);
 });
 
+it('counts a sample that was lost and is asked again of a new model both times', async () => {
+  let isLost = false;
+  tinker.fate = (verb) => {
+    if (verb !== 'retrieve_future' || isLost) return undefined;
+    isLost = true;
+    return { status: 404, detail: 'Future not found' };
+  };
+  await engine.sample(SAMPLE);
+  // Nobody knows how long the lost ones were: at most 7 tokens fit into the context.
+  expect(spent()).toBe((2 * 3 + 2 * 7 * 10) + (2 * 3 + 2 * 2 * 10));
+  expect(journal.budget.reserved(SCOPE)).toEqual({ usd: 0, tokens: 0 });
+});
+
 it('asks for nothing that the budget does not hold, and goes on with a higher one', async () => {
   // At most 7 tokens fit into the context behind the prompt.
   limitUsd = 2 * 3 + 2 * 7 * 10 - 1;
@@ -104,7 +117,9 @@ it('pays nothing for what the server refuses, and the most for what nobody knows
   const sampled = engine.sample({ ...SAMPLE, signal: stop.signal });
   setTimeout(() => stop.abort(new Error('stopped')), 100);
   await expect(sampled).rejects.toThrow();
-  expect(spent()).toBe(2 * 3 + 2 * 7 * 10);
+  // Three models are asked, one after another.
+  expect(calls('create_model')).toBe(1);
+  expect(spent()).toBe(3 * (2 * 3 + 2 * 7 * 10));
 });
 
 it('counts what a killed process had under way with the most that it may have cost', async () => {

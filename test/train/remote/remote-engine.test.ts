@@ -33,10 +33,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function open(from?: Awaited<ReturnType<typeof readRemoteState>>): Promise<RemoteEngine> {
+async function open(from?: Awaited<ReturnType<typeof readRemoteState>>, versionsKept?: number): Promise<RemoteEngine> {
   const engine = new RemoteEngine({
     client: new TinkerClient({ url: tinker.url, waits: [1, 1], key: async () => 'the-key' }),
-    model: { baseModel: 'small', rank: 8, seed: 1 }, tokenizer: TOKENIZER, config: SMALL, contextLength: 10, versions: folder, from,
+    model: { baseModel: 'small', rank: 8, seed: 1 }, tokenizer: TOKENIZER, config: SMALL, contextLength: 10, versions: folder, from, versionsKept,
   });
   engines.push(engine);
   await engine.begin();
@@ -168,6 +168,20 @@ describe.each(['json', 'protobuf'] as const)('a training server (a simulation th
     if (speaks === 'protobuf') expect(kept('sampler_weights')).toHaveLength(1);
   });
 
+  it('keeps the versions before for other machines, and removes them also when they were saved before a restart', async () => {
+    let engine = await open(undefined, 2);
+    for (const tokens of [1, 2, 3, 4]) {
+      await step(engine, tokens);
+      await engine.saveForSampler(`step-${tokens}`);
+      const state = path.join(folder, `step-${tokens}`, 'engine');
+      await engine.saveState(state);
+      if (tokens === 3) engine = await open(await readRemoteState(state), 2);
+    }
+    const kept = [...tinker.saved].filter(([saved]) => saved.includes('/sampler_weights/')).map(([, done]) => done);
+    if (speaks === 'protobuf') expect(kept).toEqual([stepsOn(1, 2, 3), stepsOn(1, 2, 3, 4)]);
+    else expect(kept.length).toBeGreaterThan(4);
+  });
+
   it('waits for a server that is busy', async () => {
     once('create_session', { status: 503, detail: 'busy' });
     await step(await open(), 2);
@@ -184,7 +198,7 @@ describe.each(['json', 'protobuf'] as const)('a training server (a simulation th
     await problem(on('create_model', { status: 400, detail: 'Maximum number of LoRA adapters (4) reached' }));
     await problem(on('create_model', { status: 400, detail: 'LoRA rank 64 must be between 1 and 16' }));
     await problem(on('create_session', { status: 401, detail: 'no such key' }));
-    await problem(() => undefined, { format: 1, weights: 'tinker://model_1/weights/lost', earlier: [] });
+    await problem(() => undefined, { format: 1, weights: 'tinker://model_1/weights/lost', samplersBefore: [], earlier: [] });
     await problem(on('create_session', { status: 503, detail: '' }));
     expect(problems).toEqual([
       'full: The training server URL has no place for another adapter (status 400: Maximum number of LoRA adapters (4) reached): end a training there, or start it with a larger max_lora_adapters; the place of a training that was cut off is free after five minutes.',

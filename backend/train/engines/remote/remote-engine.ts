@@ -80,6 +80,7 @@ export class RemoteEngine implements TrainEngine, SharedModel {
     this.#saved = options.from?.weights;
     this.#earlier = options.from?.earlier ?? [];
     this.#sampler = options.from?.sampler;
+    this.#samplersBefore = options.from?.samplersBefore ?? [];
     this.#samplesOnly = options.samplesOnly ?? false;
     if (options.from?.sampler !== undefined && !this.#samplesOnly) this.#since = [this.#sampledAs('resumed')];
     this.#left = options.from?.model;
@@ -139,14 +140,15 @@ export class RemoteEngine implements TrainEngine, SharedModel {
     if (room <= 0) throw new RangeError(`The messages have ${prompt.length} tokens and the model reads at most ${contextLength}, its answer included: give it less to read.`);
     const stops = new Set(tokenizer.stopTokenIds);
     const most = Math.min(maxTokens, room);
-    const sampleAll = (): Promise<SampledCompletion[]> => this.#from(version, signal, (from) => mapInOrder(seeds, AT_ONCE, async (seed): Promise<SampledCompletion> => {
+    const sampleAll = (from: SampleOrder['from']): Promise<SampledCompletion[]> => mapInOrder(seeds, AT_ONCE, async (seed): Promise<SampledCompletion> => {
       const { tokens, logprobs, stopReason } = await client.sample({ from, prompt, maxTokens: most, temperature, stopTokens: tokenizer.stopTokenIds, seed, signal });
       const shown = stops.has(tokens.at(-1) ?? -1) ? tokens.slice(0, -1) : tokens;
       return { promptTokens: prompt, tokens, logprobs, text: prefill + tokenizer.decode(shown, { skipSpecial: true, continues: prefill !== '' }), finishReason: stopReason };
-    }));
-    if (!account) return await sampleAll();
+    });
+    if (!account) return await this.#from(version, signal, sampleAll);
     const usd = (sample: number): number => priceOf({ prefill: prompt.length * seeds.length, sample }, account.price);
-    return await account.pay(usd(most * seeds.length), sampleAll, (samples) => usd(samples.reduce((sum, { tokens }) => sum + tokens.length, 0)), signal);
+    // What a new model is asked again after a loss is paid for again: the server may bill both.
+    return await this.#from(version, signal, (from) => account.pay(usd(most * seeds.length), () => sampleAll(from), (samples) => usd(samples.reduce((sum, { tokens }) => sum + tokens.length, 0)), signal));
   }
 
   /** For learning from texts, whose examples have weights: SkyRL divides by these, so that they would not count. @throws RemoteError */
@@ -191,7 +193,7 @@ export class RemoteEngine implements TrainEngine, SharedModel {
   async saveState(folder: string): Promise<void> {
     const weights = this.#samplesOnly ? this.#saved : await this.#with((model, signal) => model.saveWeights(path.basename(path.dirname(folder)).slice(0, 32).replaceAll(/[^\w-]/g, '-'), signal));
     const states = this.#samplesOnly || this.#saved === undefined ? this.#earlier : [this.#saved, ...this.#earlier];
-    const state: RemoteState = { format: 1, weights, sampler: this.#sampler, earlier: states.slice(0, STATES_KEPT - 1), model: this.#model?.id };
+    const state: RemoteState = { format: 1, weights, sampler: this.#sampler, samplersBefore: [...this.#samplersBefore], earlier: states.slice(0, STATES_KEPT - 1), model: this.#model?.id };
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, STATE_FILE), JSON.stringify(state));
     this.#saved = weights;

@@ -13,6 +13,8 @@ const stateSchema = z.object({
   weights: place.optional(),
   /** Where it keeps the latest version to sample from. */
   sampler: place.optional(),
+  /** The same of versions before that one, newest first, for machines that still sample from them: they are removed when they are too old. */
+  samplersBefore: z.array(place).max(16).default([]),
   /** Of the states before this one, newest first: they are removed when they are no longer needed. */
   earlier: z.array(place).max(16).default([]),
   /** The model on the server, whose place a killed process leaves taken. */
