@@ -66,7 +66,7 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     await simulation.close();
   });
 
-  it('learns as one on this machine does, although each side is killed, and brings home what the server has learned', async () => {
+  it('learns as one on this machine does, although each side is killed, and brings home what the server has learned', () => told('skyrl', async () => {
     server = await SkyRlServer.start({ installed: skyrl!, model, folder: path.join(places.folder, 'skyrl'), settings: SERVER });
     const [here, there] = [await home('here', 'local'), await home('there', { kind: 'remote', url: server.url })];
     const local = run(['train', '--config', 'train.json', '--yes'], here);
@@ -86,7 +86,10 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     const { code, stderr } = await resumed.result;
     expect(code, stderr).toBe(0);
 
-    const [remote, beside] = await Promise.all([there, local.then(() => here)].map(async (side) => shown(await side)));
+    const own = await local;
+    expect(own.code, own.stderr).toBe(0);
+
+    const [remote, beside] = await Promise.all([there, here].map(shown));
     for (const training of [remote!, beside!]) {
       expect(training).toMatchObject({ state: 'completed', step: CONFIG.steps, simulated: true });
       const rewards = training.metrics.map(({ reward = 0 }) => reward);
@@ -121,9 +124,9 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     } finally {
       await loaded.close();
     }
-  });
+  }));
 
-  it('is one of a team, which goes on when SkyRL is killed, and each member compares with weights of its own there', async () => {
+  it('is one of a team, which goes on when SkyRL is killed, and each member compares with weights of its own there', () => told('skyrl-team', async () => {
     await server?.kill();
     server = await SkyRlServer.start({ installed: skyrl!, model, folder: path.join(places.folder, 'skyrl-team'), settings: { ...SERVER, max_lora_adapters: 6 } });
     const port = await freePort();
@@ -148,8 +151,22 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     const [training, ...own] = await Promise.all([coordinator, ...members].map(shown));
     expect(training).toMatchObject({ state: 'completed', step: TEAM.steps, members: MEMBERS.map((name) => ({ name, groups: TEAM.steps * TEAM.tasksPerStep })) });
     for (const one of own) expect(one).toMatchObject({ state: 'completed', step: TEAM.steps, comparison: expect.objectContaining({ tasks: expect.any(Number) as number }) as object });
-  });
+  }));
 });
+
+/** What fails says with it what the server and each backend wrote last: their folders are removed. */
+async function told(server: string, test: () => Promise<void>): Promise<void> {
+  try {
+    await test();
+  } catch (error) {
+    const logs = [path.join(server, 'skyrl.log'), ...SIDES.map((side) => path.join(side, 'home', 'backend.log'))];
+    const said = await Promise.all(logs.map(async (log) => {
+      const text = await readFile(path.join(places.folder, log), 'utf8').catch(() => '');
+      return text && `\n--- the end of ${log}\n${text.slice(-2_500)}`;
+    }));
+    throw new Error(`${error instanceof Error ? error.message : String(error)}${said.join('')}`, { cause: error });
+  }
+}
 
 /** Waits until the command line has said something. @throws Error where it ends before */
 async function until({ child, output, result }: ReturnType<typeof start>, said: string): Promise<void> {
@@ -157,7 +174,7 @@ async function until({ child, output, result }: ReturnType<typeof start>, said: 
     child.stderr.on('data', () => {
       if (output.stderr.includes(said)) resolve();
     });
-    result.then(({ stderr }) => reject(new Error(stderr)), reject);
+    result.then(({ code, stdout, stderr }) => reject(new Error(`The command ended (${code ?? child.signalCode}) before it said "${said}": ${stdout}${stderr}`)), reject);
   });
 }
 
