@@ -74,6 +74,25 @@ async function copyWhole(from, to, mode) {
   await rename(temporary, to);
 }
 
+/** Puts files into a folder, and removes those of earlier builds after that: a backend that runs meanwhile finds each at any time. @param files from, to, mode */
+async function copyAlone(files, folder) {
+  for (const [from, to, mode] of files) await copyWhole(from, path.join(folder, to), mode);
+  await removeOthers(folder, new Set(files.map(([, to]) => path.join(folder, to))));
+}
+
+/** No file takes so long to write. */
+const WRITTEN_WITHIN_MS = 600_000;
+
+/** Removes the files of a folder but those, and but what another build is writing. */
+async function removeOthers(folder, kept) {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
+    const found = path.join(entry.parentPath, entry.name);
+    if (entry.isDirectory() || kept.has(found)) continue;
+    const changedAtMs = (await stat(found).catch(() => undefined))?.mtimeMs;
+    if (!found.endsWith('.tmp') || (changedAtMs !== undefined && Date.now() - changedAtMs > WRITTEN_WITHIN_MS)) await rm(found, { force: true });
+  }
+}
+
 /** Writes the build's output for dist/ into a folder. */
 const writeOutputs = (out) => ({
   name: 'write-outputs',
@@ -176,16 +195,12 @@ export async function copyFiles(platform, out = dist) {
   const [system, arch] = platform.split('-');
   const ripgrep = system === 'win32' ? 'rg.exe' : 'rg';
   const ripgrepFolder = await platformPackage(`@vscode/ripgrep-${platform}`, createRequire(require.resolve('@vscode/ripgrep')).resolve);
-  await rm(path.join(out, 'bin'), { recursive: true, force: true });
-  await copyWhole(path.join(ripgrepFolder, 'bin', ripgrep), path.join(out, 'bin', ripgrep), 0o755);
+  await copyAlone([[path.join(ripgrepFolder, 'bin', ripgrep), ripgrep, 0o755]], path.join(out, 'bin'));
 
   // sandbox-runtime looks for `vendor/` beside the file it was bundled into. On Windows there is no sandbox.
-  await rm(path.join(out, 'vendor'), { recursive: true, force: true });
   const helpers = system === 'win32' ? [] : [['java-proxy-agent/srt-proxy-agent.jar', 0o644]];
   if (system === 'linux') helpers.push([`seccomp/${arch}/apply-seccomp`, 0o755]);
-  for (const [helper, mode] of helpers) {
-    await copyWhole(packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), path.join(out, 'vendor', helper), mode);
-  }
+  await copyAlone(helpers.map(([helper, mode]) => [packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), helper, mode]), path.join(out, 'vendor'));
   const loaded = [...(await onnxruntimeFiles(system, arch)), ...syntaxFiles()];
   const koffi = system === 'win32' ? await platformPackage(`@koromix/koffi-${platform}`) : undefined;
   const koffiFiles = ['package.json', 'index.js', `win32_${arch}/koffi.node`].map((file) => [`@koromix/koffi-${platform}`, file, koffi]);
@@ -237,11 +252,7 @@ function syntaxFiles() {
  */
 async function copyPackages(wanted, out) {
   const target = path.join(out, 'node_modules');
-  const kept = new Set(wanted.map(([name, file]) => path.join(target, name, file)));
-  for (const entry of await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])) {
-    const found = path.join(entry.parentPath, entry.name);
-    if (!entry.isDirectory() && !kept.has(found)) await rm(found);
-  }
+  await removeOthers(target, new Set(wanted.map(([name, file]) => path.join(target, name, file))));
   for (const [name, file, folder] of wanted) {
     const from = folder === undefined ? packageFile(name, file) : path.join(folder, file);
     const to = path.join(target, name, file);

@@ -55,6 +55,8 @@ let server: SkyRlServer | undefined;
 
 describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`, { timeout: 900_000 }, () => {
   beforeAll(async () => {
+    const built = await run(['--version']);
+    expect(built.code, built.stderr).toBe(0);
     model = path.join(places.folder, 'mini');
     await writeMiniAsLlama(SHORT_MODEL, model);
     for (const side of SIDES) await mkdir(path.join(places.folder, side));
@@ -141,7 +143,7 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     const begun = start(['train', '--config', 'train.json', '--yes'], coordinator);
     await until(begun, 'to join');
     const joined = members.map((member) => start(['train', 'join', `http://127.0.0.1:${port}`, '--key', 'TEAM_KEY', '--config', 'train.json', '--yes'], member));
-    await until(begun, `step 2/${TEAM.steps}`);
+    await Promise.race([until(begun, `step 2/${TEAM.steps}`), ...joined.map((one) => ended(one, 'the second step'))]);
     await server.kill();
     await server.start();
     for (const { result } of [begun, ...joined]) {
@@ -169,13 +171,20 @@ async function told(server: string, test: () => Promise<void>): Promise<void> {
 }
 
 /** Waits until the command line has said something. @throws Error where it ends before */
-async function until({ child, output, result }: ReturnType<typeof start>, said: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
+async function until(command: ReturnType<typeof start>, said: string): Promise<void> {
+  const { child, output } = command;
+  const heard = new Promise<void>((resolve) => {
     child.stderr.on('data', () => {
       if (output.stderr.includes(said)) resolve();
     });
-    result.then(({ code, stdout, stderr }) => reject(new Error(`The command ended (${code ?? child.signalCode}) before it said "${said}": ${stdout}${stderr}`)), reject);
   });
+  await Promise.race([heard, ended(command, `"${said}"`)]);
+}
+
+/** @throws Error when the command line has ended */
+async function ended({ child, result }: ReturnType<typeof start>, before: string): Promise<never> {
+  const { code, stdout, stderr } = await result;
+  throw new Error(`The command ended (${code ?? child.signalCode}) before ${before}: ${stdout}${stderr}`);
 }
 
 /** How the command line is started on a side. */
