@@ -32,16 +32,16 @@ const note = !sandbox.available ? sandbox.note : skyrl ? `SkyRL ${skyrl.version}
 
 /** Half of its first texts are no plans: a model of 0.4 million weights, of which some steps make a better one. */
 const CONFIG = {
-  seed: 3, steps: 10, tasksPerStep: 4, groupSize: 12, carriedOut: 48, unpaidUpdates: 0, parallel: 16, maxTokens: 128,
+  seed: 3, steps: 8, tasksPerStep: 4, groupSize: 12, carriedOut: 48, unpaidUpdates: 0, parallel: 16, maxTokens: 128,
   learningRate: { peak: 5e-3, schedule: 'constant' }, adapter: { rank: 8 },
   tasks: { project: false, heldOut: 0.25 }, evaluation: { samples: 1, onTheWay: 0 },
 };
 const LAST = stepName(CONFIG.steps);
 /** The same in small, for each of three machines. */
-const TEAM = { ...CONFIG, steps: 4, tasksPerStep: 2, groupSize: 6 };
+const TEAM = { ...CONFIG, steps: 3, tasksPerStep: 2, groupSize: 6 };
 const MEMBERS = ['ann', 'ben'];
-/** Two of its places are for adapters: the one before a kill and the one after it. */
-const SERVER = { max_lora_adapters: 3, max_lora_rank: 8, train_micro_batch_size: 8, sample_max_num_sequences: 12 };
+/** One for both trainings, since JAX compiles for each number of adapters anew. A place is the model's own; a training takes one, a killed one keeps its place for a while, and so do members that compare. */
+const SERVER = { max_lora_adapters: 6, max_lora_rank: 8, train_micro_batch_size: 8, sample_max_num_sequences: 12 };
 /** Tokens of a prompt. JAX compiles for lengths of two binary digits, half a minute for each; so all have the same one. */
 const PROMPT_LENGTHS = { over: 96, most: 128 };
 
@@ -51,7 +51,7 @@ const SIDES = ['here', 'there', 'coordinator', ...MEMBERS];
 const { places, start, run } = conductorCommand();
 let simulation: StartedSimulation;
 let model: string;
-let server: SkyRlServer | undefined;
+let server: SkyRlServer;
 
 describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`, { timeout: 900_000 }, () => {
   beforeAll(async () => {
@@ -61,20 +61,21 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     await writeMiniAsLlama(SHORT_MODEL, model);
     for (const side of SIDES) await mkdir(path.join(places.folder, side));
     simulation = await startSimulation({ tasks: [], seed: 1, beside: false }, path.join(places.folder, 'gym'));
-  });
+    server = await SkyRlServer.start({ installed: skyrl!, model, folder: path.join(places.folder, 'skyrl'), settings: SERVER });
+  }, 300_000);
   afterAll(async () => {
     for (const side of SIDES) await run(['backend', 'stop'], at(side));
-    await server?.kill();
-    await simulation.close();
+    // Each is missing where it did not start.
+    await (server as SkyRlServer | undefined)?.kill();
+    await (simulation as StartedSimulation | undefined)?.close();
   });
 
-  it('learns as one on this machine does, although each side is killed, and brings home what the server has learned', () => told('skyrl', async () => {
-    server = await SkyRlServer.start({ installed: skyrl!, model, folder: path.join(places.folder, 'skyrl'), settings: SERVER });
+  it('learns as one on this machine does, although each side is killed, and brings home what the server has learned', () => told(async () => {
     const [here, there] = [await home('here', 'local'), await home('there', { kind: 'remote', url: server.url })];
     const local = run(['train', '--config', 'train.json', '--yes'], here);
 
     const begun = start(['train', '--config', 'train.json', '--yes'], there);
-    await until(begun, 'step 2/10');
+    await until(begun, `step 2/${CONFIG.steps}`);
     const { pid } = JSON.parse(await readFile(path.join(there.environment.CONDUCTOR_HOME, 'backend.json'), 'utf8')) as { pid: number };
     process.kill(pid, 'SIGKILL');
     await begun.result;
@@ -82,7 +83,7 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     const [, trainingId = ''] = /^(\S+) {2}/m.exec((await run(['train', 'list'], there)).stdout) ?? [];
 
     const resumed = start(['train', 'follow', trainingId], there);
-    await until(resumed, 'step 5/10');
+    await until(resumed, `step 5/${CONFIG.steps}`);
     await server.kill();
     await server.start();
     const { code, stderr } = await resumed.result;
@@ -128,9 +129,7 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
     }
   }));
 
-  it('is one of a team, which goes on when SkyRL is killed, and each member compares with weights of its own there', () => told('skyrl-team', async () => {
-    await server?.kill();
-    server = await SkyRlServer.start({ installed: skyrl!, model, folder: path.join(places.folder, 'skyrl-team'), settings: { ...SERVER, max_lora_adapters: 6 } });
+  it('is one of a team, which goes on when SkyRL is killed, and each member compares with weights of its own there', () => told(async () => {
     const port = await freePort();
     const engine = { kind: 'remote', url: server.url };
     const coordinator = await home('coordinator', engine, { ...TEAM, team: { port, members: MEMBERS.length, wait: 600 } });
@@ -157,11 +156,11 @@ describe.skipIf(!skyrl || !sandbox.available)(`a training over SkyRL (${note})`,
 });
 
 /** What fails says with it what the server and each backend wrote last: their folders are removed. */
-async function told(server: string, test: () => Promise<void>): Promise<void> {
+async function told(test: () => Promise<void>): Promise<void> {
   try {
     await test();
   } catch (error) {
-    const logs = [path.join(server, 'skyrl.log'), ...SIDES.map((side) => path.join(side, 'home', 'backend.log'))];
+    const logs = [path.join('skyrl', 'skyrl.log'), ...SIDES.map((side) => path.join(side, 'home', 'backend.log'))];
     const said = await Promise.all(logs.map(async (log) => {
       const text = await readFile(path.join(places.folder, log), 'utf8').catch(() => '');
       return text && `\n--- the end of ${log}\n${text.slice(-2_500)}`;
