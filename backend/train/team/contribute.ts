@@ -9,7 +9,7 @@ import { givenGroup, judgedGroup } from './given-group.ts';
 import type { KeptSamples } from './kept-samples.ts';
 import type { Outbox } from './outbox.ts';
 import type { TeamLink } from './team-link.ts';
-import type { GivenGroup, TeamState } from './team-messages.ts';
+import type { GivenGroup, Share, TeamState } from './team-messages.ts';
 import { TeamWatch } from './team-watch.ts';
 
 export interface ContributeParts<Task> extends GatherParts<Task> {
@@ -17,8 +17,7 @@ export interface ContributeParts<Task> extends GatherParts<Task> {
   readonly shared: Pick<SharedModel, 'latest' | 'sampleFrom'>;
   readonly link: Pick<TeamLink, 'state' | 'give' | 'leave'>;
   readonly outbox: Outbox;
-  /** Those of a version. */
-  readonly samplesOf: (step: number) => KeptSamples;
+  readonly samplesOf: (share: Share) => KeptSamples;
   readonly store: CheckpointStore;
   /** This machine's training. */
   readonly instance: string;
@@ -34,7 +33,8 @@ class TooLate extends Error {}
 
 /**
  * A member's part of a training: samples plans from each version that the coordinator names, has them carried out and judged here, and hands them in, until the
- * coordinator says that it is over. What this machine has judged is handed in again wherever the coordinator does not have it.
+ * coordinator says that it is over. Where plans may be older, it goes on with those for the steps after the one under way. What this machine has judged is handed
+ * in again wherever the coordinator does not have it.
  * @throws TeamError, the signal's reason, and what the engine and the gatherer throw
  */
 export async function contribute<Task>(
@@ -58,17 +58,29 @@ export async function contribute<Task>(
   const handIn = async (groups: readonly GivenGroup[], held: TeamState['held'] = []): Promise<void> => {
     for (const group of groups) if (!held.some(({ step, place }) => step === group.step && place === group.place)) await link.give(group, signal);
   };
+  let last = await outbox.last();
+  /** What to work on next, if there is something that would count. */
+  const nextShare = (state: TeamState): Share | undefined => {
+    const next = { step: Math.max(last + 1, state.step), version: state.step };
+    return next.step < options.steps && canCount(state, next, oldest) ? next : undefined;
+  };
   try {
     for (let known: string | undefined; ;) {
-      const state = await watch.until(({ revision }) => revision !== known, signal);
-      known = state.revision;
-      shared.sampleFrom(state.sampler, state.weights);
-      await catchUp(state);
-      if (state.over) return { step: state.step, hasLearned: state.over.hasLearned };
-      for (let step = Math.max(0, state.step - oldest); step <= state.step; step += 1) await handIn(await outbox.of(step) ?? [], state.held);
-      if (canCount(state, state.step, oldest) && !(await outbox.of(state.step))) {
-        await handIn(await judge(parts, options, { step: state.step, watch, signal }));
+      const state = await watch.until((seen) => seen.revision !== known || nextShare(seen) !== undefined, signal);
+      if (state.revision !== known) {
+        known = state.revision;
+        shared.sampleFrom(state.sampler, state.weights);
+        await catchUp(state);
+        if (state.over) return { step: state.step, hasLearned: state.over.hasLearned };
+        for (let step = Math.max(0, state.step - oldest); step <= state.step + oldest; step += 1) {
+          await handIn((await outbox.of(step) ?? []).filter((group) => canCount(state, group, oldest)), state.held);
+        }
+      }
+      const next = nextShare(state);
+      if (next) {
+        await handIn(await judge(parts, options, { share: next, watch, signal }));
         watch.worksOn(undefined);
+        last = next.step;
       }
     }
   } finally {
@@ -78,23 +90,23 @@ export async function contribute<Task>(
   }
 }
 
-/** Samples, carries out and judges this machine's groups of a version; none where they come too late. */
+/** Samples, carries out and judges this machine's groups for a step; none where they come too late. */
 async function judge<Task>(
-  parts: ContributeParts<Task>, options: GrpoTrainerOptions, { step, watch, signal }: { readonly step: number; readonly watch: TeamWatch; readonly signal: AbortSignal },
+  parts: ContributeParts<Task>, options: GrpoTrainerOptions, { share, watch, signal }: { readonly share: Share; readonly watch: TeamWatch; readonly signal: AbortSignal },
 ): Promise<readonly GivenGroup[]> {
   const { outbox, samplesOf, critic, instance, oldest, now } = parts;
   const began = now();
   const stop = new AbortController();
   const done = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  watch.until((state) => !canCount(state, step, oldest), AbortSignal.any([either, done.signal])).then(() => stop.abort(new TooLate()), (error: unknown) => stop.abort(error));
-  watch.worksOn(step);
-  const samples = samplesOf(step);
+  watch.until((state) => !canCount(state, share, oldest), AbortSignal.any([either, done.signal])).then(() => stop.abort(new TooLate()), (error: unknown) => stop.abort(error));
+  watch.worksOn(share);
+  const samples = samplesOf(share);
   try {
-    const groups = await whileVersionsMove({ ...parts, watch, step }, either, () =>
-      gatherStep({ ...parts, engine: samples }, { ...options, temperature: options.loss.temperature }, step, either));
+    const groups = await whileVersionsMove({ ...parts, watch, version: share.version }, either, () =>
+      gatherStep({ ...parts, engine: samples }, { ...options, temperature: options.loss.temperature }, share.step, either));
     const seconds = (now() - began) / 1_000;
-    const given = groups.map(({ group }, place) => givenGroup(group, { instance, step, place, of: groups.length, seconds }));
+    const given = groups.map(({ group }, place) => givenGroup(group, { instance, ...share, place, of: groups.length, seconds }));
     await outbox.keep(given);
     critic?.learn(groups);
     await samples.forget();
@@ -117,7 +129,7 @@ const MOST_MISSING_MS = 15 * 60_000;
  * @throws TooLate where the model has moved on meanwhile, what `gather` throws, the signal's reason
  */
 async function whileVersionsMove<T>(
-  { shared, watch, step }: { readonly shared: ContributeParts<unknown>['shared']; readonly watch: TeamWatch; readonly step: number }, signal: AbortSignal, gather: () => Promise<T>,
+  { shared, watch, version: at }: { readonly shared: ContributeParts<unknown>['shared']; readonly watch: TeamWatch; readonly version: number }, signal: AbortSignal, gather: () => Promise<T>,
 ): Promise<T> {
   for (;;) {
     const version = shared.latest;
@@ -127,14 +139,15 @@ async function whileVersionsMove<T>(
       if (signal.aborted || version === undefined || !(error instanceof RemoteError) || error.kind !== 'gone') throw error;
       watch.misses(version);
       const late = AbortSignal.timeout(MOST_MISSING_MS);
-      const state = await watch.until((seen) => seen.step !== step || seen.sampler !== version, AbortSignal.any([signal, late]))
+      const state = await watch.until((seen) => seen.step !== at || seen.sampler !== version, AbortSignal.any([signal, late]))
         .catch((reason: unknown) => { throw late.aborted ? error : reason; })
         .finally(() => watch.misses(undefined));
-      if (state.step !== step) throw new TooLate();
+      if (state.step !== at) throw new TooLate();
       shared.sampleFrom(state.sampler, state.weights);
     }
   }
 }
 
-/** Whether groups of a version would still go into a batch. */
-const canCount = ({ step, isOpen, over }: TeamState, version: number, oldest: number): boolean => !over && (isOpen ? step : step + 1) - version <= oldest;
+/** Whether groups would still go into a batch. */
+const canCount = ({ step, isOpen, over }: TeamState, share: Share, oldest: number): boolean =>
+  !over && Math.max(share.step, isOpen ? step : step + 1) - share.version <= oldest;

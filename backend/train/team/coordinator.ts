@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KeyHolder } from '../../common/hashed-keys.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { TeamMember } from '../../protocol/training.ts';
@@ -5,7 +6,7 @@ import type { Givers } from '../grpo/givers.ts';
 import type { JudgedCompletion, StepMetrics } from '../grpo/grpo-step.ts';
 import { type GroupLimits, groupProblem, numbersIn } from './check-group.ts';
 import { judgedGroup } from './given-group.ts';
-import type { GivenGroup, Taken, TeamAsk, TeamState, TeamTerms } from './team-messages.ts';
+import type { GivenGroup, Share, Taken, TeamAsk, TeamState, TeamTerms } from './team-messages.ts';
 import { TeamError } from './team-error.ts';
 
 export interface CoordinatorOptions {
@@ -54,15 +55,14 @@ interface Member {
   /** When it was last heard from, and how many of its questions are held. */
   heard: number;
   asking: number;
-  working: number | undefined;
+  working: Share | undefined;
 }
 
 /** A group that need not be handed in again. */
-interface Held {
+interface Held extends Share {
   /** The id of the key. */
   readonly member: string;
   readonly instance: string;
-  readonly step: number;
   readonly place: number;
   /** Undefined once it counts. */
   group: GivenGroup | undefined;
@@ -73,7 +73,7 @@ interface Held {
 /** The member of this key is another one than before. */
 export class OtherMemberError extends TeamError {}
 
-/** Names a group in checkpoints. Neither part has a space in it. */
+/** Names a group. Neither part has a space in it. */
 const nameOf = ({ member, instance, step, place }: Pick<Held, 'member' | 'instance' | 'step' | 'place'>): string => [member, instance, step, place].join(' ');
 
 /**
@@ -101,8 +101,10 @@ export class Coordinator implements Givers {
     this.#life = options.now().toString(36);
     for (const one of options.given) this.#given.set(one.name, { ...one, isHere: false });
     for (const name of options.counted) {
-      const [member = '', instance = '', step = '', place = ''] = name.split(' ');
-      this.#held.set(name, { member, instance, step: Number(step), place: Number(place), group: undefined });
+      // Before there were versions apart from steps, both were the same.
+      const [member = '', instance = '', step = '', place = '', version = step] = name.split(' ');
+      const one = { member, instance, step: Number(step), place: Number(place), version: Number(version), group: undefined };
+      this.#held.set(nameOf(one), one);
     }
   }
 
@@ -111,7 +113,7 @@ export class Coordinator implements Givers {
   }
 
   get counted(): readonly string[] {
-    return [...this.#held].filter(([, { group }]) => group === undefined).map(([name]) => name);
+    return [...this.#held].filter(([, { group }]) => group === undefined).map(([name, { version }]) => `${name} ${version}`);
   }
 
   /** By name. */
@@ -125,7 +127,7 @@ export class Coordinator implements Givers {
   async state(holder: KeyHolder, { instance, revision, working, lost }: TeamAsk, signal: AbortSignal): Promise<TeamState> {
     const member = this.#heard(holder, instance);
     if (lost !== undefined && lost === this.#options.latest()) this.#renewing ??= this.#renewLatest();
-    if (member.working !== working) {
+    if (!isDeepStrictEqual(member.working, working)) {
       member.working = working;
       this.#wake();
     }
@@ -149,15 +151,17 @@ export class Coordinator implements Givers {
   /** @throws TeamError where it is no group of this training, OtherMemberError */
   take(holder: KeyHolder, group: GivenGroup): Taken {
     const member = this.#heard(holder, group.instance);
-    const problem = group.step > this.#step ? `it is of version ${group.step}, which is not there yet` : groupProblem(group, this.#options.limits);
+    const { step, version, place } = group;
+    const { oldest } = this.#options.terms;
+    const problem = version > this.#step ? `it is of version ${version}, which is not there yet`
+      : version > step || version < step - oldest ? `it is of version ${version}, and step ${step + 1} takes ${oldest === 0 ? `version ${step} alone` : `versions from ${Math.max(0, step - oldest)} to ${step}`}`
+        : groupProblem(group, this.#options.limits);
     if (problem !== undefined) throw new TeamError(`The group was not taken: ${problem}.`);
-    const { step, place } = group;
-    const one = { member: holder.id, instance: member.instance, step, place };
+    const one = { member: holder.id, instance: member.instance, step, version, place };
     const name = nameOf(one);
     if (this.#held.has(name)) return 'held';
     // What a closed step has not got goes into the next one, if it is not too old by then.
-    const next = this.#isOpen ? this.#step : this.#step + 1;
-    if (this.#over || next - step > this.#options.terms.oldest) return 'late';
+    if (this.#over || Math.max(step, this.#isOpen ? this.#step : this.#step + 1) - version > oldest) return 'late';
     const held = [...this.#held.values()].reduce((sum, other) => sum + (other.group && other.member === holder.id ? numbersIn(other.group) : 0), 0);
     if (held + numbersIn(group) > (this.#options.mostNumbers ?? MOST_NUMBERS)) {
       throw new TeamError('The group was not taken: so much of this member waits for the next step already. Make "tasksPerStep" or "groupSize" smaller.');
@@ -190,10 +194,10 @@ export class Coordinator implements Givers {
     await this.#wait(() => this.#here().filter((member) => !this.#hasGiven(member)), (missing) => `Waiting for the plans of ${named(missing)}.`, { most: this.#options.wait, signal });
     this.#isOpen = false;
     // In an order of their own: the same groups make the same batch.
-    const taken = [...this.#held.values()].filter(({ group }) => group).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+    const taken = [...this.#held.values()].filter((one) => one.group && one.step <= step).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     const groups = taken.map((one) => this.#count(one));
-    this.#figures = { 'team/members': new Set(taken.map(({ member }) => member)).size, 'team/groups': groups.length, 'team/versions_old': Math.max(0, ...taken.map((one) => step - one.step)) };
-    for (const [name, one] of this.#held) if (step + 1 - one.step > oldest) this.#held.delete(name);
+    this.#figures = { 'team/members': new Set(taken.map(({ member }) => member)).size, 'team/groups': groups.length, 'team/versions_old': Math.max(0, ...taken.map(({ version }) => step - version)) };
+    for (const [name, one] of this.#held) if (step + 1 - one.version > oldest) this.#held.delete(name);
     this.#renew();
     this.#tell();
     return groups;
@@ -255,12 +259,10 @@ export class Coordinator implements Givers {
     return [...this.#members.values()].filter((member) => this.#isHere(member));
   }
 
-  /** Whether nothing of a member would be too old for the next step that is not there for this one. */
-  #hasGiven({ holder, instance, working = this.#step }: Member): boolean {
-    const oldest = this.#step - this.#options.terms.oldest;
-    const at = Math.max(working, oldest);
-    if (at > oldest) return true;
-    const held = [...this.#held.values()].filter((one) => one.member === holder.id && one.instance === instance && one.step === at);
+  /** Whether nothing that a member works on would be too old for the next step. */
+  #hasGiven({ holder, instance, working = { step: this.#step, version: this.#step } }: Member): boolean {
+    if (working.version > this.#step - this.#options.terms.oldest) return true;
+    const held = [...this.#held.values()].filter((one) => one.member === holder.id && one.instance === instance && one.step === working.step);
     // Groups that count already were all there.
     return held.length > 0 && held.every(({ group }) => held.length >= (group?.of ?? 0));
   }

@@ -3,7 +3,7 @@ import type { JudgedCompletion } from '../grpo/grpo-step.ts';
 import type { GivenGroup } from './team-messages.ts';
 
 /** A group as it leaves the machine that judged it: without the texts of its plans. Log-probabilities are at most 0, which rounding may pass. */
-export function givenGroup(group: readonly JudgedCompletion[], where: Pick<GivenGroup, 'instance' | 'step' | 'place' | 'of' | 'seconds'>): GivenGroup {
+export function givenGroup(group: readonly JudgedCompletion[], where: Pick<GivenGroup, 'instance' | 'step' | 'version' | 'place' | 'of' | 'seconds'>): GivenGroup {
   const prompts: number[][] = [];
   const places = new Map<string, number>();
   const placeOf = ({ promptTokens }: SampledCompletion): number => {

@@ -21,20 +21,28 @@ export class Outbox {
     for (const group of groups) await replaceFile(path.join(this.#folder, `${group.step}.${group.place}.json`), JSON.stringify(group));
   }
 
-  /** The groups of a version, if all are there. */
+  /** The last step for which there are groups; -1 without one. */
+  async last(): Promise<number> {
+    const names = await this.#names(() => true);
+    return Math.max(-1, ...names.map(stepOf));
+  }
+
+  /** The groups for a step, if all are there. */
   async of(step: number): Promise<readonly GivenGroup[] | undefined> {
     const groups: GivenGroup[] = [];
     for (const name of await this.#names((one) => one === step)) groups.push(givenGroupSchema.parse(JSON.parse(await readFile(path.join(this.#folder, name), 'utf8'))));
     return groups.length > 0 && groups.length === groups[0]?.of ? groups.sort((a, b) => a.place - b.place) : undefined;
   }
 
-  /** Removes those of versions before this one. */
+  /** Removes those for steps before this one. */
   async forgetBefore(step: number): Promise<void> {
     for (const name of await this.#names((one) => one < step)) await rm(path.join(this.#folder, name), { force: true });
   }
 
   async #names(isWanted: (step: number) => boolean): Promise<string[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    return names.filter((name) => isWanted(Number(NAME.exec(name)?.[1] ?? Number.NaN)));
+    return names.filter((name) => NAME.test(name) && isWanted(stepOf(name)));
   }
 }
+
+const stepOf = (name: string): number => Number(NAME.exec(name)?.[1]);

@@ -7,7 +7,7 @@ import { trainingSettingsSchema } from '../../protocol/training.ts';
  */
 
 /** Of these messages. Both sides have to have the same. */
-export const TEAM_PROTOCOL = 1;
+export const TEAM_PROTOCOL = 2;
 
 /** Part of each path. */
 export const TEAM_PATH = '/team/v1';
@@ -44,13 +44,17 @@ export const teamTermsSchema = z.object({
 });
 export type TeamTerms = z.infer<typeof teamTermsSchema>;
 
+/** For which step groups are, and the version that their plans are sampled from: an older one where a machine is ahead of the step under way. */
+const share = { step: stepNumber, version: stepNumber } as const;
+export type Share = z.infer<z.ZodObject<typeof share>>;
+
 /** What a member asks again and again. The answer comes when it differs from what the member knows, or after a while. */
 export const teamAskSchema = z.strictObject({
   instance,
   /** Of the state that it knows. */
   revision: z.string().max(64).optional(),
-  /** The version whose groups it is at work on. */
-  working: stepNumber.optional(),
+  /** What it is at work on. */
+  working: z.strictObject(share).optional(),
   /** The place of a version that the training server does not have any more. */
   lost: samplerPath.optional(),
 });
@@ -68,7 +72,7 @@ export const teamStateSchema = z.object({
   /** Whether groups of this version can still go into the next step. */
   isOpen: z.boolean(),
   /** The member's groups that need not be handed in again. */
-  held: z.array(z.object({ step: stepNumber, place: z.int().min(0) })).max(MOST_GROUPS * 65),
+  held: z.array(z.object({ step: stepNumber, place: z.int().min(0) })).max(MOST_GROUPS * 130),
   /** Present when no further step is made. */
   over: z.object({ hasLearned: z.boolean() }).optional(),
 });
@@ -85,9 +89,8 @@ const tokens = z.array(z.int().min(0).max(2 ** 31 - 1)).max(1_000_000);
 /** The plans of one task: token ids, verdicts and figures, and no text. */
 export const givenGroupSchema = z.strictObject({
   instance,
-  /** The version that the plans were sampled from. */
-  step: stepNumber,
-  /** Which of the member's groups of this version it is, of how many. */
+  ...share,
+  /** Which of the member's groups for this step it is, of how many. */
   place: z.int().min(0).max(MOST_GROUPS - 1),
   of: z.int().min(1).max(MOST_GROUPS),
   /** How long the member took for all of them. */

@@ -1,10 +1,10 @@
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { TeamLink } from './team-link.ts';
-import type { TeamState } from './team-messages.ts';
+import type { Share, TeamState } from './team-messages.ts';
 
 /** Asks the coordinator how things stand, again and again, also while plans are carried out, until the signal aborts. */
 export class TeamWatch {
-  #working: number | undefined;
+  #working: Share | undefined;
   #lost: string | undefined;
   /** Resolves when it has ended. */
   readonly done: Promise<void>;
@@ -19,9 +19,9 @@ export class TeamWatch {
     });
   }
 
-  /** The version whose groups this machine is at work on: the coordinator waits for it. */
-  worksOn(step: number | undefined): void {
-    this.#working = step;
+  /** What this machine is at work on: the coordinator waits for it where it would be too old for the next step. */
+  worksOn(share: Share | undefined): void {
+    this.#working = share;
   }
 
   /** The place of a version that the training server does not have any more: the coordinator sees to it. */

@@ -95,7 +95,7 @@ function openMember(
           leave: async () => { if (!(signal.reason instanceof Interrupted)) await link.leave(); },
         },
         outbox: new Outbox(path.join(folder.path, 'outbox')),
-        samplesOf: (step) => new KeptSamples(parts.engine, path.join(folder.path, 'samples', String(step))),
+        samplesOf: ({ step, version }) => new KeptSamples(parts.engine, path.join(folder.path, 'samples', `${step}.${version}`)),
       }, trainer, { from, signal });
     },
     bringHome: async (engine, store, step) => {

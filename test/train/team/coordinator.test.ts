@@ -22,7 +22,7 @@ let coordinator: Coordinator;
 let key: string;
 
 const open = (more: { readonly oldest?: number; readonly counted?: readonly string[]; readonly presenceMs?: number; readonly wait?: number; readonly mostNumbers?: number } = {}): Coordinator => new Coordinator({
-  terms: { protocol: 1, trainingId: 'training', model: 'small', oldest: more.oldest ?? 0, settings: sharedOf(CONFIG) },
+  terms: { protocol: 2, trainingId: 'training', model: 'small', oldest: more.oldest ?? 0, settings: sharedOf(CONFIG) },
   limits: { groupSize: 2, maxTokens: 4, vocabulary: 100, contextLength: 10 },
   members: 0, wait: more.wait ?? 0.01, counted: more.counted ?? [], given: [], isResumed: false, latest: () => undefined, saved: () => undefined, renew: async () => {},
   onChange: () => {}, onWaiting: () => {}, delay, now: Date.now, mostNumbers: more.mostNumbers, holdMs: 50, presenceMs: more.presenceMs ?? 60_000,
@@ -63,7 +63,7 @@ async function send({ method = 'POST', path: at = '/team/v1/groups', headers = {
 }
 
 const plan = (more: object = {}) => ({ prompt: 0, tokens: [5, 6], logprobs: [-1, -2], finishReason: 'stop', outcome: { kind: 'judged', verified: true, score: 1, costUsd: 0.1 }, ...more });
-const group = (more: object = {}, completion: object = {}) => ({ instance: 'one', step: 3, place: 0, of: 1, seconds: 2, prompts: [[1, 2, 3]], completions: [plan(completion), plan({ outcome: { kind: 'unparseable' } })], ...more });
+const group = (more: { readonly step?: number; readonly [field: string]: unknown } = {}, completion: object = {}) => ({ instance: 'one', step: 3, version: more.step ?? 3, place: 0, of: 1, seconds: 2, prompts: [[1, 2, 3]], completions: [plan(completion), plan({ outcome: { kind: 'unparseable' } })], ...more });
 
 describe('a coordinator', () => {
   it('takes a group of a member, once, and gives it to the training', async () => {
@@ -96,6 +96,8 @@ describe('a coordinator', () => {
     ['no JSON', '{'],
     ['an unknown field', group({ text: 'the plan' })],
     ['a version that is not there', group({ step: 4 })],
+    ['plans that would be older than they may be', group({ step: 4, version: 3 })],
+    ['a version after its step', group({ step: 2, version: 3 })],
     ['a place beyond its number', group({ place: 1 })],
     ['no plan', group({ completions: [] })],
     ['too many plans', group({ completions: [plan(), plan(), plan()] })],
@@ -185,6 +187,25 @@ describe('a coordinator', () => {
     coordinator = next;
     await next.begin(7, signal);
     expect((await send({ body: group({ step: 6 }) })).body).toEqual({ taken: 'held' });
+    expect(await next.groups(7, signal)).toEqual([]);
+  });
+
+  it('holds what is for a later step until that one, whatever process it is', async () => {
+    coordinator = open({ oldest: 2 });
+    await coordinator.begin(4, signal);
+    for (const step of [4, 5, 6]) expect((await send({ body: group({ step, version: 4 }) })).body).toEqual({ taken: 'held' });
+    expect(await send({ body: group({ step: 7, version: 4 }) })).toEqual({ status: 400, body: { error: 'The group was not taken: it is of version 4, and step 8 takes versions from 5 to 7.' } });
+    expect(await coordinator.groups(4, signal)).toHaveLength(1);
+    const next = open({ oldest: 2, counted: coordinator.counted });
+    coordinator = next;
+    await next.begin(5, signal);
+    // Handed in again by a member that does not know what counted.
+    for (const step of [4, 5, 6]) await send({ body: group({ step, version: 4 }) });
+    expect(await next.groups(5, signal)).toHaveLength(1);
+    await next.begin(6, signal);
+    expect(await next.groups(6, signal)).toHaveLength(1);
+    expect(next.metrics()).toMatchObject({ 'team/versions_old': 2 });
+    await next.begin(7, signal);
     expect(await next.groups(7, signal)).toEqual([]);
   });
 

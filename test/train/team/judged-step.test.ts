@@ -33,7 +33,7 @@ it('a machine that carries out all plans teaches beside one that carries out som
 
 it('a group teaches the same after it was handed in, without the texts of its plans', () => {
   const groups = [SOME, [...ALL, { completion: { ...completion(30), promptTokens: [1, 2, 3], logprobs: [1e-8] }, outcome: { kind: 'unparseable' } as const, revised: judged(true) }]];
-  const sent = groups.map((group, place) => JSON.stringify(givenGroup(group, { instance: 'one', step: 0, place, of: 2, seconds: 1 })));
+  const sent = groups.map((group, place) => JSON.stringify(givenGroup(group, { instance: 'one', step: 0, version: 0, place, of: 2, seconds: 1 })));
   expect(sent.join()).not.toContain('a plan');
   const taken = sent.map((text) => judgedGroup(givenGroupSchema.parse(JSON.parse(text))));
   expect(judgedStep(taken, OPTIONS).metrics).toEqual(judgedStep(groups, OPTIONS).metrics);

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { teamKeys } from '../../../backend/protocol/client/team-keys.ts';
 import { TrainingRefusedError } from '../../../backend/train/trainings/training-error.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -119,7 +119,7 @@ describe('a team', { timeout: 60_000 }, () => {
     const outbox = path.join(ann.home, 'trainings', own, 'outbox');
     for (const name of await readdir(outbox)) {
       const left = JSON.parse(await readFile(path.join(outbox, name), 'utf8')) as { completions: object[] };
-      expect(Object.keys(left).sort()).toEqual(['completions', 'instance', 'of', 'place', 'prompts', 'seconds', 'step']);
+      expect(Object.keys(left).sort()).toEqual(['completions', 'instance', 'of', 'place', 'prompts', 'seconds', 'step', 'version']);
       for (const plan of left.completions) expect(Object.keys(plan).sort()).toEqual(['finishReason', 'logprobs', 'outcome', 'prompt', 'tokens']);
     }
   });
@@ -237,6 +237,28 @@ describe('a team', { timeout: 60_000 }, () => {
     expect(counted).toBeLessThanOrEqual(6);
     expect(learnedFrom()).toEqual(training.metrics.map(({ examples }) => examples));
     await ann.over(own);
+  });
+
+  it('has a member that is faster go on with plans for the next step, and no further than they may be old', async () => {
+    const { coordinator, members: [ann] } = await team('ann');
+    const { held, open } = gate(coordinator, () => true);
+    const id = await coordinate(coordinator, { oldest: 1 }, { steps: 4 });
+    const own = await join(ann, 1);
+    await held;
+    const outbox = path.join(ann.home, 'trainings', own, 'outbox');
+    const left = async (): Promise<readonly string[]> => (await readdir(outbox).catch(() => [])).sort();
+    await vi.waitFor(async () => expect(await left()).toEqual(['0.0.json', '0.1.json', '1.0.json', '1.1.json']), { timeout: 20_000 });
+    const asked = ann.asked;
+    coordinator.script = unequalAnswer;
+    expect(await left()).toHaveLength(4);
+    expect(ann.asked).toBe(asked);
+    open();
+    const training = await coordinator.over(id);
+    expect(training.metrics.slice(0, 2)).toMatchObject([{ 'team/groups': 2, 'team/versions_old': 0 }, { 'team/groups': 2, 'team/versions_old': 1 }]);
+    expect(training.members).toMatchObject([{ groups: training.metrics.reduce((sum, step) => sum + step['team/groups']!, 0) }]);
+    expect(Math.max(...training.metrics.map((step) => step['team/versions_old']!))).toBe(1);
+    expect(learnedFrom()).toEqual(training.metrics.map(({ examples }) => examples));
+    expect(await ann.over(own)).toMatchObject({ state: 'completed', step: 4 });
   });
 
   it('holds the budget of each, and does not wait for one whose budget is spent', async () => {
