@@ -215,6 +215,21 @@ export class Coordinator implements Givers {
     this.#renew();
   }
 
+  /** The training was cancelled: what is learned so far is all, if there is something. */
+  cancel(): void {
+    if (!this.#over) this.end(this.#step, { hasLearned: this.#step > 0 });
+  }
+
+  /** Waits until members have heard that it is over, and left; at most so long, since some may be away. */
+  async dismissed(mostMs: number): Promise<void> {
+    const { now, delay } = this.#options;
+    const ended = new AbortController();
+    for (const until = now() + mostMs; this.#over && this.#here().length > 0 && now() < until;) {
+      await Promise.race([this.#changed.promise, delay(until - now(), ended.signal).catch(() => {})]);
+    }
+    ended.abort();
+  }
+
   /** Its new place is told to members. What is wrong with the server, the training itself finds. */
   async #renewLatest(): Promise<void> {
     await this.#options.renew().catch(() => {});

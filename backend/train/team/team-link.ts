@@ -130,7 +130,7 @@ export class TeamLink {
   }
 
   #silent(what: string): Unanswered {
-    return new Unanswered(`The coordinator ${this.#base} does not answer (${what}): have its training go on, and check the tunnel to it.`);
+    return new Unanswered(`The coordinator ${this.#base} does not answer (${what}): have its training go on, and check the tunnel to it. Where it has ended for good, "conductor train finish" ends this part.`);
   }
 }
 

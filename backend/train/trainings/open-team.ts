@@ -15,7 +15,7 @@ import { TeamLink } from '../team/team-link.ts';
 import { TEAM_PROTOCOL } from '../team/team-messages.ts';
 import type { Task } from '../tasks/task.ts';
 import { checkTerms, sharedOf } from './joined-team.ts';
-import { Interrupted } from './stop-reasons.ts';
+import { Cancelled, Interrupted } from './stop-reasons.ts';
 import { TrainingError } from './training-error.ts';
 import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
 
@@ -33,6 +33,9 @@ export interface Team {
   waiting(tell: (message: string | undefined) => void): void;
   close(): Promise<void>;
 }
+
+/** A member asks again at once; whoever does not is away. */
+const DISMISSED_WITHIN_MS = 5_000;
 
 /** What every training has to gather groups. */
 type Gathering = Pick<ContributeParts<Task>, 'engine' | 'store' | 'tasks' | 'gatherer' | 'critic' | 'onGroup' | 'onStep'>;
@@ -72,7 +75,12 @@ async function openCoordinator(
     givers: coordinator,
     end: (step, over) => coordinator.end(step, over),
     waiting: (told) => { tell = told; },
-    close: () => server.close(),
+    close: async () => {
+      // After a pause or a failure it may go on, so members wait.
+      if (signal.reason instanceof Cancelled) coordinator.cancel();
+      await coordinator.dismissed(DISMISSED_WITHIN_MS);
+      await server.close();
+    },
   };
 }
 

@@ -202,6 +202,31 @@ describe('a team', { timeout: 60_000 }, () => {
     expect(tinker.models.size).toBe(0);
   });
 
+  it('ends where the coordinator is cancelled, and its members compare what was learned by then', async () => {
+    const { coordinator, members: [ann] } = await team('ann');
+    const id = await coordinate(coordinator);
+    const own = await join(ann, 1);
+    const { held, open } = gate(ann, () => ann.manager.get(own).step === 1);
+    await held;
+    await coordinator.manager.cancel(id);
+    expect(coordinator.manager.get(id).state).toBe('cancelled');
+    await coordinator.end();
+    open();
+    expect(await ann.over(own)).toMatchObject({ state: 'completed', step: 1, comparison: expect.objectContaining({ pairs: expect.any(Number) as number }) as object });
+  });
+
+  it('ends with nothing where the coordinator is cancelled before the first step', async () => {
+    const { coordinator, members: [ann] } = await team('ann');
+    const id = await coordinate(coordinator);
+    const { held, open } = gate(coordinator, () => true);
+    const own = await join(ann, 1);
+    await held;
+    await ann.until(own, ({ progress }) => progress?.done === 2);
+    await coordinator.manager.cancel(id);
+    open();
+    expect(await ann.over(own)).toMatchObject({ state: 'completed', learned: false, message: 'The team learned nothing, so there is nothing to adopt.' });
+  });
+
   it('goes on without a member that is too slow, which stops what would come too late', async () => {
     const { coordinator, members: [ann] } = await team('ann');
     const id = await coordinate(coordinator, { wait: 0.2 });
