@@ -54,7 +54,7 @@ import { findServers, placesOf } from './workers/servers/find-servers.ts';
 import { listModels } from './workers/servers/list-models.ts';
 import { loadPrices } from './workers/limits/prices.ts';
 import { ProviderLimits } from './workers/limits/provider-limits.ts';
-import { rollOut } from './workers/roll-out.ts';
+import { rollOut, withdraw } from './workers/roll-out.ts';
 import { tryWorker } from './workers/try-worker.ts';
 import { workersFileLoader } from './workers/workers-file.ts';
 
@@ -72,6 +72,8 @@ const log = (line: string): void => console.error(`${new Date().toISOString()} $
 const CONSENT_TIMEOUT_MS = 10 * 60_000;
 /** A server reads an adapter of some hundred megabytes, perhaps over a network. */
 const ROLL_OUT_MS = 6 * 60_000;
+/** A person waits. */
+const WITHDRAW_MS = 10_000;
 
 async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const workersPath = path.join(home, 'workers.json');
@@ -196,6 +198,10 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     }),
   }, clients);
 
+  const servedOptions = (mostMs: number) => {
+    const signal = AbortSignal.timeout(mostMs);
+    return { caller, keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) }), signal };
+  };
   const comparer = mathComparer({ ELECTRON_RUN_AS_NODE: '1' });
   const trainings = new TrainingManager({
     trainings: path.join(home, 'trainings'),
@@ -215,10 +221,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     clients,
     loadWorkers,
     changeWorkers: (change) => pool.change(change),
-    rollOut: (worker) => {
-      const signal = AbortSignal.timeout(ROLL_OUT_MS);
-      return rollOut(worker, { caller, keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) }), signal });
-    },
+    rollOut: (worker) => rollOut(worker, servedOptions(ROLL_OUT_MS)),
+    withdraw: (worker, adapters) => withdraw(worker, adapters, servedOptions(WITHDRAW_MS)),
     ...(bundled && { bundledConductor: bundled }),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     log,

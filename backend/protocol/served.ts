@@ -13,9 +13,15 @@ export function modelHere({ provider, model, served }: Pick<WorkerConfig, 'provi
  * What a server calls an adapter: `conductor-TRAINING-VERSION`. Other weights have another version, so that no name ever means two adapters.
  * @param adapter the path of its folder @param version of its weights, in hexadecimal digits
  */
-export function servedName(adapter: string, version: string): string {
+export const servedName = (adapter: string, version: string): string => `${beginning(adapter)}${version.slice(0, DIGITS)}`;
+
+/** Whether a server calls an adapter so, in whatever version. */
+export const isServedName = (name: string, adapter: string): boolean =>
+  name.startsWith(beginning(adapter)) && /^[\da-f]+$/.test(name.slice(beginning(adapter).length));
+
+function beginning(adapter: string): string {
   const folder = adapter.split(/[\\/]/).findLast((part) => part !== '') ?? 'adapter';
-  return `conductor-${folder.replaceAll(/[^\w.-]/g, '-')}-${version.slice(0, DIGITS)}`;
+  return `conductor-${folder.replaceAll(/[^\w.-]/g, '-')}-`;
 }
 
 /** What the server calls the adapter with which a run is planned; undefined where its Conductor is not served, or has none. */

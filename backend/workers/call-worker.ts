@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isServedName } from '../protocol/served.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { ChatDialects } from './adapters/chat-dialect.ts';
@@ -15,7 +16,7 @@ import type { KeySource } from './key-source.ts';
 import type { Asked, Attempt, AttemptLog, AttemptSpent, Ledger, NextAttempt } from './limits/ledger.ts';
 import type { LocalModelSource } from './adapters/local-adapter.ts';
 import { KnownTerms } from './adapters/served/completion-terms.ts';
-import { LoraRoutes } from './adapters/served/lora-routes.ts';
+import { LoraRoutes, unload } from './adapters/served/lora-routes.ts';
 import { servedAdapterOf } from './adapters/served/served-adapter.ts';
 import type { ServedParts } from './adapters/served/served-conductor.ts';
 import type { ServedModels } from './adapters/served/served-model.ts';
@@ -23,7 +24,8 @@ import type { AgentAct, ModelAdapter, ModelReply, ModelRequest } from './model.t
 import { costOf, upperBound, type Prices } from './limits/prices.ts';
 import type { ProviderLimits } from './limits/provider-limits.ts';
 import { decideRetry, isLoad, MAX_RETRY_AFTER_MS } from './limits/retry-policy.ts';
-import { serverName } from './servers/server-of.ts';
+import { listModels } from './servers/list-models.ts';
+import { baseUrlOf, serverName } from './servers/server-of.ts';
 import { StallWatch } from './limits/stall-watch.ts';
 
 /** A request to a worker. The worker's own settings replace absent ones. */
@@ -122,6 +124,13 @@ export class WorkerCaller {
     const key = await this.#unlessCancelled(worker, signal, async () => worker.key && (await keys.get(worker.key, signal)));
     const adapter = this.#served && (await servedAdapterOf(worker, this.#served.models));
     if (adapter) await this.#served?.routes.load(worker, adapter, { key: key || undefined, signal, inPlace: true });
+  }
+
+  /** Has the server of a served Conductor forget adapters (folders), in all versions that it has. What it does not forget stays loaded. @throws WorkerError without its key */
+  async unload(worker: WorkerConfig, adapters: readonly string[], { keys, signal }: Pick<CallOptions, 'keys' | 'signal'>): Promise<void> {
+    const key = (await this.#unlessCancelled(worker, signal, async () => worker.key && (await keys.get(worker.key, signal)))) || undefined;
+    const { models } = await listModels({ provider: 'openai-compatible', baseUrl: baseUrlOf(worker), key }, signal);
+    for (const { name } of models) if (adapters.some((adapter) => isServedName(name, adapter))) await unload(worker, name, { key, signal });
   }
 
   /**

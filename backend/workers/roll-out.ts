@@ -16,3 +16,8 @@ export async function rollOut(worker: WorkerConfig, options: TryOptions): Promis
   const answer = await ask(worker, { messages: [{ role: 'user', content: 'Plan.' }], continuation: { prefill: '', adapter }, maxOutputTokens: PROBE_TOKENS }, options);
   if ('error' in answer) throw answer.error;
 }
+
+/** Has the server of a served Conductor forget adapters (folders) that nobody plans with any more. What cannot be had from it stays loaded there. Never rejects. */
+export async function withdraw(worker: WorkerConfig, adapters: readonly string[], { caller, ...options }: TryOptions): Promise<void> {
+  if (worker.served && adapters.length > 0) await caller.unload(worker, adapters, options).catch(() => undefined);
+}

@@ -9,7 +9,7 @@ import { workerConfigSchema, workersFileSchema, type WorkerConfig, type WorkersF
 import { Adoption } from '../../backend/train/trainings/adoption.ts';
 import { castToBegin, castToGoOn } from '../../backend/train/trainings/training-cast.ts';
 import { TrainingRegistry } from '../../backend/train/trainings/training-registry.ts';
-import { rollOut } from '../../backend/workers/roll-out.ts';
+import { rollOut, withdraw } from '../../backend/workers/roll-out.ts';
 import { LocalServer } from '../support/local-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { MINI } from '../support/unequal-workers.ts';
@@ -20,10 +20,12 @@ import { SimulatedVllm } from '../workers/served/simulated-vllm.ts';
 /* A training whose Conductor plans at a server. The server is a simulation of vLLM's answers; what was trained, and the switch, are real. */
 
 let made: string;
+/** Two short trainings; a busy machine takes long. */
+const TRAINED_WITHIN_MS = 180_000;
 beforeAll(async () => {
   made = await mkdtemp(path.join(tmpdir(), 'served-adoption-'));
   for (const [name, seed] of [['one', 1], ['two', 2]] as const) await trainedAdapter(made, name, { seed });
-});
+}, TRAINED_WITHIN_MS);
 afterAll(() => rm(made, { recursive: true, force: true }));
 
 let server: SimulatedVllm;
@@ -46,6 +48,7 @@ beforeEach(async () => {
     loadWorkers: async () => workers,
     baseOf: async () => undefined,
     rollOut: (worker) => rollOut(worker, { caller, keys: new MemoryKeys(), signal: AbortSignal.timeout(20_000) }),
+    withdraw: (worker, earlier) => withdraw(worker, earlier, { caller, keys: new MemoryKeys(), signal: AbortSignal.timeout(20_000) }),
   });
   plans = async (worker) => {
     const books = new MemoryBooks();
@@ -90,6 +93,27 @@ describe('what a training made', () => {
     await adoption.goBack('first');
     expect(planner().adapter).toBeUndefined();
     expect(await plans(planner())).toBe('conductor-mini');
+  });
+
+  it('leaves the server once another two have planned since, and is loaded again where it is still asked for', async () => {
+    const loaded = (): string[] => [...server.adapters.keys()].map((name) => name.replace(/-[\da-f]{8}$/, '')).sort();
+    // Somebody else's, and one of a training whose id begins alike.
+    for (const name of ['swapped', 'conductor-first-x-12345678']) server.adapters.set(name, '/elsewhere');
+    await trained('first', 'one');
+    await adoption.adopt('first');
+    const begun = planner();
+    await trained('second', 'two', begun.adapter);
+    await adoption.adopt('second');
+    expect(loaded()).toEqual(['conductor-first', 'conductor-first-x', 'conductor-second', 'swapped']);
+    await trained('third', 'one', planner().adapter);
+    await adoption.adopt('third');
+    expect(loaded()).toEqual(['conductor-first-x', 'conductor-second', 'conductor-third', 'swapped']);
+    // A run that has been under way all the time.
+    expect(await plans(begun)).toMatch(/^conductor-first-/);
+    await adoption.goBack('third');
+    expect(loaded()).toEqual(['conductor-first-x', 'conductor-second', 'conductor-third', 'swapped']);
+    await adoption.goBack('second');
+    expect(loaded()).toEqual(['conductor-first', 'conductor-first-x', 'conductor-second', 'swapped']);
   });
 
   it('is not adopted where the server does not take it, and the one before plans on', async () => {

@@ -21,6 +21,8 @@ export interface AdoptionOptions {
   readonly baseOf: TrainingRunParts['baseOf'];
   /** Has the server of a served Conductor have the adapter of this worker ready; by default no Conductor is served. @throws with a sentence for people */
   readonly rollOut?: ((worker: WorkerConfig) => Promise<void>) | undefined;
+  /** Has that server forget adapters (folders) that nobody plans with any more; by default nothing is done. Never rejects. */
+  readonly withdraw?: ((worker: WorkerConfig, adapters: readonly string[]) => Promise<void>) | undefined;
   readonly loadWorkers: () => Promise<WorkersFile>;
 }
 
@@ -69,11 +71,14 @@ export class Adoption {
     await this.#rollOut(training.conductor, learned.adapter);
     const { changeWorkers, bundledConductor } = this.#options;
     let plannerBefore: string | undefined;
+    let adapterBefore: string | undefined;
     await changeWorkers((file) => {
       plannerBefore = file.conductor;
+      adapterBefore = file.workers.find(({ id }) => id === training.conductor)?.adapter;
       return withLearned(file, training.conductor, learned, bundledConductor);
     });
     for (const other of registry.list()) if (other.adopted && other.conductor === training.conductor) await registry.change(other.trainingId, { adopted: false });
+    await this.#withdraw(training.conductor, adapterBefore);
     return await registry.change(trainingId, { adopted: true, plannerBefore: plannerBefore ?? null });
   }
 
@@ -92,6 +97,7 @@ export class Adoption {
     const { adapter, weights } = beforeOf(training);
     const before = registry.list().find((other) => this.#folder(other.trainingId) === (adapter ?? weights));
     if (before) await registry.change(before.trainingId, { adopted: true });
+    await this.#withdraw(training.conductor, this.#folder(trainingId));
     return await registry.change(trainingId, { adopted: false });
   }
 
@@ -114,6 +120,20 @@ export class Adoption {
     } catch (error) {
       throw new TrainingRefusedError(`Nothing was changed, and "${id}" plans as before. ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+
+  /**
+   * What a served Conductor planned with earlier leaves its server, but for the one just before: runs under way go on with it, and a person may go back. A run that
+   * began still earlier has the server load its own again.
+   */
+  async #withdraw(id: string, before: string | undefined): Promise<void> {
+    const { withdraw, loadWorkers, registry } = this.#options;
+    const { workers } = await loadWorkers();
+    const worker = workers.find((one) => one.id === id);
+    if (!withdraw || !worker) return;
+    const kept = new Set([before, ...workers.map(({ adapter }) => adapter)]);
+    const earlier = registry.list().filter(({ conductor }) => conductor === id).map(({ trainingId }) => this.#folder(trainingId));
+    await withdraw(worker, earlier.filter((adapter) => !kept.has(adapter)));
   }
 
   #folder(trainingId: string): string {

@@ -33,6 +33,7 @@ export interface TrainingManagerOptions extends TrainingCastSources {
   readonly changeWorkers: (change: (file: WorkersFile) => WorkersFile) => Promise<unknown>;
   /** See `AdoptionOptions`. */
   readonly rollOut?: AdoptionOptions['rollOut'];
+  readonly withdraw?: AdoptionOptions['withdraw'];
   /** For unexpected errors. */
   readonly log: (message: string) => void;
 }

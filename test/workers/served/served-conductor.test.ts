@@ -23,10 +23,12 @@ let folder: string;
 let first: string;
 let second: string;
 const models = servedModels(async (model) => model);
+/** Two short trainings; a busy machine takes long. */
+const TRAINED_WITHIN_MS = 180_000;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'served-'));
   [first, second] = [await trainedAdapter(folder, 'first'), await trainedAdapter(folder, 'second', { seed: 2 })];
-});
+}, TRAINED_WITHIN_MS);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function serving(options: SimulationOptions = {}) {

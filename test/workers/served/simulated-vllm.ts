@@ -76,12 +76,19 @@ export class SimulatedVllm {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
-    const body = JSON.parse(Buffer.concat(parts).toString()) as Body;
+    const body = JSON.parse(Buffer.concat(parts).toString() || '{}') as Body;
     const route = (request.url ?? '').replace('/v1/', '');
     this.asked.push({ route, body, key: request.headers.authorization });
     if (route === 'completions') return this.#complete(body, response);
     if (route === 'load_lora_adapter' && !this.#options.hasNoRoutes) return await this.#load(body, response);
+    if (route === 'unload_lora_adapter' && !this.#options.hasNoRoutes) return this.#unload(body, response);
+    if (route === 'models') return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data: ['conductor-mini', ...this.adapters.keys()].map((id) => ({ id, object: 'model' })) }));
     response.writeHead(404, { 'content-type': 'application/json' }).end('{"detail":"Not Found"}');
+  }
+
+  #unload({ lora_name: name }: Body, response: ServerResponse): void {
+    if (!this.adapters.delete(String(name))) return refuse(response, 404, 'NotFoundError', `The lora adapter '${String(name)}' cannot be found.`);
+    response.writeHead(200, { 'content-type': 'text/plain' }).end(`Success: LoRA adapter '${String(name)}' removed successfully.`);
   }
 
   async #load({ lora_name: name, lora_path: place, load_inplace: inPlace }: Body, response: ServerResponse): Promise<void> {

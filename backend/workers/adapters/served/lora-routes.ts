@@ -46,19 +46,27 @@ export class LoraRoutes {
   }
 }
 
+/** Has the server forget what it calls so; calls under way end as they began. What cannot be unloaded stays. Never rejects. */
+export async function unload(worker: WorkerConfig, name: string, { key, signal }: Pick<LoadOptions, 'key' | 'signal'>): Promise<void> {
+  await post(worker, 'unload_lora_adapter', { lora_name: name }, { key, signal }).catch(() => undefined);
+}
+
 async function load(worker: WorkerConfig, adapter: ServedAdapter, { key, inPlace }: Omit<LoadOptions, 'signal'>): Promise<void> {
   await copyForServer(worker, adapter);
-  const response = await fetch(`${baseUrlOf(worker).replace(/\/+$/, '')}/load_lora_adapter`, {
-    method: 'POST',
-    redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify({ lora_name: adapter.name, lora_path: adapter.serverPath, ...(inPlace && { load_inplace: true }) }),
-  });
+  const body = { lora_name: adapter.name, lora_path: adapter.serverPath, ...(inPlace && { load_inplace: true }) };
+  const response = await post(worker, 'load_lora_adapter', body, { key, signal: AbortSignal.timeout(TIMEOUT_MS) });
   const refused: Refused = { status: response.status, body: await beginningOf(response) };
   if (response.ok) return;
   const error = loadRefusal(worker, adapter, refused, key);
   if (error) throw error;
+}
+
+async function post(worker: WorkerConfig, route: string, body: object, { key, signal }: Pick<LoadOptions, 'key' | 'signal'>): Promise<Response> {
+  return await fetch(`${baseUrlOf(worker).replace(/\/+$/, '')}/${route}`, {
+    method: 'POST', redirect: 'manual', signal,
+    headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(body),
+  });
 }
 
 /** The beginning of an answer; the rest is not read. */
