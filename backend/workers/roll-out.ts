@@ -1,4 +1,5 @@
 import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { WorkerError } from './errors.ts';
 import { ask, type TryOptions } from './try-worker.ts';
 
 /** As few tokens as show that the server computes with the adapter. */
@@ -12,9 +13,16 @@ const PROBE_TOKENS = 8;
 export async function rollOut(worker: WorkerConfig, options: TryOptions): Promise<void> {
   const { served, adapter } = worker;
   if (!served || adapter === undefined) return;
-  await options.caller.load(worker, options);
+  let refused: WorkerError | undefined;
+  try {
+    await options.caller.load(worker, options);
+  } catch (error) {
+    // A server without that route may have been started with the adapter.
+    if (!(error instanceof WorkerError && error.kind === 'not-found')) throw error;
+    refused = error;
+  }
   const answer = await ask(worker, { messages: [{ role: 'user', content: 'Plan.' }], continuation: { prefill: '', adapter }, maxOutputTokens: PROBE_TOKENS }, options);
-  if ('error' in answer) throw answer.error;
+  if ('error' in answer) throw refused ?? answer.error;
 }
 
 /** Has the server of a served Conductor forget adapters (folders) that nobody plans with any more. What cannot be had from it stays loaded there. Never rejects. */

@@ -253,6 +253,14 @@ describe('a new version', () => {
     expect((await call(planner)).reply.model).toBe(await nameOf(first));
   });
 
+  it('is taken from a server that was started with it and loads none, and from no other such server', async () => {
+    const { server, roll, worker } = await serving({ hasNoRoutes: true });
+    expect(((await rejection(roll(worker({ adapter: first })))) as WorkerError).message).toContain(`start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora, or have the server offer the adapter as "${await nameOf(first)}"`);
+    server.adapters.set(await nameOf(first), first);
+    await roll(worker({ adapter: first }));
+    expect(server.to('completions').at(-1)).toMatchObject({ model: await nameOf(first) });
+  });
+
   it('does nothing for a Conductor that is not served', async () => {
     const { server, roll, worker } = await serving();
     await roll({ ...worker(), served: undefined, adapter: first });

@@ -14,7 +14,7 @@ import { servedModels } from '../../../backend/wiring/served-models.ts';
 import type { WorkerCaller } from '../../../backend/workers/call-worker.ts';
 import type { WorkerError } from '../../../backend/workers/errors.ts';
 import type { Sample } from '../../../backend/workers/model.ts';
-import { rollOut } from '../../../backend/workers/roll-out.ts';
+import { rollOut, withdraw } from '../../../backend/workers/roll-out.ts';
 import { MINI } from '../../support/unequal-workers.ts';
 import { MemoryBooks, MemoryKeys, rejection } from '../harness.ts';
 import { INPUT, ownLogprobs, servedCaller, servedConductor, trainedAdapter } from './served-parts.ts';
@@ -44,14 +44,7 @@ describe.skipIf(given === undefined)(`vLLM serves a Conductor (${note})`, { time
     [one, two] = [await trainedAdapter(folder, 'one'), await trainedAdapter(folder, 'two', { seed: 2 })];
     caller = await servedCaller(told);
   }, STARTS_WITHIN_MS);
-  afterAll(async () => {
-    if (server?.pid !== undefined && server.exitCode === null) {
-      const ended = once(server, 'exit');
-      process.kill(-server.pid, 'SIGTERM');
-      await ended;
-    }
-    if (folder !== '') await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  afterAll(end, 60_000);
 
   it.each([['without an adapter', undefined], ['with an adapter', 'one'], ['with another one', 'two']])('%s, its log-probabilities are those of this machine', async (_name, adapter) => {
     const place = adapter && path.join(folder, adapter);
@@ -129,12 +122,43 @@ describe.skipIf(given === undefined)(`vLLM serves a Conductor (${note})`, { time
     expect((await plans(planner, {})).model).toBe(await nameOf(one));
   });
 
+  it('forgets adapters that nobody plans with any more, and loads them again where they are asked for', async () => {
+    const listed = async (): Promise<string[]> => ((await (await fetch(`${baseUrl}/models`)).json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+    for (const adapter of [one, two]) await roll(worker({ adapter }));
+    expect(await listed()).toEqual(expect.arrayContaining([await nameOf(one), await nameOf(two)]));
+    const load = Array.from({ length: 4 }, () => plans(worker({ adapter: one, concurrency: 4 }), {}));
+    await withdraw(worker({ adapter: two }), [one], { caller, keys: new MemoryKeys(), signal: AbortSignal.timeout(60_000) });
+    await Promise.all(load);
+    await withdraw(worker({ adapter: two }), [one], { caller, keys: new MemoryKeys(), signal: AbortSignal.timeout(60_000) });
+    expect(await listed()).not.toContain(await nameOf(one));
+    expect(await listed()).toContain(await nameOf(two));
+    expect((await plans(worker({ adapter: one }), {})).model).toBe(await nameOf(one));
+  });
+
   it('reads adapters from a folder that it shares with this machine', async () => {
     const copy = path.join(folder, 'copied');
     await cp(two, copy, { recursive: true });
     const planner = worker({ adapter: copy, served: { model: MINI, folder: path.join(folder, 'shared') } });
     expect((await plans(planner, {})).model).toBe(await nameOf(copy));
     expect((await stat(path.join(folder, 'shared', await nameOf(copy)))).isDirectory()).toBe(true);
+  });
+});
+
+describe.skipIf(given === undefined || /^https?:/.test(given))(`vLLM that loads no adapters while it runs (${note})`, { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'served-vllm-'));
+    [one, two] = [await trainedAdapter(folder, 'one'), await trainedAdapter(folder, 'two', { seed: 2 })];
+    caller = await servedCaller(told);
+    baseUrl = await startVllm(given!, { updating: false, more: ['--lora-modules', `${await nameOf(one)}=${one}`] });
+  }, STARTS_WITHIN_MS);
+  afterAll(end, 60_000);
+
+  it('plans with the adapter that it was started with, and says how it takes another', async () => {
+    await roll(worker({ adapter: one }));
+    expect((await plans(worker({ adapter: one }), {})).model).toBe(await nameOf(one));
+    const { message } = (await rejection(roll(worker({ adapter: two })))) as WorkerError;
+    expect(message).toContain(`does not load adapters while it runs; start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora, or have the server offer the adapter as "${await nameOf(two)}"`);
+    if (process.env['CONDUCTOR_TEST_TABLE'] !== undefined) console.log(message);
   });
 });
 
@@ -157,8 +181,17 @@ async function post(route: string, body: object): Promise<number> {
   return response.status;
 }
 
+async function end(): Promise<void> {
+  if (server?.pid !== undefined && server.exitCode === null) {
+    const ended = once(server, 'exit');
+    process.kill(-server.pid, 'SIGTERM');
+    await ended;
+  }
+  if (folder !== '') await rm(folder, { recursive: true, force: true });
+}
+
 /** Starts vLLM with conductor-mini. It ends with the tests. @returns the address of its API */
-async function startVllm(python: string): Promise<string> {
+async function startVllm(python: string, { updating = true, more = [] }: { readonly updating?: boolean; readonly more?: readonly string[] } = {}): Promise<string> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
@@ -166,10 +199,10 @@ async function startVllm(python: string): Promise<string> {
   let said = '';
   server = spawn(python, [
     '-m', 'vllm.entrypoints.cli.main', 'serve', MINI, '--served-model-name', 'conductor-mini', '--host', '127.0.0.1', '--port', String(port),
-    '--enable-lora', '--max-lora-rank', '16', '--max-loras', '2', '--max-cpu-loras', '8', '--dtype', 'float32', '--enforce-eager',
+    '--enable-lora', '--max-lora-rank', '16', '--max-loras', '2', '--max-cpu-loras', '8', '--dtype', 'float32', '--enforce-eager', ...more,
   ], {
     detached: true, stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, VLLM_ALLOW_RUNTIME_LORA_UPDATING: 'True', VLLM_CPU_KVCACHE_SPACE: '1', HF_HUB_OFFLINE: '1', VLLM_NO_USAGE_STATS: '1', PATH: `${path.dirname(python)}:${process.env['PATH'] ?? ''}` },
+    env: { ...process.env, ...(updating && { VLLM_ALLOW_RUNTIME_LORA_UPDATING: 'True' }), VLLM_CPU_KVCACHE_SPACE: '1', HF_HUB_OFFLINE: '1', VLLM_NO_USAGE_STATS: '1', PATH: `${path.dirname(python)}:${process.env['PATH'] ?? ''}` },
   });
   for (const stream of [server.stdout, server.stderr]) stream?.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-4_000)));
   const url = `http://127.0.0.1:${port}`;
