@@ -21,10 +21,11 @@ export class Outbox {
     for (const group of groups) await replaceFile(path.join(this.#folder, `${group.step}.${group.place}.json`), JSON.stringify(group));
   }
 
-  /** The last step for which there are groups; -1 without one. */
+  /** The last step for which all groups are there; -1 without one. Those of a step that was cut off are judged again. */
   async last(): Promise<number> {
-    const names = await this.#names(() => true);
-    return Math.max(-1, ...names.map(stepOf));
+    const steps = new Set((await this.#names(() => true)).map(stepOf));
+    for (const step of [...steps].sort((one, other) => other - one)) if (await this.of(step)) return step;
+    return -1;
   }
 
   /** The groups for a step, if all are there. */
