@@ -29,7 +29,8 @@ const ask = (content: string, changes: Partial<TextRequest> = {}): TextRequest =
 
 const open = (changes: Partial<ModelSettings> = {}): Promise<LocalModel> => LocalModel.open({
   settings: { folder, device: 'cpu', precision: 'full', adapters: false, storage: path.join(root, 'storage'), ...changes },
-  device: 'cpu', deviceReasons: [], threads: 2,
+  // Of two threads, each keeps a core busy while it waits for the other one.
+  device: 'cpu', deviceReasons: [], threads: 1,
 });
 
 /** The model has seventy times the weights of conductor-mini. */
