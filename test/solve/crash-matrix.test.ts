@@ -245,7 +245,8 @@ interface Child {
 const idle: Child[] = [];
 
 function startChild(...life: string[]): Child {
-  const started = fork(child, life, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+  // Vitest's own options would make its start longer.
+  const started = fork(child, life, { execArgv: [], stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
   const said: string[] = [];
   started.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
   return { process: started, said };
