@@ -3,8 +3,8 @@ import type { JudgedStep } from '../protocol/judged-step.ts';
 import { judgedStepsIn, type StoredRow } from './judged-steps.ts';
 
 /*
- * The table of what the tests said of steps. Its rows follow from the events, and are written when a run ends. A run that is gone on with and ends again
- * has its rows written anew, also those that a person had removed.
+ * The table of the tests' results by step. Its rows are derived from the events and written when a run ends. When a run is resumed and ends
+ * again, its rows are written again, including those that a person had removed.
  */
 
 const COLUMNS = ['run_id', 'round', 'step', 'steps', 'source', 'project', 'kind', 'at', 'judgement', 'worker', 'model', 'role', 'usd', 'tokens', 'duration_ms', 'refuted'] as const;
@@ -27,9 +27,9 @@ export class JudgedStepsTable {
     };
   }
 
-  /** Writes what a run that is over has. To be called inside a transaction. */
+  /** Writes the rows of a run that is over. Must be called inside a transaction. */
   write(runId: string): void {
-    // To read all events of a run takes longer than to write its last one.
+    // Reading all events of a run takes longer than writing its last one.
     if (!this.#statements.hasVerdict.get(runId)) return;
     const steps = judgedStepsIn(runId, this.#statements.events.all(runId) as unknown as StoredRow[]);
     this.remove(runId);
@@ -45,14 +45,14 @@ export class JudgedStepsTable {
     return this.#statements.newest.all(limit).map(stepOf);
   }
 
-  /** @param project undefined: of all. @returns the number of rows that are gone */
+  /** @param project undefined means all projects. @returns the number of rows removed */
   forget(project: string | undefined): number {
     const { changes } = project === undefined ? this.#statements.forgetAll.run() : this.#statements.forget.run(project);
     return Number(changes);
   }
 }
 
-/** Writes the rows of all runs of a journal that had none. To be called inside a transaction. */
+/** Writes the rows of all runs in a journal that has no rows yet. Must be called inside a transaction. */
 export function fillJudgedSteps(database: DatabaseSync): void {
   const table = new JudgedStepsTable((sql) => database.prepare(sql));
   const judged = database.prepare(

@@ -76,7 +76,7 @@ function ticks(least: number, most: number): number[] {
     .filter((cost) => cost >= least && cost <= most);
 }
 
-/** A staircase: for less than the next one's price there is nothing better than the last one. */
+/** A staircase: between the prices of two contestants, nothing is better than the cheaper one. */
 function frontier(points: readonly Point[]): Markup {
   const [first, ...rest] = points.filter(({ row }) => row.isOnFrontier).sort((a, b) => a.x - b.x || b.y - a.y);
   if (!first) return html``;

@@ -1,7 +1,7 @@
 /**
- * Defaults for a whole training, by name. What a person sets wins over them. `paper`: arXiv 2512.04388 §4.1 and A.1. Its rate is for all
- * weights, and is small for an adapter, which is trained where memory does not allow them; its tasks are those of files, since it made none of a project. Workers
- * answered in up to 4,096 tokens while it trained.
+ * Defaults for a whole training, by name. A person's own settings take precedence. `paper` holds the settings of arXiv 2512.04388, §4.1 and
+ * A.1. The paper trains all weights, so its learning rate is small for an adapter, which is trained where memory does not allow all weights. It takes
+ * tasks from files only, and its workers answer in up to 4,096 tokens.
  */
 export const TRAINING_PRESETS = {
   paper: {
@@ -27,7 +27,7 @@ export const TRAINING_PRESETS = {
 
 export const TRAINING_PRESET_NAMES = Object.keys(TRAINING_PRESETS) as [keyof typeof TRAINING_PRESETS];
 
-/** The settings with those of their preset below them. Anything else is returned as it is, for the schema to refuse. */
+/** Adds the values of the preset that the settings name, where they have none of their own. Anything that names no preset is returned unchanged. */
 export function withPreset<T>(given: T): T {
   if (!isRecord(given)) return given;
   const name = given['preset'];

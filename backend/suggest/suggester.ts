@@ -110,7 +110,7 @@ export class Suggester {
     if (refusal !== undefined) return this.#withheld(`Nothing of this file is sent: ${refusal}.`);
     const pieces = request.project ? await this.#pieces(request) : [];
     const prompt = suggestionPrompt({ ...request, path: withinWorkspace(request) }, pieces);
-    if (!prompt) return this.#withheld('This line looks like a secret, so that nothing is asked about it.');
+    if (!prompt) return this.#withheld('This line looks like a secret, so nothing is asked about it.');
     signal.throwIfAborted();
 
     const workers = await this.#options.loadWorkers();

@@ -36,7 +36,7 @@ export class RunUpdates implements RunWatcher {
     const shown = shownRun(run);
     this.#showPlan(shown);
     for (const call of shown.calls) this.#showCall(call);
-    // What was at work when a run ended is forgotten by the run, and begins anew when it is resumed.
+    // A run that has ended no longer has the calls that were under way. They begin anew when it is resumed.
     const left = new Set(shown.calls.map(({ toolCallId }) => toolCallId));
     for (const call of this.#calls.values()) if (!left.has(call.toolCallId) && call.status !== 'completed' && call.status !== 'failed') this.#showCall({ ...call, status: 'failed' });
     // A plan that waits is asked about; for a key, or another question, somebody has to act.

@@ -31,7 +31,7 @@ export function shownRun(run: RunSnapshot): ShownRun {
   return { plan: planOf(run), calls: [...contextCall(run), ...baseCall(run), ...run.rounds.flatMap((round) => callsOf(run, round))] };
 }
 
-/** The id of the call that shows the plan of a round. A plan that a person did not want is another one. */
+/** The id of the call that shows the plan of a round. After a person has refused a plan, the next one gets another id. */
 export const planCallId = ({ runId }: Pick<RunSnapshot, 'runId'>, round: RoundView): string => `${placeOf(runId, round)}/plan`;
 
 /** The plan in words: who does what, what each step reads, and what it is expected to cost if it waits for a person. */
@@ -48,7 +48,10 @@ export function planText(run: RunSnapshot, round: RoundView): string {
 
 export const textContent = (text: string): ToolCallContent => ({ type: 'content', content: { type: 'text', text: printable(text) } });
 
-/** Of attempts all plans, otherwise that of the last round. The protocol knows no entry that failed: it is at its end, and its call says why. */
+/**
+ * The plans of all attempts, or else the plan of the last round. The protocol has no state for an entry that failed: it is `completed`, and its
+ * tool call says why it failed.
+ */
 function planOf(run: RunSnapshot): PlanEntry[] {
   const planned = run.rounds.filter(({ steps }) => steps.length > 0);
   return (hasAttempts(run) ? planned : planned.slice(-1)).flatMap((round) => {

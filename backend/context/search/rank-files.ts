@@ -13,9 +13,9 @@ const K1 = 1.2;
 const TEXT = { weight: 1, b: 0.6 } as const;
 const NAMES = { weight: 2.5, b: 0.4 } as const;
 const PATH = { weight: 4, b: 0.2 } as const;
-/** A name is rare among definitions even where it is used everywhere. */
+/** The weight of a name's rarity among definitions: a name that is used everywhere may be defined in one file only. */
 const DEFINED = 0.3;
-/** A file that imports or is imported by what was asked for gets this share of the best score on top. */
+/** The bonus of a file that imports a file that was asked for, or is imported by one, as a share of the best score. */
 const NEAR_SHARE = 0.4;
 
 const KIND_WEIGHT: Readonly<Record<PathKind, number>> = {

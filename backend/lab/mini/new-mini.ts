@@ -12,7 +12,7 @@ export const MINI_GEOMETRY: MiniGeometry = {
   vocabularySize: 2_048, hiddenSize: 192, intermediateSize: 512, layers: 4, attentionHeads: 6, keyValueHeads: 2,
 };
 
-/** Far more than a prompt of the mini profile has in Latin letters; what is written otherwise takes several tokens a character. */
+/** Far more than a prompt of the mini profile needs in Latin letters. Other scripts take several tokens per character. */
 const MAXIMUM_POSITIONS = 8_192;
 
 /** Examples for training the tokenizer. */
@@ -31,7 +31,7 @@ export async function writeNewMini(folder: string, { seed, geometry = MINI_GEOME
 function* textsOf(seed: number, examples: number, withHands: boolean | undefined): Generator<string> {
   for (let index = 0; index < examples; index += 1) {
     const { messages, text } = exampleAt(seed, index, { withHands });
-    // As the chat template has them: what stands on both sides of a turn's end is no word.
+    // One text per turn, as the chat template separates them: no token may span two turns.
     for (const { role, content } of messages) yield `${role}\n${content}`;
     yield `assistant\n${text}`;
   }

@@ -20,8 +20,8 @@ export interface OpenQuantizedOptions extends BlockFormat {
   /** The user's storage folder, which is created if needed. */
   readonly storage: string;
   /**
-   * By weight, how much the squared error of each of its columns counts; a weight that is left out counts all the same. It is asked for as
-   * weights are made, with plainly quantised ones to compute with, which are removed afterwards.
+   * Returns, for each weight, how much the squared error of each of its columns counts. In a weight that it leaves out, all columns count the
+   * same. Called once, only if the weights are not cached yet, with weights that are quantised without it; these are removed afterwards.
    */
   readonly importance?: ((plain: ReadonlyMap<string, QuantizedTensor>) => Promise<ReadonlyMap<string, Float32Array>>) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -123,7 +123,7 @@ async function build(
 
 type Importance = ReadonlyMap<string, Float32Array>;
 
-/** @param file for the plainly quantised weights */
+/** @param file a temporary file, for weights that are quantised without importance */
 async function measured(plan: QuantizedFilePlan, file: string, options: OpenQuantizedOptions): Promise<Importance | undefined> {
   await writeWeights(file, plan, options);
   const importance = await options.importance?.(locate(plan, file));

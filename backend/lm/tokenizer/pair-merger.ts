@@ -9,8 +9,8 @@ const PLACES = 2 ** 30;
 export type Merge = readonly [left: number, right: number, merged: number];
 
 /**
- * Merges pairs of tokens: always the pair of the lowest rank, of several the leftmost. A text is one word here, however long, so the next pair
- * comes from a heap. Ids instead of strings make 515,000 merges (Gemma's) cheap to keep and to find.
+ * Merges pairs of tokens: always the pair with the lowest rank, and among equal ones the leftmost. A text is not split into words here and may
+ * be long, so a heap finds the next pair. Ids instead of strings make 515,000 merges (Gemma's) cheap to keep and to find.
  */
 export class PairMerger {
   /** By a pair of ids: its rank, and the id it becomes. */

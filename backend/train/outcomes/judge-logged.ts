@@ -4,9 +4,9 @@ import { draw } from '../statistics/draws.ts';
 import { mean } from '../statistics/statistics.ts';
 
 /*
- * The gate for what was learned from the journal. No plan is carried out, so the share that the new Conductor's plans would verify is not known.
- * What can be measured is whether it now prefers what was verified: by how much each plan of the newest questions became likelier to be
- * written, and whether verified ones gained more than the others did.
+ * Decides whether what was learned from the journal is an improvement. No plan is carried out, so nobody knows how many of the new Conductor's
+ * plans would be verified. What can be measured is how much more likely each plan of the newest questions has become, and whether the verified
+ * plans gained more than the others.
  */
 
 /** A plan of the newest questions, and the log-probability of its decision, in nats. */
@@ -14,16 +14,16 @@ export interface ScoredOutcome {
   readonly verified: boolean;
   readonly before: number;
   readonly after: number;
-  /** Whether a plan that each of the two writes for the question is valid. */
+  /** Whether the plan that the Conductor writes for the question is valid, before and after learning. */
   readonly valid: { readonly before: boolean; readonly after: boolean };
 }
 
-/** With fewer of one kind, a difference is an accident. */
+/** With fewer plans of one kind, a difference may be chance. */
 export const FEWEST_EACH = 5;
-/** Of the share of valid plans. Where more is lost, it has unlearned to plan. */
+/** The largest accepted loss in the share of valid plans. A Conductor that loses more has unlearned how to plan. */
 const MOST_LOST = 0.1;
 const DRAWS = 2_000;
-/** As usual. */
+/** The usual level of significance. */
 const LEVEL = 0.05;
 
 export function judgeLogged(scored: readonly ScoredOutcome[], seed: number): LoggedComparison {
@@ -50,7 +50,7 @@ function interval(one: readonly number[], other: readonly number[], seed: number
   return { low: at(0.025), high: at(0.975) };
 }
 
-/** Two-sided p-value of Fisher's randomisation test: how often kinds that are dealt out at random give means at least as far apart. */
+/** Two-sided p-value of Fisher's randomisation test: how often a random split into two groups gives means at least as far apart. */
 function permutationTest(one: readonly number[], other: readonly number[], seed: number): number {
   const found = Math.abs(mean(one) - mean(other));
   const uniform = seededUniforms(draw(seed, 'permutations'));

@@ -89,7 +89,7 @@ const namesIn = (nodes: readonly Node[]): readonly Node[] =>
 /** Whether a value has a type of the project in it. */
 export const isOfProject = (nodes: readonly Node[]): boolean => namesIn(nodes).some(({ text }) => /^[A-Z]/.test(text) && !OF_THE_LANGUAGE.test(text));
 
-/** Whether nothing of a value is computed. */
+/** Whether a value consists of literals only, so that no code computes a part of it. */
 export function isWrittenOut(nodes: readonly Node[]): boolean {
   const ofProject = isOfProject(nodes);
   return namesIn(nodes).every((name) =>

@@ -1,12 +1,12 @@
 import type { PreparedBuild } from '../runners/test-runner.ts';
 import type { SandboxOutcome } from '../sandbox/sandbox.ts';
 
-/** As many as the runs of a verdict, each of which would build the same again, and lose it. */
+/** As many rounds as a verdict has runs of the tests. Without the build ahead, each of those would build the same again and lose it. */
 const MOST_ROUNDS = 3;
 
 /**
- * Builds ahead. A build that runs out of time goes on from what it has built, as long as that grows. Where it does not come to its end, what there is of it is kept.
- * False if nothing can be kept.
+ * Builds ahead. A build that runs out of time is started again on top of what it has built, as long as that grows. If it never finishes, its
+ * parts are kept. @returns false if nothing can be kept
  */
 export async function buildInRounds({ progress, finish }: Pick<PreparedBuild, 'progress' | 'finish'>, build: () => Promise<Pick<SandboxOutcome, 'exceeded'>>): Promise<boolean> {
   let built = 0;

@@ -4,7 +4,7 @@ import { WorkerError } from '../errors.ts';
 /** The longest accepted answer: 1 MiB of UTF-8. Useful answers are much shorter; this stops runaway workers. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
-/** Collects a streamed answer up to a maximum size, to which its tool calls count. */
+/** Collects a streamed answer up to a maximum size. Its tool calls count, too. */
 export class AnswerText {
   readonly #worker: WorkerConfig;
   readonly #onText: (text: string) => void;
@@ -40,7 +40,7 @@ export class AnswerText {
   }
 }
 
-/** What a server sent as text; '' if it is none. */
+/** The text that a server sent; '' if the value is not a string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

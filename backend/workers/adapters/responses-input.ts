@@ -8,7 +8,7 @@ import { sentCallText } from './sent-call.ts';
 import type { StreamedCall } from './streamed-calls.ts';
 import { verbatimItems, verbatimTurn } from './verbatim.ts';
 
-/** A message as input of the Responses API. A turn that `by` wrote is given back as it was. */
+/** A message as input of the Responses API. A turn that the worker `by` wrote is sent back unchanged. */
 export function responsesInput(message: ConversationMessage, by: string): readonly ResponseInputItem[] {
   if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.callId, output: outputOf(message) }];
   const { role, content, toolCalls = [], pictures = [] } = message;
@@ -29,7 +29,7 @@ function picturePart({ type, data }: SentPicture): ResponseInputImage {
   return { type: 'input_image', image_url: `data:${type};base64,${data}`, detail: 'auto' };
 }
 
-/** By default the API would enforce schemas strictly and change them for it. */
+/** By default, the API enforces schemas strictly, and changes them to be able to. */
 export function responsesTool({ name, description, parameters, isStrict = false }: Tool): FunctionTool {
   return { type: 'function', name, description, parameters: { ...parameters }, strict: isStrict };
 }

@@ -12,7 +12,7 @@ export interface Reservation {
 }
 
 export interface Reserved {
-  /** Upper bound in dollars; absent for an unpriced worker, which the token budget alone holds. */
+  /** Upper bound in dollars; absent for an unpriced worker, which only the token budget limits. */
   readonly usd?: number;
   readonly tokens: number;
 }

@@ -26,21 +26,21 @@ export interface ContainedCommand {
   readonly signal: AbortSignal;
 }
 
-/** A command on the machine that an image is, with its own files and as its root. */
+/** A command that runs as root in a container with the files of an image alone, as on a machine of its own. */
 export interface ImageCommand {
   /** For the container's shell. It begins in the root folder. */
   readonly script: string;
   readonly image: string;
-  /** Files that it has in `MAILBOX`, by name. */
+  /** The contents of files that are put into `MAILBOX` before it runs, by name. */
   readonly given?: Readonly<Record<string, string>>;
-  /** Files and folders that it leaves in `MAILBOX`, by name, with where they are put: paths (absolute) at which there is nothing. */
+  /** Where its output goes: for each file or folder that it leaves in `MAILBOX`, by name, an absolute path that does not exist yet. */
   readonly taken: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The folder in which a command of an image finds what it is given, and leaves what is taken. */
+/** The folder in which a command of an image finds its input and leaves its output. */
 export const MAILBOX = '/conductor';
 
 /** The label with the id of the process that owns a container. */
