@@ -16,7 +16,7 @@ export const SLOW_TESTS: readonly SlowTests[] = [
       'test/verify/{escape,honest,published,reward-hacks,container}/**/*.test.ts',
       'test/verify/runners/{cargo,go,javascript,junit,phpunit,python,ruby}.test.ts',
       'test/verify/graders/{cases-grader,check-grader,reward-hacks,task-file,unittest-grader}.test.ts',
-      'test/verify/{base-result,code-not-run,copy-pool,coverage,endurance,node-test,reached-first,sandbox,verify}.test.ts',
+      'test/verify/{base-result,code-not-run,copy-pool,coverage,drawn-tests,endurance,node-test,reached-first,sandbox,verify}.test.ts',
       'test/verify/walls/{namespaces,walls}.test.ts',
       'test/verify/limits/control-group.test.ts',
       'test/hands/{step-copy,hostile-worker,person-tools}.test.ts',

@@ -30,7 +30,7 @@ export function unaltered(run: JudgedRun, as: JudgedRun, altered: ReadonlySet<st
   const known = byId(as.report);
   const isAround = (id: string): boolean => [...altered].some((inner) => inner === id || isInside(inner, id));
   const results = run.report.results.map((result) => (isAround(result.id) ? (known.get(result.id) ?? result) : result));
-  const isRed = [...altered].some((id) => byId(run.report).get(id)?.status === 'failed');
+  const isRed = run.report.results.some(({ id, status }) => status === 'failed' && altered.has(id));
   return isRed ? { ...as, report: { ...run.report, results } } : { ...run, report: { ...run.report, results } };
 }
 

@@ -7,7 +7,7 @@ import { ID_SEPARATOR } from '../runners/test-report.ts';
 import { readTextFile } from '../files/text-file.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
 import { secretDice } from './dice.ts';
-import { locateTests } from './locate-tests.ts';
+import { locateTests, type FileOfTests } from './locate-tests.ts';
 import { readImported, type FindImports } from './imported-files.ts';
 import { scriptImports } from './javascript-imports.ts';
 import { phpImports } from './php-imports.ts';
@@ -36,16 +36,39 @@ export interface AlteredTests {
 export async function alterExpectations(tests: TestsToAlter): Promise<AlteredTests> {
   const certain = new Map<string, boolean>();
   const texts = new Map<string, string>();
-  for (const { file, wanted } of await locateTests(tests)) {
-    const altered = await alterFile(tests, file, new Set(wanted.values()));
+  for (const { file, wanted, among } of await locatedTests(tests)) {
+    const altered = await alterFile(tests, file, { names: new Set(wanted.values()), among: among && new Set(among.values()) });
     if (altered?.text !== undefined) texts.set(file, altered.text);
-    for (const [id, name] of wanted) {
+    for (const [id, name] of among ?? wanted) {
       const found = altered?.tests.get(name);
       if (found !== undefined) certain.set(id, found && certain.get(id) !== false);
     }
   }
   return { certain: new Set([...certain].filter(([, isCertain]) => isCertain).map(([id]) => id)), texts };
 }
+
+interface LocatedTests extends FileOfTests {
+  /** All tests that run of this file, if nothing outside of tests is altered. */
+  readonly among?: ReadonlyMap<string, string>;
+}
+
+async function locatedTests(tests: TestsToAlter): Promise<readonly LocatedTests[]> {
+  const located = await locateTests(tests);
+  if (!tests.among) return located;
+  const own = located.flatMap(ownTests);
+  const files = new Set(own.map(({ file }) => file));
+  const rest = await locateTests({ ...tests, ids: tests.among.filter((id) => files.has(fileOf(id))) });
+  const all = new Map(rest.flatMap(ownTests).map(({ file, wanted }) => [file, wanted]));
+  return own.map(({ file, wanted }) => ({ file, wanted, among: new Map([...wanted, ...(all.get(file) ?? [])]) }));
+}
+
+/** The tests of a file without those that another file takes from it. */
+function ownTests({ file, wanted }: FileOfTests): readonly FileOfTests[] {
+  const own = new Map([...wanted].filter(([id]) => fileOf(id) === file));
+  return own.size > 0 ? [{ file, wanted: own }] : [];
+}
+
+const fileOf = (id: string): string => id.split(ID_SEPARATOR, 1)[0] ?? '';
 
 interface AlteredFile {
   readonly text: string | undefined;
@@ -58,7 +81,8 @@ const IMPORTS: Readonly<Partial<Record<Language, FindImports>>> = {
   python: pythonImports, javascript: scriptImports, typescript: scriptImports, tsx: scriptImports, php: phpImports,
 };
 
-async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<string>): Promise<AlteredFile | undefined> {
+/** @param named the names of the tests to alter, and of all tests if nothing outside of them is altered */
+async function alterFile(tests: TestsToAlter, file: string, named: NamedTests): Promise<AlteredFile | undefined> {
   const language = languageOf(file);
   const source = await readSource(tests, file);
   if (!language || !source) return undefined;
@@ -66,7 +90,7 @@ async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<s
   const imported = await readImported(imports, async (path) => (await readSource(tests, path))?.text);
   const plan = await withTrees([source.text, ...imported.map(({ text }) => text)], language, ([root, ...roots]) => {
     const trees = imported.flatMap((each, index) => (roots[index] ? [{ ...each, root: roots[index] }] : []));
-    return root && planOf(testsIn(root, language, source, trees), names, { errors: countErrors(root), isConfined: tests.isConfined === true });
+    return root && planOf(testsIn(root, language, source, trees), named, countErrors(root));
   });
   if (!plan) return undefined;
   const text = await alteredText(source.text, language, plan);
@@ -109,26 +133,54 @@ interface PlannedTest {
   readonly hasSubtests: boolean;
 }
 
-function planOf(all: readonly SourceTest[], names: ReadonlySet<string>, { errors, isConfined }: { readonly errors: number; readonly isConfined: boolean }): Plan {
-  const planned = new Map<SourceTest, PlannedTest>();
+interface NamedTests {
+  readonly names: ReadonlySet<string>;
+  readonly among?: ReadonlySet<string> | undefined;
+}
+
+function planOf(all: readonly SourceTest[], { names, among }: NamedTests, errors: number): Plan {
+  const planned = new Map<SourceTest | string, PlannedTest>();
   const edits = new Map<number, readonly Edit[]>();
   const tests = new Map<string, readonly PlannedTest[]>();
+  const keyOf = (test: SourceTest): SourceTest | string => (among ? bodyOf(test) : test);
   for (const name of names) {
     const found = testsNamed(all, name);
     for (const test of found) {
-      if (planned.has(test)) continue;
+      if (planned.has(keyOf(test))) continue;
       const number = planned.size;
-      planned.set(test, { number, hasSubtests: (test.subtests ?? []).length > 0 });
+      planned.set(keyOf(test), { number, hasSubtests: (test.subtests ?? []).length > 0 });
       const made = test.alter();
-      if (made && (!isConfined || isInside(made, test))) edits.set(number, made);
+      if (made && (!among || isConfined(made, test))) edits.set(number, made);
     }
-    if (found.length > 0) tests.set(name, found.flatMap((test) => planned.get(test) ?? []));
+    if (found.length > 0) tests.set(name, found.flatMap((test) => planned.get(keyOf(test)) ?? []));
   }
-  return { tests, edits, errors };
+  return { tests: among ? withRows(tests, { all, among, planned, edits }) : tests, edits, errors };
 }
 
-const isInside = (edits: readonly Edit[], { body }: SourceTest): boolean =>
-  body !== undefined && edits.every(({ start, end }) => body.startIndex <= start && end <= body.endIndex);
+const bodyOf = ({ body }: SourceTest): string => `${body?.startIndex} ${body?.endIndex}`;
+
+/** Whether edits are in a test's own body. A test that declares others is left as it is: where it fails, they may be missing. */
+const isConfined = (edits: readonly Edit[], { body, subtests = [] }: SourceTest): boolean =>
+  body !== undefined && subtests.length === 0 && edits.every(({ start, end }) => body.startIndex <= start && end <= body.endIndex);
+
+/** More rows take long to fail. */
+const MOST_ROWS = 20;
+const UNALTERED: PlannedTest = { number: -1, hasSubtests: false };
+
+/** Adds the tests that share a body with an altered one: other rows of its table, or the same test in another class. A body that too many share is left as it is. */
+function withRows(tests: Plan['tests'], { all, among, planned, edits }: {
+  readonly all: readonly SourceTest[]; readonly among: ReadonlySet<string>; readonly planned: ReadonlyMap<SourceTest | string, PlannedTest>; readonly edits: Map<number, readonly Edit[]>;
+}): Plan['tests'] {
+  const rows = new Map(tests);
+  const counts = new Map<number, number>();
+  for (const name of among) {
+    const found = testsNamed(all, name).map((test) => planned.get(bodyOf(test)) ?? UNALTERED);
+    for (const { number } of found) counts.set(number, (counts.get(number) ?? 0) + 1);
+    if (found.length > 0) rows.set(name, found);
+  }
+  for (const [number, count] of counts) if (count > MOST_ROWS) edits.delete(number);
+  return rows;
+}
 
 /** Alters all tests together. A test is left out if an edit of it overlaps one of a test before, or if it adds syntax errors. */
 async function alteredText(

@@ -9,6 +9,9 @@ export interface TestsToAlter {
   readonly runner: Pick<TestRunner, 'name' | 'idRoot'>;
   /** Ids of the tests to alter. */
   readonly ids: readonly string[];
-  /** Whether nothing outside of these tests may be altered, on which others may rely. */
-  readonly isConfined?: boolean;
+  /**
+   * Ids of all tests that run. If they are given, nothing outside of the tests to alter is altered, on which others may rely. All rows of a table
+   * have one body, so the other rows of an altered one are named as altered, too.
+   */
+  readonly among?: readonly string[];
 }

@@ -83,6 +83,36 @@ it.each([
   expect(altered.text).toMatch(/\[{60}[^7]\]{60}/);
 });
 
+describe('with all tests that run', () => {
+  const among = async (file: string, runner: TestRunnerName, text: string, ids: readonly string[], all: readonly string[]) => {
+    const folder = await temporaryFolder();
+    await writeFile(path.join(folder, file), text);
+    const named = (titles: readonly string[]): readonly string[] => titles.map((title) => `${file} > ${title}`);
+    const { certain, texts } = await alterExpectations({ folder, paths: new Set([file]), runner: { name: runner, idRoot: 'file' }, ids: named(ids), among: named(all) });
+    return { certain: [...certain].map((id) => id.slice(file.length + 3)).sort(), isAltered: texts.has(file) };
+  };
+  const table = '@pytest.mark.parametrize("n", [1, 2])\ndef test_row(n):\n    assert f() == 4\n\ndef test_row_like():\n    assert f() == 4\n';
+  const inherited = 'class Base:\n    def test_in(self):\n        assert f() == 4\n\nclass TestA(Base):\n    pass\n\nclass TestB(Base):\n    pass\n';
+  const data = "<?php\nclass ATest extends TestCase {\n  #[DataProvider('rows')]\n  public function testRow($n) { $this->assertSame(4, f()); }\n  public static function rows() { return ['a' => [1], 'b' => [2]]; }\n}\n";
+  const parts = "import assert from 'node:assert/strict';\nimport { it } from 'node:test';\nit('all', async (t) => { assert.equal(f(), 4); await t.test('one', () => { assert.equal(f(), 4); }); });\n";
+
+  it.each([
+    ['the other rows of a table', 'test_a.py', 'pytest', table, ['test_row[1]'], ['test_row[1]', 'test_row[2]', 'test_row_like'], ['test_row[1]', 'test_row[2]']],
+    ['the same test of another class', 'test_a.py', 'pytest', inherited, ['TestA > test_in'], ['TestA > test_in', 'TestB > test_in'], ['TestA > test_in', 'TestB > test_in']],
+    ['other sets of data', 'ATest.php', 'phpunit', data, ['ATest > testRow with data set "a"'], ['ATest > testRow with data set "a"', 'ATest > testRow with data set "b"'],
+      ['ATest > testRow with data set "a"', 'ATest > testRow with data set "b"']],
+  ] as const)('names as altered %s, too', async (_what, file, runner, text, ids, all, certain) => {
+    expect(await among(file, runner, text, ids, all)).toEqual({ certain: [...certain], isAltered: true });
+  });
+
+  it.each([
+    ['a table of many rows', 'test_a.py', 'pytest', table, ['test_row[1]'], Array.from({ length: 30 }, (_, row) => `test_row[${row}]`)],
+    ['a test that declares others', 'a.test.js', 'node-test', parts, ['all'], ['all', 'all > one']],
+  ] as const)('leaves %s as it is', async (_what, file, runner, text, ids, all) => {
+    expect(await among(file, runner, text, ids, all)).toEqual({ certain: [], isAltered: false });
+  });
+});
+
 it.each([
   ['that need not be found', 'from django.test import TestCase\n', 'self.assertContains(page(), "written", count=0)'],
   ['for a method of the project\'s own', 'from unittest import TestCase\n', 'self.assertContains(page(), "written")'],
