@@ -122,6 +122,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     else if (routeOfOne && id !== undefined) await routeOfOne(exchange, decoded(id));
     else throw invalid(`There is nothing at ${request.method} ${path}: this endpoint has ${[...Object.keys(ROUTES), ...Object.keys(ROUTES_OF_ONE).map((one) => `${one}/ID`)].map((one) => one.replace(' ', ' /v1')).join(', ')}.`, 404, 'not_found');
   } catch (error) {
+    // The client has gone before it sent all of its request.
+    if (request.errored) return;
     const problem = endpointError(error);
     logFailure(problem, parts.log);
     const { status, body } = (isAnthropic(request) || path.startsWith('/messages') ? messages : chatCompletions).error(problem);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { SOUNDS_PASSING } from '../../backend/serve/endpoint-error.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
@@ -73,6 +74,21 @@ describe.each(FORMATS)('in $name', ({ name, path, ask, typeIn }) => {
     const deep = await post(place, path, spoilt);
     expect([deep.status, await deep.text()]).toEqual([400, expect.stringContaining('nested')]);
     expect(place.workers.requests).toHaveLength(before);
+  });
+
+  it('a client that is gone before it sent its request is nothing to tell a person of', async () => {
+    const before = place.logged.length;
+    const { port } = new URL(place.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${place.key}\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n`);
+    // The endpoint has begun to read.
+    await once(socket, 'data');
+    socket.write('{"model":');
+    socket.destroy();
+    // A request that comes later is answered later.
+    await once(socket, 'close');
+    for (let count = 0; count < 3; count += 1) expect((await post(place, path, ask('Hello'))).status).toBe(200);
+    expect(place.logged.slice(before)).toEqual([]);
   });
 
   it('a request of 20 MB is refused, and one whose text alone takes 4, and the connection serves the next one', async () => {
