@@ -29,9 +29,11 @@ export function responsesAnswer(head: Head, tools: ResponsesTools, keep?: (respo
   const message = (text: string, status: string): { readonly id: string } & Record<string, unknown> => ({ id: messageId, type: 'message', status, role: 'assistant', content: [textPart(text)] });
   const statusOf = ({ finishReason, calls }: Said): string => (calls.length > 0 || INCOMPLETE[finishReason] === undefined ? 'completed' : 'incomplete');
 
+  const callItems = ({ calls }: Said): CallItem[] => calls.map((call, index) => tools.item(call, `${head.id.replace(/^resp_/, '')}_${index}`));
+
   const whole = (one: Said): object => {
     const status = statusOf(one);
-    const calls = one.calls.map((call) => tools.item(call, 'completed'));
+    const calls = callItems(one);
     const output = [...(one.text === '' && calls.length > 0 ? [] : [message(one.text, status)]), ...calls];
     const response = {
       ...begun(head), status, store: keep !== undefined,
@@ -79,7 +81,7 @@ export function responsesAnswer(head: Head, tools: ResponsesTools, keep?: (respo
       return [
         ...(said === '' && hasMessage ? messageBegun() : []),
         ...(hasMessage ? messageEnded(one) : []),
-        ...one.calls.flatMap((call, index) => called(tools.item(call, 'completed'), first + index)),
+        ...callItems(one).flatMap((item, index) => called(item, first + index)),
         named(`response.${statusOf(one)}`, { response: whole(one) }),
       ];
     },

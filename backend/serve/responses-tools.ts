@@ -83,11 +83,11 @@ export class ResponsesTools {
     return { tools, toolChoice: { name: asked.name } };
   }
 
-  /** What a worker calls, as the client knows it. */
-  item({ id, name: called, arguments: written }: ToolCall, status: string): CallItem {
+  /** What a worker calls, as the client knows it. @param ending of the item's id. A call's own id does not serve: some models count their calls anew in each answer */
+  item({ id, name: called, arguments: written }: ToolCall, ending: string): CallItem {
     const { name: own, namespace, isCustom } = this.#known.get(called) ?? { name: called, isCustom: false };
-    const named = { call_id: id, name: own, ...(namespace !== undefined && { namespace }), status };
-    return isCustom ? { type: 'custom_tool_call', id: `ctc_${id}`, ...named, input: inputOf(written) } : { type: 'function_call', id: `fc_${id}`, ...named, arguments: written };
+    const named = { call_id: id, name: own, ...(namespace !== undefined && { namespace }), status: 'completed' };
+    return isCustom ? { type: 'custom_tool_call', id: `ctc_${ending}`, ...named, input: inputOf(written) } : { type: 'function_call', id: `fc_${ending}`, ...named, arguments: written };
   }
 }
 

@@ -114,6 +114,22 @@ describe('a response from which a program goes on', () => {
     expect(await problem(client().responses.retrieve(id))).toMatchObject({ status: 404 });
   });
 
+  it('has calls of its own, also where the model counts them anew in each answer, and takes no others with it', async () => {
+    const give = async (path: string): Promise<Response> => {
+      place.script = () => ({ text: 'I look.', calls: [{ id: 'call_0', name: 'read', arguments: { path } }] });
+      return await client().responses.create(ask(`Read ${path}`, { model: 'first', tools: [READ] }));
+    };
+    const [one, two] = [await give('a'), await give('b')];
+    place.script = () => 'Read.';
+    const goOn = (from: Response): Promise<Response> => client().responses.create(ask([{ role: 'user', content: 'Read' }, ...references(from), { type: 'function_call_output', call_id: 'call_0', output: '1' }], { model: 'first', tools: [READ] }));
+    for (const [from, path] of [[one, 'a'], [two, 'b']] as const) {
+      await goOn(from);
+      expect(place.workers.of('first').at(-1)?.messages[1]).toMatchObject({ toolCalls: [{ id: 'call_0', arguments: JSON.stringify({ path }) }] });
+    }
+    await client().responses.delete(one.id);
+    expect((await goOn(two)).output_text).toBe('Read.');
+  });
+
   it('is not streamed once more, and not known where nothing was to be stored', async () => {
     place.script = () => 'Once.';
     const { id } = await client().responses.create(ask('Once', { model: 'first' }));

@@ -23,6 +23,8 @@ export interface ScriptedRequest {
 
 /** A tool call. Its arguments are written as they are if they are text. */
 export interface ScriptedCall {
+  /** A new one by default. */
+  readonly id?: string;
   readonly name: string;
   readonly arguments: object | string;
 }
@@ -119,9 +121,9 @@ export class ScriptedServer {
       model: asked.model,
       createdAt: new Date(),
       text: begin,
-      calls: calls.map(({ name, arguments: given }) => {
+      calls: calls.map(({ id, name, arguments: given }) => {
         this.#calls += 1;
-        return { id: `call_${this.#calls}`, name, arguments: typeof given === 'string' ? given : JSON.stringify(given) };
+        return { id: id ?? `call_${this.#calls}`, name, arguments: typeof given === 'string' ? given : JSON.stringify(given) };
       }),
       finish: isCutOff ? 'length' : 'stop',
       inputTokens: 100,
