@@ -18,7 +18,7 @@ export class ClientEndpoints {
   readonly #service: EndpointService;
   readonly #say: (line: string) => void;
   readonly #log: (line: string) => void;
-  readonly #opened: Promise<OpenedEndpoint>[] = [];
+  readonly #opened: OpenedEndpoint[] = [];
   #isClosed = false;
 
   constructor(service: EndpointService, { say, log }: { readonly say: (line: string) => void; readonly log: (line: string) => void }) {
@@ -30,11 +30,10 @@ export class ClientEndpoints {
   handlers(): RequestHandlers<ClientRequests, 'serve/open'> {
     return {
       'serve/open': async ({ port }) => {
-        const opening = this.#service.open(port, this.#say);
-        this.#opened.push(opening);
-        const opened = await opening;
+        const opened = await this.#service.open(port, this.#say);
+        this.#opened.push(opened);
         // The client left while the port was opened.
-        if (this.#isClosed) await opened.close();
+        if (this.#isClosed) this.close();
         return { port: opened.port };
       },
     };
@@ -42,8 +41,8 @@ export class ClientEndpoints {
 
   close(): void {
     this.#isClosed = true;
-    for (const opening of this.#opened) {
-      opening.then((opened) => opened.close()).catch((error: unknown) => this.#log(`An endpoint was not closed: ${String(error)}`));
+    for (const opened of this.#opened.splice(0)) {
+      opened.close().catch((error: unknown) => this.#log(`An endpoint was not closed: ${String(error)}`));
     }
   }
 }
