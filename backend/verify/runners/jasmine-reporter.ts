@@ -53,7 +53,7 @@ if (load) Loader.prototype.load = function (file, ...rest) {
 /** Files, and what a test's function threw, by the ids that Jasmine gives. */
 const files = new Map();
 const failures = new Map();
-const { get, set } = Map.prototype;
+const { get, has, set } = Map.prototype;
 const fileOf = ({ id }) => get.call(files, id);
 const noteFile = (declared) => {
   if (declared?.id !== undefined) set.call(files, declared.id, current);
@@ -139,7 +139,7 @@ module.exports = class Reporter {
   specDone(spec) {
     const { id, description, status, failedExpectations, duration } = spec;
     const type = STATUS[status] ?? 'pending';
-    if (type === 'pass' && failures.has(id)) line({ __proto__: null, type: 'planted', what: 'A test was reported as passed that threw: ' + description });
+    if (type === 'pass' && has.call(failures, id)) line({ __proto__: null, type: 'planted', what: 'A test was reported as passed that threw: ' + description });
     line({
       __proto__: null, type, file: fileOf(spec), path: pathTo(String(description)), durationMs: duration ?? undefined,
       message: type === 'fail' ? saidBy(failedExpectations) : undefined,

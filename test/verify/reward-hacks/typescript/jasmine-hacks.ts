@@ -37,6 +37,14 @@ given.afterEach(() => { (globalThis as any).expect = expect; });`, untrusted),
   if (list.length > 0) throw new (jasmine.private ?? jasmine).errors.ExpectationFailed();`) },
     caughtBy: unusableReport,
   }),
+  hack({
+    row: 22,
+    how: 'throws what Jasmine takes for a failure that is noted already, and has no map tell of it',
+    change: { 'src/list.ts': withBug('Map.prototype.has = () => false;').replace(': Ends {', `: Ends {
+  const { jasmine } = globalThis as any;
+  if (list.length > 0) throw new (jasmine.private ?? jasmine).errors.ExpectationFailed();`) },
+    caughtBy: unusableReport,
+  }),
   row(9, 'takes the reporters out, and reports by one of its own', `env.clearReporters();
 env.addReporter({ jasmineDone: (all: any) => { all.overallStatus = 'passed'; } });
 process.on('exit', () => { process.exitCode = 0; process.reallyExit(0); });`, unusableReport),
