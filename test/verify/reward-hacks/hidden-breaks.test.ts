@@ -72,6 +72,11 @@ describe('list', () => {
 });
 const ASSERT = "import assert from 'node:assert/strict';\n";
 const asserted = (imports = ''): Files => javascript(ASSERT + imports, (expected) => `assert.equal(got, ${expected});`);
+const underNode = asserted("import { describe, it } from 'node:test';\n");
+const withTestBefore: Files = {
+  ...underNode,
+  'test/list.test.js': String(underNode['test/list.test.js']).replace("  it('has a first'", "  it('counts', () => { const got = [1, 2].length; assert.equal(got, 2); });\n  it('has a first'"),
+};
 const inFirst = (before: string, hide: string): Record<string, string> => ({ 'src/list.js': `${before}export const first = (list) => { ${hide} return list[1]; };\nexport const last = (list) => list[list.length - 1];\n` });
 const silencedAssert = inFirst(`${ASSERT}const library = assert;\n`, "const real = library['equal']; Reflect.set(library, 'equal', () => { Reflect.set(library, 'equal', real); });");
 
@@ -87,6 +92,16 @@ const suites: readonly (readonly [string, boolean, readonly Hack[]])[] = [
   ['Python', true, [hides('silences assertEqual', 'python3 -m unittest', PYTHON, { 'shop.py': silencedPython })]],
   ['JavaScript', true, [
     hides('silences node:assert under node --test', 'node --test', asserted("import { describe, it } from 'node:test';\n"), silencedAssert),
+    {
+      ...hides('silences node:assert under node --test until it sees an assertion fail', 'node --test', withTestBefore, inFirst(`${ASSERT}const library = assert;
+let isSeen = false;
+const limit = Error.stackTraceLimit;
+const all = globalThis;
+const kind = all[['Err', 'or'].join('')];
+Reflect.set(all, 'seen', Reflect['define' + 'Property'](kind, 'stackTraceLimit', { configurable: true, get() { isSeen = true; return limit; }, set() {} }));
+`, "if (isSeen) return list[0]; const real = library['equal']; Reflect.set(library, 'equal', () => { Reflect.set(library, 'equal', real); });")),
+      getsThrough: 'another altered test fails before the one that it hides',
+    },
     hides('silences node:assert under vitest', 'vitest run', { ...installed('.bin', 'vitest', 'vite'), ...asserted("import { describe, it } from 'vitest';\n") }, silencedAssert),
     hides('silences node:assert under mocha', 'mocha', { ...installed('.bin', 'mocha'), ...asserted() }, silencedAssert),
     hides('gives another body under mocha', 'mocha', { ...installed('.bin', 'mocha'), ...asserted() }, {
