@@ -76,6 +76,17 @@ describe.each(FORMATS)('in $name', ({ name, path, ask, typeIn }) => {
     expect(place.workers.requests).toHaveLength(before);
   });
 
+  it('a key that is taken back while it is answered is answered to the end, and asks nothing more', async () => {
+    const rest = Promise.withResolvers<string>();
+    const key = await place.keys.add(`leaving in ${name}`, undefined);
+    place.script = () => ({ begin: 'Well, ', rest: rest.promise });
+    const answered = await post(place, path, ask('Go on', { stream: true }), { key });
+    await place.keys.remove(`leaving in ${name}`);
+    expect(await problem(await post(place, path, ask('And this?'), { key }))).toEqual([401, 'authentication_error']);
+    rest.resolve('that is all.');
+    expect(await answered.text()).toContain('that is all.');
+  });
+
   it('a client that is gone before it sent its request is nothing to tell a person of', async () => {
     const before = place.logged.length;
     const { port } = new URL(place.url);
