@@ -148,6 +148,8 @@ def prepare():
         resultclass = Result
 
         def run(self, test):
+            # All tests count, not only those up to the first failure.
+            self.failfast = False
             look_at_files()
             if keeps:
                 test = unittest.TestSuite(list(some_of(test)))

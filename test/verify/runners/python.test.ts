@@ -248,6 +248,16 @@ class Ends(unittest.TestCase):
 `,
   };
 
+  it('runs all tests in spite of -f, before the change, too', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      'lists.py': PACKAGE,
+      'test_lists.py': 'import unittest\nfrom lists import first, last\n\nclass Ends(unittest.TestCase):\n    def test_a_last(self):\n        self.assertEqual(last([1, 2]), 2)\n\n    def test_first(self):\n        self.assertEqual(first([1]), 1)\n',
+    };
+    const verdict = await judge(scratch, files, { 'lists.py': FIXED }, 'python3 -m unittest -f');
+    expect(changes(verdict)).toEqual({ 'test_lists.py > Ends > test_a_last': 'failed → passed', 'test_lists.py > Ends > test_first': 'passed → passed' });
+  });
+
   it('verifies an honest fix', async () => {
     await using scratch = await makeScratch();
     const verdict = await judge(scratch, UNITTEST, { 'lists.py': FIXED }, 'python3 -m unittest');
