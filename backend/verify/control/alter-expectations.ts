@@ -14,7 +14,7 @@ import { phpImports } from './php-imports.ts';
 import { pythonImports } from './python-imports.ts';
 import { testsIn } from './source-tests.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
-import { testsNamed } from './tests-named.ts';
+import { testsNamed, withSubtests } from './tests-named.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
 /** Tests with altered expectations. */
@@ -173,7 +173,10 @@ function withRows(tests: Plan['tests'], { all, among, planned, edits }: {
 }): Plan['tests'] {
   const rows = new Map(tests);
   const counts = new Map<number, number>();
+  // To look for each of thousands of names among as many tests would take seconds.
+  const sharing = withSubtests(all).filter((test) => planned.has(bodyOf(test)));
   for (const name of among) {
+    if (testsNamed(sharing, name).length === 0) continue;
     const found = testsNamed(all, name).map((test) => planned.get(bodyOf(test)) ?? UNALTERED);
     for (const { number } of found) counts.set(number, (counts.get(number) ?? 0) + 1);
     if (found.length > 0) rows.set(name, found);

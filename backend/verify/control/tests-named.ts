@@ -10,7 +10,8 @@ export function testsNamed(tests: readonly SourceTest[], name: string): readonly
   return all.filter(({ titles }) => titles.some((title) => isTitled(title, name) || isTitled(title, plain)));
 }
 
-function withSubtests(tests: readonly SourceTest[]): readonly SourceTest[] {
+/** Tests, and all that they declare. */
+export function withSubtests(tests: readonly SourceTest[]): readonly SourceTest[] {
   const all = [...tests];
   for (const { subtests } of all) all.push(...(subtests ?? []));
   return all;
