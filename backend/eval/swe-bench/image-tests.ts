@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ContainerEngineError } from '../../verify/sandbox/container/container-engine.ts';
-import { MAILBOX, type Containers } from '../../verify/sandbox/container/containers.ts';
+import { MAILBOX, NotLeftError, type Containers } from '../../verify/sandbox/container/containers.ts';
 import { defaultLimits } from '../../verify/sandbox/limits/limits.ts';
 import { GraderInfrastructureError } from '../../verify/graders/grader.ts';
 import { MARKS, PROJECT, type SweBenchRow } from './rows.ts';
@@ -24,6 +24,8 @@ export interface TestsOfImage {
   /** Why the script was ended before its end, if it was. */
   readonly exceeded: string | undefined;
 }
+
+const NOTHING_SAID = { log: '', exitCode: undefined } as const;
 
 /**
  * Runs a row's own script on its image with a change, without a network. @param change a diff
@@ -48,11 +50,15 @@ export async function testsOfImage(
     });
     if (exitCode === EXIT.noProject) throw new GraderInfrastructureError(`The image ${image} has no folder ${PROJECT}.`);
     if (exitCode === EXIT.doesNotFit) throw new GraderInfrastructureError(`The change does not fit the project in the image ${image}: ${stderr.trim().slice(-300)}`);
-    const sizes = await Promise.all([log, code].map(async (file) => (await stat(file)).size));
-    if (Math.max(...sizes) > MAX_LOG_BYTES) return { log: '', exitCode: undefined, exceeded: exceeded ?? 'output' };
+    if (exceeded === 'disk') return { ...NOTHING_SAID, exceeded };
+    const found = await Promise.all([log, code].map((file) => lstat(file)));
+    if (found.some((file) => !file.isFile())) return { ...NOTHING_SAID, exceeded };
+    if (found.some(({ size }) => size > MAX_LOG_BYTES)) return { ...NOTHING_SAID, exceeded: exceeded ?? 'output' };
     const status = (await readFile(code, 'utf8')).trim();
     return { log: betweenMarks(await readFile(log, 'utf8')), exitCode: status === '' ? undefined : Number(status), exceeded };
   } catch (error) {
+    // The change runs as root in there, and may have removed it.
+    if (error instanceof NotLeftError) return { ...NOTHING_SAID, exceeded: undefined };
     if (error instanceof ContainerEngineError) throw new GraderInfrastructureError(error.message, { cause: error });
     throw error;
   } finally {

@@ -33,7 +33,10 @@ export interface ImageCommand {
   readonly image: string;
   /** The contents of files that are put into `MAILBOX` before it runs, by name. */
   readonly given?: Readonly<Record<string, string>>;
-  /** Where its output goes: for each file or folder that it leaves in `MAILBOX`, by name, an absolute path that does not exist yet. */
+  /**
+   * Where its output goes: for each file or folder that it leaves in `MAILBOX`, by name, an absolute path that does not exist yet. Where it exceeded the
+   * limit of the disk, nothing is taken.
+   */
   readonly taken: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly timeoutMs: number;
@@ -42,6 +45,9 @@ export interface ImageCommand {
 
 /** The folder in which a command of an image finds its input and leaves its output. */
 export const MAILBOX = '/conductor';
+
+/** The command did not leave what is taken: it is not there, or it is a link or a special file. The engine is not at fault. */
+export class NotLeftError extends ContainerEngineError {}
 
 /** The label with the id of the process that owns a container. */
 const OWNER = 'conductor.owner';
@@ -106,7 +112,7 @@ export class Containers {
 
   /**
    * Runs the command in a new container that has no network, and whose files are gone when it ends. Files are copied in and out, so the engine
-   * may be on another machine. @throws ContainerEngineError if the engine cannot run it, an error of the file system, the signal's reason
+   * may be on another machine. @throws NotLeftError, ContainerEngineError if the engine cannot run it, an error of the file system, the signal's reason
    */
   async runImage(command: ImageCommand): Promise<ProcessOutcome> {
     const { given = {}, taken, signal } = command;
@@ -118,11 +124,9 @@ export class Containers {
       return await this.#run(command, {
         words: () => imageWords(command), emptied: [], watch: (exceed, engine, container) => watchDisk(engine, container, command.limits, exceed),
         before: async (engine, container) => void (await engine.ask(['cp', mailbox, `${container}:/`], { signal })),
-        after: async (engine, container) => {
-          for (const [name, to] of Object.entries(taken)) {
-            await engine.ask(['cp', `${container}:${MAILBOX}/${name}`, to], { signal });
-            await refuseSpecial(to, name);
-          }
+        after: async (engine, container, { exceeded }) => {
+          if (exceeded === 'disk') return;
+          for (const [name, to] of Object.entries(taken)) await take(engine, container, { name, to, signal });
         },
       });
     } finally {
@@ -135,7 +139,7 @@ export class Containers {
     readonly emptied: readonly number[];
     readonly watch: (exceed: (limit: ExceededLimit) => void, engine: ContainerEngine, container: string, pid: number) => ReturnType<ProcessOptions['watch']>;
     readonly before?: (engine: ContainerEngine, container: string) => Promise<void>;
-    readonly after?: (engine: ContainerEngine, container: string) => Promise<void>;
+    readonly after?: (engine: ContainerEngine, container: string, ended: ProcessOutcome) => Promise<void>;
   }): Promise<ProcessOutcome> {
     const engine = await this.#found();
     await (this.#swept ??= this.#sweep(engine).catch(() => undefined));
@@ -157,7 +161,7 @@ export class Containers {
         signal,
       });
       const ended = { ...outcome, ...(await this.#ending(engine, name, outcome)) };
-      await after?.(engine, name);
+      await after?.(engine, name, ended);
       return ended;
     } finally {
       // The end of the client does not end the container.
@@ -241,12 +245,23 @@ function watchDisk(engine: ContainerEngine, container: string, { diskBytes }: Li
   };
 }
 
-/** Docker copies a link as a link, which would lead to files of this machine, and a pipe would be read for ever. @throws ContainerEngineError */
-async function refuseSpecial(taken: string, name: string): Promise<void> {
-  const found = await lstat(taken);
+/**
+ * Docker copies a link as a link, which would lead to files of this machine, and a pipe would be read for ever.
+ * @throws NotLeftError, ContainerEngineError
+ */
+async function take(engine: ContainerEngine, container: string, { name, to, signal }: { readonly name: string; readonly to: string; readonly signal: AbortSignal }): Promise<void> {
+  try {
+    await engine.ask(['cp', `${container}:${MAILBOX}/${name}`, to], { signal });
+  } catch (error) {
+    // Where the engine still answers for the container, the copy failed because of what is in it.
+    if (!(error instanceof ContainerEngineError) || signal.aborted) throw error;
+    await engine.ask(['inspect', '--type', 'container', '--format', '{{.Id}}', container], { signal });
+    throw new NotLeftError(`The container left no "${name}" that can be taken: ${error.message}`, { cause: error });
+  }
+  const found = await lstat(to);
   if (found.isFile() || found.isDirectory()) return;
-  await rm(taken);
-  throw new ContainerEngineError(`The container left a link or a special file as "${name}", which is not taken.`);
+  await rm(to);
+  throw new NotLeftError(`The container left a link or a special file as "${name}", which is not taken.`);
 }
 
 function createWords({ image, cwd, writable, readable, limits }: ContainedCommand, { isPodman }: ContainerEngine): string[] {
