@@ -1,5 +1,5 @@
 import { applyPatch } from 'diff';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Slots } from '../../common/slots.ts';
@@ -9,7 +9,7 @@ import { commandInWords, endsOf } from '../../hands/run-command.ts';
 import { readTextFile } from '../../verify/files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../../verify/files/workspace-path.ts';
 import { unifiedDiff } from '../../verify/patch/unified-diff.ts';
-import { MAILBOX, type Containers } from '../../verify/sandbox/container/containers.ts';
+import { MAILBOX, NotLeftError, type Containers } from '../../verify/sandbox/container/containers.ts';
 import { defaultLimits } from '../../verify/sandbox/limits/limits.ts';
 import { MARKS, PROJECT, type SweBenchRow } from './rows.ts';
 
@@ -26,7 +26,9 @@ export interface ImageCommandsOptions {
 /** A change that is larger than this is none that could be handed on. */
 const MAX_CHANGE_BYTES = 16 * 2 ** 20;
 /** The exit codes of our own script. */
-const EXIT = { doesNotFit: 91 } as const;
+const EXIT = { noProject: 90, doesNotFit: 91 } as const;
+/** Stands behind a change that was told to its end. No line of a diff begins so. */
+const WHOLE = 'whole';
 const GIT = "git -c safe.directory='*' -c core.quotePath=false -c user.name=Conductor -c user.email=conductor@localhost -c commit.gpgSign=false -c core.hooksPath=/dev/null";
 
 /**
@@ -47,11 +49,18 @@ export function imageCommands({ row, image, files, containers, slots }: ImageCom
           taken: { said, change },
           script: script(row.form),
         });
+        if (outcome.exitCode === EXIT.noProject) return { said: `Not done: the project in ${PROJECT} of the image cannot be made ready.` };
         if (outcome.exitCode === EXIT.doesNotFit) return { said: 'Not done: your change does not fit the project any more.' };
         const words = commandInWords({ ...outcome, stderr: '' }, await endsOf(said));
         if (outcome.exceeded !== undefined) return { said: `${words}\nWhat it changed is not kept.` };
-        if ((await stat(change)).size > MAX_CHANGE_BYTES) return { said: `${words}\nIt changed more than can be kept, so none of that is kept.` };
-        return { said: words, ...(await filesOf(await readFile(change, 'utf8'), files)) };
+        const found = await lstat(change);
+        if (found.size > MAX_CHANGE_BYTES) return { said: `${words}\nIt changed more than can be kept, so none of that is kept.` };
+        const diff = found.isFile() ? await readFile(change, 'utf8') : '';
+        if (!diff.endsWith(`${WHOLE}\n`)) return { said: `${words}\nWhat it changed cannot be told, so none of that is kept.` };
+        return { said: words, ...(await filesOf(diff.slice(0, -WHOLE.length - 1), files)) };
+      } catch (error) {
+        if (!(error instanceof NotLeftError)) throw error;
+        return { said: `It ended, and what it printed and changed is not known: it removed the files in ${MAILBOX}.` };
       } finally {
         await rm(folder, { recursive: true, force: true });
         slots.giveBack();
@@ -60,19 +69,31 @@ export function imageCommands({ row, image, files, containers, slots }: ImageCom
   };
 }
 
-/** The command's own exit code is that of the container. A change that Git cannot tell is told by an empty file. */
+/**
+ * The command's own exit code is that of the container. All that is there before the command, ignored files apart, is in the base: of a file that Git does
+ * not track, only a change is a change. Files that are tracked and gone are not there, and the files of a submodule are files.
+ */
 const script = (form: SweBenchRow['form']): string => [
   `: > ${MAILBOX}/said; : > ${MAILBOX}/change`,
-  `cd ${PROJECT} || exit`,
-  `${GIT} ls-files -z > ${MAILBOX}/tracked && rm -rf .git && ${GIT} init --quiet . && ${GIT} add -f --pathspec-from-file=${MAILBOX}/tracked --pathspec-file-nul && ${GIT} commit --quiet --allow-empty -m base || exit`,
+  `cd ${PROJECT} || exit ${EXIT.noProject}`,
+  `${GIT} ls-files -z > ${MAILBOX}/tracked || exit ${EXIT.noProject}`,
+  `bash -c '${THERE}' < ${MAILBOX}/tracked > ${MAILBOX}/there && rm -rf .git && ${GIT} init --quiet . || exit ${EXIT.noProject}`,
+  `${GIT} add -A --ignore-errors . 2>/dev/null`,
+  `if [ -s ${MAILBOX}/there ]; then ${GIT} add -f --pathspec-from-file=${MAILBOX}/there --pathspec-file-nul || exit ${EXIT.noProject}; fi`,
+  `${GIT} commit --quiet --allow-empty -m base || exit ${EXIT.noProject}`,
   `if [ -s ${MAILBOX}/before.diff ]; then ${GIT} apply ${MAILBOX}/before.diff || exit ${EXIT.doesNotFit}; fi`,
   `base=$(${GIT} rev-parse HEAD)`,
   // A command may end the shell that it runs in, but not this one.
   `(bash ${form === 'SWE-bench-Live' ? '-i ' : ''}${MAILBOX}/command) > ${MAILBOX}/said 2>&1 </dev/null; code=$?`,
-  `cd ${PROJECT} && ${GIT} add -A . && ${GIT} add -A -f --pathspec-from-file=${MAILBOX}/kept --pathspec-file-nul 2>/dev/null`,
-  `${GIT} diff --cached --no-renames --no-color --no-ext-diff --no-textconv "$base" > ${MAILBOX}/change`,
+  `cd ${PROJECT} && ${GIT} add -A --ignore-errors . 2>/dev/null`,
+  // Without a path it would add all that is ignored.
+  `if [ -s ${MAILBOX}/kept ]; then ${GIT} add -A -f --pathspec-from-file=${MAILBOX}/kept --pathspec-file-nul 2>/dev/null; fi`,
+  `rm -rf ${MAILBOX}/change; { ${GIT} diff --cached --no-renames --no-color --no-ext-diff --no-textconv "$base" && echo ${WHOLE}; } > ${MAILBOX}/change`,
   'exit $code',
 ].join('\n');
+
+/** Of paths that end with NUL, those of files and links. The history of what is in a folder goes, too. */
+const THERE = 'while IFS= read -r -d "" one; do if [ -f "$one" ] || [ -L "$one" ]; then printf "%s\\0" "$one"; elif [ -d "$one" ]; then rm -rf "$one/.git"; fi; done';
 
 /** With what the row's own script does before its tests, to have the project's programs. An interactive shell does that by itself. */
 function scriptOf({ form, evalScript }: ImageCommandsOptions['row'], command: string): string {
@@ -104,11 +125,14 @@ async function filesOf(diff: string, folder: string): Promise<Pick<RanElsewhere,
   return { files, left };
 }
 
+const BEGIN = 'diff --git a/';
+
 /** One file of a diff, with its text; null if it is gone, undefined if it is no text. */
 async function fileOf(part: string, folder: string): Promise<{ readonly name: string; readonly after: string | null | undefined }> {
   const [head = ''] = part.split('\n@@', 1);
   const [first = ''] = part.split('\n', 1);
-  const name = /^diff --git a\/(.+) b\/\1$/.exec(first)?.[1] ?? first;
+  const name = nameIn(first);
+  if (name === undefined) return { name: first, after: undefined };
   // Links and submodules have other modes.
   if (/^(?:new file mode|deleted file mode|new mode) (?!100)/m.test(head) || /^(?:Binary files|GIT binary patch)/m.test(head)) return { name, after: undefined };
   if (/^deleted file mode/m.test(head)) return { name, after: null };
@@ -117,6 +141,13 @@ async function fileOf(part: string, folder: string): Promise<{ readonly name: st
   // Without lines, a new file is empty, and another one differs in nothing that is handed on.
   const after = head === part ? before : before === undefined ? undefined : patched(before, part);
   return { name, after };
+}
+
+/** The path in `diff --git a/PATH b/PATH`; undefined where Git had to quote it. The line may be as long as its writer likes. */
+function nameIn(line: string): string | undefined {
+  const [both, length] = [line.slice(BEGIN.length), (line.length - BEGIN.length - ' b/'.length) / 2];
+  const name = both.slice(0, Math.max(0, length));
+  return name !== '' && line === `${BEGIN}${name} b/${name}` ? name : undefined;
 }
 
 /** Of the project as the image has it. */
