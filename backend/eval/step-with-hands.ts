@@ -5,6 +5,7 @@ import { fileChangeSchema } from '../protocol/file-change.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
 import { NOTHING_SPENT, type StepView } from '../protocol/run-snapshot.ts';
 import { addUsage, NO_USAGE } from '../protocol/token-counts.ts';
+import { usageSchema } from '../protocol/usage.ts';
 import { callResultSchema, toolCallSchema, verbatimTurnSchema } from '../protocol/tool-calls.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
@@ -51,13 +52,17 @@ const turnSchema = z.object({
   reply: z.string(), observation: z.string(), calls: z.array(toolCallSchema).optional(), verbatim: verbatimTurnSchema.optional(),
   results: z.array(callResultSchema).optional(), changes: z.array(fileChangeSchema).optional(), isLast: z.literal(true).optional(),
 });
-const keptSchema = z.object({ begun: z.object({ text: z.string(), changes: z.array(fileChangeSchema) }).optional(), turns: z.array(turnSchema) });
+const keptSchema = z.object({
+  begun: z.object({ text: z.string(), changes: z.array(fileChangeSchema) }).optional(), turns: z.array(turnSchema),
+  /** For these turns, whoever paid: a step costs the same whether it is done at once, goes on, or was done before. */
+  spent: z.object({ costUsd: z.number(), usage: usageSchema, seconds: z.number() }),
+});
 
 /** Does a step in turns, as Solve does: the worker looks, edits and runs commands in a copy of the task's project before it answers. */
 export async function stepWithHands(task: TaskHands, { step, worker, question, pool, views, sample, signal, messages }: HandsStep, ask: AskInTurns, memory: TurnMemory | undefined): Promise<DoneWithHands> {
-  const { id, provider, model, baseUrl, simulated, hands } = worker;
+  const { id, provider, model, baseUrl, simulated, hands, weights } = worker;
   const how = handsWords(hands);
-  const key = `hands:${createHash('sha256').update(JSON.stringify([task.name, id, provider, model, simulated ? undefined : baseUrl, hands, sample, messages({ how })])).digest('hex')}`;
+  const key = `hands:${createHash('sha256').update(JSON.stringify([task.name, id, provider, model, simulated ? undefined : baseUrl, hands, sample, messages({ how }), ...(weights === undefined ? [] : [{ weights }])])).digest('hex')}`;
   const kept = keptIn(memory, key);
   const turns: Turn[] = [...kept?.turns ?? []];
   const work = workWithHands({ copies: task.copies, checker: CHECKER }, {
@@ -71,7 +76,7 @@ export async function stepWithHands(task: TaskHands, { step, worker, question, p
   try {
     const begun: Beginning | undefined = (await work.begin?.({ begun: kept?.begun, turns }, signal)) ?? kept?.begun;
     const told = messages({ how, begins: begun?.text });
-    let spent: Spent = { costUsd: 0, usage: NO_USAGE, seconds: 0 };
+    let spent: Spent = kept?.spent ?? { costUsd: 0, usage: NO_USAGE, seconds: 0 };
     let served = true;
     for (;;) {
       let reply: HandsReply;
@@ -92,7 +97,7 @@ export async function stepWithHands(task: TaskHands, { step, worker, question, p
       turns.push({
         reply: text, observation, ...(toolCalls.length > 0 && { calls: toolCalls }), ...(verbatim && { verbatim }), ...(results && { results }), ...(changes && { changes }), ...(isLast && { isLast }),
       });
-      memory?.set(key, JSON.stringify({ ...(begun && { begun }), turns }));
+      memory?.set(key, JSON.stringify({ ...(begun && { begun }), turns, spent }));
     }
   } finally {
     await work.end?.();

@@ -13,7 +13,7 @@ export interface AnswerStore {
 
 /** Everything that an answer depends on. */
 export interface AnswerQuestion {
-  readonly worker: Pick<WorkerConfig, 'id' | 'provider' | 'model' | 'baseUrl'>;
+  readonly worker: Pick<WorkerConfig, 'id' | 'provider' | 'model' | 'baseUrl' | 'weights'>;
   readonly request: ModelRequest;
   /** The index among several independent answers to the same messages. */
   readonly sampleIndex: number;
@@ -59,10 +59,10 @@ export class AnswerCache {
 
 /** SHA-256, in hexadecimal, of the question in canonical form. */
 export function answerKey({ worker, request, sampleIndex, scope }: AnswerQuestion): string {
-  const { id, provider, model, baseUrl } = worker;
+  const { id, provider, model, baseUrl, weights } = worker;
   const { messages, ...parameters } = request;
   const question = {
-    worker: { id, provider, model, baseUrl },
+    worker: { id, provider, model, baseUrl, weights },
     parameters,
     // Where a prompt is marked for a provider's cache changes no answer.
     messages: messages.map((message) => ({ ...message, sharedPrefix: undefined })),

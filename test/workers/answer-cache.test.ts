@@ -22,6 +22,7 @@ test('an answer is found again by an equal question, whatever the order of its f
 test.each<[string, Partial<AnswerQuestion>]>([
   ['worker', { worker: { ...question.worker, id: 'other' } }],
   ['model', { worker: { ...question.worker, model: 'other' } }],
+  ['weights', { worker: { ...question.worker, weights: '/adapters/trained' } }],
   ['server', { worker: { ...question.worker, baseUrl: 'https://example.com' } }],
   ['parameters', { request: { ...question.request, temperature: 0 } }],
   ['messages', { request: { ...question.request, messages: [{ role: 'user', content: 'Why not?' }] } }],

@@ -110,8 +110,8 @@ function keptSample(value: string | undefined): Sample | undefined {
 }
 
 function keyOf(contestant: Contestant, { id, fingerprint, hands: works }: FiledTask, seed: number, pool: readonly WorkerConfig[], simulation: string | undefined): string {
-  const workers = pool.map(({ id: worker, provider, model, baseUrl, simulated, maxOutputTokens, temperature, topP, reasoningEffort, description, hands }) => [
-    worker, provider, model, simulated ? simulation : baseUrl, maxOutputTokens, temperature, topP, reasoningEffort, description, ...(works && hands ? [hands] : []),
+  const workers = pool.map(({ id: worker, provider, model, baseUrl, simulated, maxOutputTokens, temperature, topP, reasoningEffort, description, hands, weights }) => [
+    worker, provider, model, simulated ? simulation : baseUrl, maxOutputTokens, temperature, topP, reasoningEffort, description, ...(works && hands ? [hands] : []), ...(weights === undefined ? [] : [{ weights }]),
   ]);
   const identity = [VERSION, contestant.name, contestant.version, id, fingerprint, seed, workers];
   return createHash('sha256').update(JSON.stringify(identity)).digest('hex');

@@ -69,11 +69,11 @@ export class PaidCalls {
   };
 
   #keyOf(worker: WorkerConfig, request: ModelRequest, sampleIndex: number): string {
-    const { id, provider, model, baseUrl } = worker;
+    const { id, provider, model, baseUrl, weights } = worker;
     const { simulation } = this.#options;
     const isSimulated = worker.simulated && simulation !== undefined;
     return answerKey({
-      worker: { id, provider, model, baseUrl: isSimulated ? undefined : baseUrl }, request, sampleIndex, scope: isSimulated ? simulation : 'evaluation',
+      worker: { id, provider, model, baseUrl: isSimulated ? undefined : baseUrl, weights }, request, sampleIndex, scope: isSimulated ? simulation : 'evaluation',
     });
   }
 
