@@ -211,7 +211,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       clientModel: (call) => clients.model(call),
       graderTools: { programs: new ProgramSandbox({ sandbox, folders, hidden: [home] }), comparer },
       openModel: (conductor, trains) => models.openTrainable(conductor, trains),
-      weightsTraining: (conductor) => models.weightsTraining(conductor),
+      weightsTraining: (conductor, heldBytes) => models.weightsTraining(conductor, heldBytes),
       modelFolder: ({ model }) => models.folderOf(model),
       baseOf: (conductor) => models.baseOf(conductor),
       teamKeys: teamKeys(home),

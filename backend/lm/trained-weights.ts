@@ -45,6 +45,9 @@ export function needsText({ memoryBytes, diskBytes }: WeightsNeeds): string {
   return `about ${memorySize(memoryBytes)} of memory (weights, gradients and Adam's two moments in float32, and the model as it was beside it) and up to ${memorySize(diskBytes)} of disk`;
 }
 
+/** What is still needed where so many bytes are on the disk already, of a training that goes on. */
+export const stillNeeded = ({ memoryBytes, diskBytes }: WeightsNeeds, heldBytes: number): WeightsNeeds => ({ memoryBytes, diskBytes: Math.max(0, diskBytes - heldBytes) });
+
 /** Why all weights of a model cannot be trained here; one sentence, which does not say what else could be done. */
 export function weightsProblem(needs: WeightsNeeds, free: FreeRoom, precision: Precision): string | undefined {
   if (precision !== 'full') return `the model runs in ${precision.replace('-', ' ')}s here, and only full weights can be trained`;

@@ -46,7 +46,7 @@ export interface ModelParts {
   /** @throws what LocalModels throws, and OtherBaseError */
   readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter' | 'weights'>, trains: 'adapter' | 'weights') => ReturnType<LocalModels['openTrainable']>;
   /** What it takes to train all weights of the worker's model here, and why that cannot be; parts of a sentence. @throws what LocalModels throws */
-  readonly weightsTraining: (worker: Pick<WorkerConfig, 'model' | 'weights'>) => Promise<{ readonly needs: string; readonly problem: string | undefined }>;
+  readonly weightsTraining: (worker: Pick<WorkerConfig, 'model' | 'weights'>, heldBytes?: number) => Promise<{ readonly needs: string; readonly problem: string | undefined }>;
   /** SHA-256 of the bundled model's weights, which its name does not identify; undefined for any other model, and for trained weights. */
   baseOf(worker: Pick<WorkerConfig, 'model' | 'weights'>): Promise<string | undefined>;
   /** The folder (absolute) of a model. @throws ModelMissingError */
@@ -148,8 +148,8 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
       await checkBase(worker);
       return models.openTrainable(placeOf(worker), trains);
     },
-    weightsTraining: async (worker) => {
-      const { needs, problem } = await models.weightsTraining(placeOf(worker));
+    weightsTraining: async (worker, heldBytes) => {
+      const { needs, problem } = await models.weightsTraining(placeOf(worker), heldBytes);
       return { needs: needsText(needs), problem };
     },
     baseOf,

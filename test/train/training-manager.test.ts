@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
@@ -60,6 +60,8 @@ let keys: Readonly<Record<string, string>> | undefined;
 let base: string;
 /** Why the machine cannot train all weights of a model. */
 let noRoom: string | undefined;
+/** What the training was said to have on the disk when that was last asked. */
+let held: number | undefined;
 const BUNDLED = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini', enabled: false });
 const opened: { manager: TrainingManager; journal: Journal }[] = [];
 
@@ -132,7 +134,7 @@ async function begin(): Promise<TrainingManager> {
         const [model, before] = [await open(trains), trains === 'weights' ? await open(undefined) : undefined];
         return { model, before, close: async () => void (await Promise.all([model.close(), before?.close()])) };
       },
-      weightsTraining: async () => ({ needs: 'a little memory', problem: noRoom }),
+      weightsTraining: async (_conductor, heldBytes) => ((held = heldBytes), { needs: 'a little memory', problem: noRoom }),
       baseOf: async ({ model, weights }) => (model === BUNDLED.model && weights === undefined ? base : undefined),
       now: Date.now,
     },
@@ -215,7 +217,7 @@ describe('a training', { timeout: 120_000 }, () => {
     unequal();
     const manager = await begin();
     const { terms } = await manager.check({ workspace, config: WHOLE });
-    expect(terms).toEqual(['All weights of "tiny" are trained, on the processor. That takes a little memory, until the training is removed.']);
+    expect(terms).toEqual(['All weights of "tiny" are trained, on the processor. That takes a little memory; the trained model stays on the disk until the training is removed.']);
     const { trainingId } = await manager.start({ workspace, config: WHOLE });
     expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 2, comparison: { says: 'better', before: { formatRate: 1 } } });
     // The last weights alone are kept, and nothing to go on from.
@@ -297,7 +299,10 @@ describe('a training', { timeout: 120_000 }, () => {
     await end();
     noRoom = 'that takes much, and little is free';
     manager = await begin();
+    // Weights and both moments of a checkpoint are not needed once more.
+    const { size } = await stat(path.join(opens, 'model.safetensors'));
     expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message: `All weights cannot be trained now: ${noRoom}. Make room, then resume the training.` });
+    expect(held).toBeGreaterThan(size);
     noRoom = undefined;
     await manager.resume(trainingId);
     expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 2 });

@@ -1,5 +1,6 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { bytesIn } from '../../common/bytes-in.ts';
 import { onDisk } from '../download/download-error.ts';
 import { requireSpace } from '../download/free-space.ts';
 import { ProgressMeter, type DownloadProgress } from '../download/progress-meter.ts';
@@ -132,9 +133,4 @@ async function removeOthers(staging: string, files: readonly HubFile[]): Promise
   for (const name of await readdir(staging)) {
     if (!kept.has(name)) await rm(path.join(staging, name), { recursive: true, force: true });
   }
-}
-
-async function bytesIn(folder: string): Promise<number> {
-  const sizes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(path.join(folder, name))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

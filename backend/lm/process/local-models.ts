@@ -6,7 +6,7 @@ import type { WantedDevice } from '../device/devices.ts';
 import { bestPrecision } from '../hub/recommend-model.ts';
 import type { LanguageModel, ModelDescription, ModelSettings, Precision, TrainableModel } from '../language-model.ts';
 import type { LoadPhase } from '../load-model.ts';
-import { freeRoom, weightsNeeds, weightsProblem, type WeightsNeeds } from '../trained-weights.ts';
+import { freeRoom, stillNeeded, weightsNeeds, weightsProblem, type WeightsNeeds } from '../trained-weights.ts';
 import { findTrial } from './device-trials.ts';
 import { ModelClosedError } from './errors.ts';
 import { findModelFolder } from './find-model-folder.ts';
@@ -132,10 +132,13 @@ export class LocalModels {
     return { model, before, close: async () => void (await Promise.all([model.close(), before.close()])) };
   }
 
-  /** Why all weights of a model cannot be trained on this machine, or what that takes. @throws ModelMissingError, CheckpointError, UnsupportedModelError */
-  async weightsTraining(name: string): Promise<{ readonly needs: WeightsNeeds; readonly problem: string | undefined }> {
+  /**
+   * Why all weights of a model cannot be trained on this machine, or what that takes. @param heldBytes what a training that goes on has on the disk already
+   * @throws ModelMissingError, CheckpointError, UnsupportedModelError
+   */
+  async weightsTraining(name: string, heldBytes = 0): Promise<{ readonly needs: WeightsNeeds; readonly problem: string | undefined }> {
     const { folder, precision, storage } = await this.#settingsOf(name);
-    const needs = weightsNeeds(await openCheckpoint(folder));
+    const needs = stillNeeded(weightsNeeds(await openCheckpoint(folder)), heldBytes);
     return { needs, problem: weightsProblem(needs, await freeRoom(storage), precision) };
   }
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { bytesIn } from '../../common/bytes-in.ts';
 import { writeFolder } from '../../common/write-folder.ts';
 import { STEP_ROLES } from '../../protocol/step-role.ts';
 import type { JudgedPlan } from '../../records/plan-value.ts';
@@ -107,6 +108,11 @@ export class CheckpointStore {
     for (const old of oldest) await rm(path.join(this.#checkpoints, stepName(old)), { recursive: true, force: true });
     // Versions between steps are sampled from no more.
     await this.#clear(this.versions, () => false);
+  }
+
+  /** The size of all checkpoints and versions, and of what was half written. */
+  async bytes(): Promise<number> {
+    return (await bytesIn(this.versions)) + (await bytesIn(this.#checkpoints));
   }
 
   /** Removes all checkpoints, where nothing is to go on from them. The versions stay. */

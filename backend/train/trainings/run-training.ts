@@ -48,8 +48,8 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   if (tasks.train.length === 0) throw new TrainingError('There is no task to train on: the project\'s tests notice too little, and no task file has any.');
 
   const trainsWeights = config.train === 'weights';
-  if (trainsWeights) await requireWeights(parts, options);
   const store = new CheckpointStore(folder.path, { configuration: configurationOf(options, frozen), ...(trainsWeights && { kept: 1 }) });
+  if (trainsWeights) await requireWeights(parts, options, store);
   const from = await store.resume();
   const answers = new AnswerFile(folder.answers);
   try {
@@ -76,8 +76,8 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
 }
 
 /** @throws TrainingError where the machine has less room by now than when the training was begun */
-async function requireWeights({ weightsTraining }: TrainingRunParts, { cast: { conductor } }: TrainingRunOptions): Promise<void> {
-  const { problem } = await weightsTraining(conductor);
+async function requireWeights({ weightsTraining }: TrainingRunParts, { cast: { conductor } }: TrainingRunOptions, store: CheckpointStore): Promise<void> {
+  const { problem } = await weightsTraining(conductor, await store.bytes());
   if (problem !== undefined) throw new TrainingError(`All weights cannot be trained now: ${problem}. Make room, then resume the training.`);
 }
 

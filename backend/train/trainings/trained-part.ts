@@ -16,7 +16,7 @@ export interface TrainedPart {
 export async function trainedPart(config: TrainingConfig, cast: Pick<TrainingCast, 'conductor' | 'isServed'>, parts: Pick<TrainingRunParts, 'weightsTraining'>): Promise<TrainedPart> {
   if (config.train === 'adapter') return { train: 'adapter', terms: [] };
   const { problem, needs } = await whetherAllWeights(config, cast, parts);
-  if (problem === undefined) return { train: 'weights', terms: [`All weights of "${cast.conductor.id}" are trained, on the processor. That takes ${needs}, until the training is removed.`] };
+  if (problem === undefined) return { train: 'weights', terms: [`All weights of "${cast.conductor.id}" are trained, on the processor. That takes ${needs}; the trained model stays on the disk until the training is removed.`] };
   if (config.train === 'weights') throw new TrainingRefusedError(`All weights cannot be trained: ${problem}. Set "train" to "adapter", or change that.`);
   const isLow = (config.learningRate.peak ?? 1) <= LOW_RATE;
   return { train: 'adapter', terms: [

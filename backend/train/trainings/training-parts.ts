@@ -29,8 +29,8 @@ export interface TrainingRunParts extends EngineParts, JudgeParts {
   readonly graderTools: GraderTools;
   /** SHA-256 of the weights of a model whose name does not identify them; undefined for any other. */
   readonly baseOf?: ((conductor: Pick<WorkerConfig, 'model' | 'weights'>) => Promise<string | undefined>) | undefined;
-  /** What it takes to train all weights of the Conductor's model on this machine, and why it cannot be; both as parts of a sentence. */
-  readonly weightsTraining: (conductor: Pick<WorkerConfig, 'model' | 'weights'>) => Promise<{ readonly needs: string; readonly problem?: string | undefined }>;
+  /** What it takes to train all weights of the Conductor's model on this machine, and why it cannot be; both as parts of a sentence. `heldBytes` of a training that goes on are on the disk already. */
+  readonly weightsTraining: (conductor: Pick<WorkerConfig, 'model' | 'weights'>, heldBytes?: number) => Promise<{ readonly needs: string; readonly problem?: string | undefined }>;
   /** Of members of teams. Without it this process coordinates none. */
   readonly teamKeys?: TeamKeys | undefined;
   /** For unexpected errors that end nothing. */
