@@ -31,7 +31,7 @@ export class Outbox {
   /** The groups for a step, if all are there. */
   async of(step: number): Promise<readonly GivenGroup[] | undefined> {
     const groups: GivenGroup[] = [];
-    for (const name of await this.#names((one) => one === step)) groups.push(givenGroupSchema.parse(JSON.parse(await readFile(path.join(this.#folder, name), 'utf8'))));
+    for (const name of await this.#names((one) => one === step)) groups.push(groupIn(await readFile(path.join(this.#folder, name), 'utf8')));
     return groups.length > 0 && groups.length === groups[0]?.of ? groups.sort((a, b) => a.place - b.place) : undefined;
   }
 
@@ -45,5 +45,11 @@ export class Outbox {
     return names.filter((name) => NAME.test(name) && isWanted(stepOf(name)));
   }
 }
+
+/** Before there were versions apart from steps, both were the same. */
+const groupIn = (text: string): GivenGroup => {
+  const group = JSON.parse(text) as { readonly step?: unknown };
+  return givenGroupSchema.parse({ version: group.step, ...group });
+};
 
 const stepOf = (name: string): number => Number(NAME.exec(name)?.[1]);

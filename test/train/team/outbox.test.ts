@@ -24,3 +24,10 @@ it('has the groups of a step when all are there, and goes on behind the last suc
   await outbox.forgetBefore(10);
   expect(await outbox.last()).toBe(-1);
 });
+
+it('has the groups that an earlier version of Conductor kept, which says nothing of versions', async () => {
+  const folder = await temporaryFolder();
+  for (const { version: _version, ...group } of groupsOf(3)) await writeFile(path.join(folder, `3.${group.place}.json`), JSON.stringify(group));
+  expect(await new Outbox(folder).of(3)).toEqual(groupsOf(3));
+  expect(await new Outbox(folder).last()).toBe(3);
+});
