@@ -135,7 +135,11 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
         const state = models.states.find((one) => one.model === place);
         return state ? statusOf(state) : { model, state: 'unloaded' };
       },
-      unload: async (model) => models.unload(await placeNamed(model)),
+      // With trained weights it may be loaded beside the model as it was.
+      unload: async (model) => {
+        const places = models.states.map((state) => state.model).filter((place) => place === model || names.get(place) === model);
+        await Promise.all(places.map((place) => models.unload(place)));
+      },
       get states() {
         return models.states.map(statusOf);
       },

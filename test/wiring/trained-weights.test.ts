@@ -16,6 +16,8 @@ it('a worker with trained weights is the model of their folder, by its own name'
     expect((await models.localModel(worker).describe()).name).toBe('trained');
     expect((await models.localModel({ ...worker, weights: undefined }).describe()).name).toBe('qwen2-tiny');
     expect(models.access.states.map(({ model }) => model)).toContain(worker.model);
+    await models.access.unload(worker.model);
+    expect(models.access.states.map(({ state }) => state)).toEqual(['unloaded', 'unloaded']);
     expect(await models.whyNot(worker)).toBeUndefined();
     expect(await models.whyNot({ ...worker, weights: path.join(home, 'gone') })).toContain('gone');
     expect(await models.weightsTraining(worker)).toMatchObject({ problem: undefined, needs: expect.stringContaining('of memory') });
