@@ -23,8 +23,9 @@ export interface ImageCommandsOptions {
   readonly slots: Slots;
 }
 
-/** A change that is larger than this is none that could be handed on. */
+/** A change that is larger than this, or of more files, is none that could be handed on. */
 const MAX_CHANGE_BYTES = 16 * 2 ** 20;
+const MAX_FILES = 1_000;
 /** The exit codes of our own script. */
 const EXIT = { noProject: 90, doesNotFit: 91 } as const;
 /** Stands behind a change that was told to its end. No line of a diff begins so. */
@@ -57,7 +58,9 @@ export function imageCommands({ row, image, files, containers, slots }: ImageCom
         if (found.size > MAX_CHANGE_BYTES) return { said: `${words}\nIt changed more than can be kept, so none of that is kept.` };
         const diff = found.isFile() ? await readFile(change, 'utf8') : '';
         if (!diff.endsWith(`${WHOLE}\n`)) return { said: `${words}\nWhat it changed cannot be told, so none of that is kept.` };
-        return { said: words, ...(await filesOf(diff.slice(0, -WHOLE.length - 1), files)) };
+        const parts = diff.slice(0, -WHOLE.length - 1).split(/^(?=diff --git )/m).filter((text) => text.startsWith('diff --git '));
+        if (parts.length > MAX_FILES) return { said: `${words}\nIt changed more than can be kept, so none of that is kept.` };
+        return { said: words, ...(await filesOf(parts, files)) };
       } catch (error) {
         if (!(error instanceof NotLeftError)) throw error;
         return { said: `It ended, and what it printed and changed is not known: it removed the files in ${MAILBOX}.` };
@@ -114,10 +117,12 @@ export function surroundingsIn(evalScript: string): string[] {
 }
 
 /** The files that a diff of Git changes, with their texts. It was written by whoever wrote the command. */
-async function filesOf(diff: string, folder: string): Promise<Pick<RanElsewhere, 'files' | 'left'>> {
+async function filesOf(parts: readonly string[], folder: string): Promise<Pick<RanElsewhere, 'files' | 'left'>> {
   const files = new Map<string, string | null>();
   const left: string[] = [];
-  for (const part of diff.split(/^(?=diff --git )/m).filter((text) => text.startsWith('diff --git '))) {
+  for (const part of parts) {
+    // With another mode alone, nothing is handed on.
+    if (isMode(part)) continue;
     const { name, after } = await fileOf(part, folder);
     if (after === undefined) left.push(`${name.slice(0, 300)}: It is no text file that can be handed on.`);
     else files.set(name, after);
@@ -126,6 +131,8 @@ async function filesOf(diff: string, folder: string): Promise<Pick<RanElsewhere,
 }
 
 const BEGIN = 'diff --git a/';
+
+const isMode = (part: string): boolean => /^new mode 100/m.test(part) && !part.includes('\n@@') && !/^(?:Binary files|GIT binary patch)/m.test(part);
 
 /** One file of a diff, with its text; null if it is gone, undefined if it is no text. */
 async function fileOf(part: string, folder: string): Promise<{ readonly name: string; readonly after: string | null | undefined }> {
@@ -138,7 +145,7 @@ async function fileOf(part: string, folder: string): Promise<{ readonly name: st
   if (/^deleted file mode/m.test(head)) return { name, after: null };
   const isNew = /^new file mode/m.test(head);
   const before = isNew ? '' : await textIn(folder, name);
-  // Without lines, a new file is empty, and another one differs in nothing that is handed on.
+  // Without lines, a new file is empty.
   const after = head === part ? before : before === undefined ? undefined : patched(before, part);
   return { name, after };
 }
@@ -158,9 +165,14 @@ async function textIn(folder: string, name: string): Promise<string | undefined>
   return found.kind === 'text' ? found.text : undefined;
 }
 
+/** Git tells each change at its place, so no other one is looked for: for some diffs of the size that is read, that would take hours. */
 function patched(before: string, part: string): string | undefined {
+  const compareLine = (_number: number, line: string | undefined, _operation: string, told: string): boolean => {
+    if (line !== told) throw new Error('The diff is of another text.');
+    return true;
+  };
   try {
-    const after = applyPatch(before, part, { autoConvertLineEndings: false });
+    const after = applyPatch(before, part, { autoConvertLineEndings: false, compareLine });
     return after === false ? undefined : after;
   } catch {
     return undefined;

@@ -18,8 +18,8 @@ const FILES = { 'a.py': 'a\n', 'gone.txt': 'gone\n', '.gitignore': 'build/\n*.lo
  * Runs commands on a new copy of the project each.
  * @param untracked files that the image has and Git does not track @param forged what stands where the change is told, by default what the script wrote
  */
-async function machine(scratch: Scratch, untracked: Readonly<Record<string, string>> = {}, forged?: string) {
-  const project = new GitRepository(path.join(scratch.folder, 'project'), { ...FILES });
+async function machine(scratch: Scratch, untracked: Readonly<Record<string, string>> = {}, forged?: string, tracked: Readonly<Record<string, string>> = {}) {
+  const project = new GitRepository(path.join(scratch.folder, 'project'), { ...FILES, ...tracked });
   project.git('add', '-f', 'kept.log');
   project.git('commit', '--quiet', '--amend', '--no-edit');
   const files = path.join(scratch.folder, 'files');
@@ -83,6 +83,33 @@ it.each([['a folder', 'mkdir'], ['a link', 'ln -s /etc/hostname']])('goes on whe
   await using scratch = await makeScratch();
   const { run } = await machine(scratch);
   expect((await run(`rm /conductor/change; ${makes} /conductor/change; echo c > a.py`)).files).toEqual(new Map([['a.py', 'c\n']]));
+});
+
+it('takes over lines at the end of a file with a newline and without, and no other mode', async () => {
+  await using scratch = await makeScratch();
+  const { run } = await machine(scratch);
+  expect(await run("printf b > a.py; printf 'x\\ny' > new.py; : > empty.py; chmod +x gone.txt")).toEqual({
+    said: 'Ended with exit code 0.\n(It printed nothing.)', files: new Map([['a.py', 'b'], ['empty.py', ''], ['new.py', 'x\ny']]), left: [],
+  });
+  expect((await run("printf 'a\\nb\\n' > a.py", [{ ...EDIT, after: 'a\nc' }])).files).toEqual(new Map([['a.py', 'a\nb\n']]));
+  expect((await run(': > a.py', [{ ...EDIT, after: 'a' }])).files).toEqual(new Map([['a.py', '']]));
+});
+
+it('keeps nothing of a command that changes very many files', async () => {
+  await using scratch = await makeScratch();
+  const { run } = await machine(scratch);
+  const { said, files } = await run('mkdir many; for i in {1..1001}; do : > many/$i; done');
+  expect(said).toContain('It changed more than can be kept, so none of that is kept.');
+  expect(files).toBeUndefined();
+});
+
+it('reads a diff that fits nowhere at once', { timeout: 20_000 }, async () => {
+  await using scratch = await makeScratch();
+  const long = 'a\n'.repeat(100_000);
+  const [context, added] = [' a\n'.repeat(50_000), '+b\n'.repeat(500_000)];
+  const forged = `diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,50001 +1,550001 @@\n${context}${added} c\nwhole\n`;
+  const { run } = await machine(scratch, {}, forged, { 'a.py': long });
+  expect(await run('true')).toMatchObject({ files: new Map(), left: [expect.stringContaining('a.py')] });
 });
 
 it('leaves a file whose name Git quotes', async () => {
