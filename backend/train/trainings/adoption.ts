@@ -101,12 +101,12 @@ export class Adoption {
     return await registry.change(trainingId, { adopted: false });
   }
 
-  /** Removes what was adopted of a training that was removed, unless another training can go back to it, or it is planned with below an adapter. */
+  /** Removes what was adopted of a training that was removed, unless another training can go back to it, or a worker has it, as weights below an adapter or after a crash. */
   async forget(trainingId: string): Promise<void> {
     const { registry, loadWorkers } = this.#options;
     const folder = this.#folder(trainingId);
     const isBefore = registry.list().some(({ adapterBefore, weightsBefore }) => adapterBefore === folder || weightsBefore === folder);
-    const isUsed = (await loadWorkers()).workers.some(({ weights }) => weights === folder);
+    const isUsed = (await loadWorkers()).workers.some(({ adapter, weights }) => adapter === folder || weights === folder);
     if (!isBefore && !isUsed) await rm(folder, { recursive: true, force: true });
   }
 
