@@ -96,3 +96,10 @@ class TestOf:
     expect(pytestLog('ERROR\nPASSED\nSKIPPED [3] t.py:4: no need\nbash: pytest: command not found').isEmpty).toBe(true);
   });
 });
+
+it('finds thousands of names that were cut off in a log of very many tests', { timeout: 20_000 }, () => {
+  const log = pytestLog(Array.from({ length: 100_000 }, (_, index) => `PASSED t.py::a[${index} x]`).join('\n'));
+  const names = Array.from({ length: 3_000 }, (_, index) => `t.py::a[${50_000 + index}`);
+  expect(new Set(outcomesOf(log, ...names))).toEqual(new Set(['passed']));
+  expect(outcomesOf(log, 't.py::b[1', 't.py::a[100000')).toEqual([undefined, undefined]);
+});
