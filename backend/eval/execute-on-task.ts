@@ -35,7 +35,7 @@ export function planExecutor(ask: AskWorker, inTurns?: InTurns): ExecutePlan {
     const count = (step: Step, spent: Spent): void => {
       costUsd += spent.costUsd;
       usage = addUsage(usage, spent.usage);
-      endedAt[step.index] = Math.max(0, ...step.reads.map((read) => endedAt[read] ?? 0)) + spent.seconds;
+      endedAt[step.index] = (endedAt[step.index] ?? Math.max(0, ...step.reads.map((read) => endedAt[read] ?? 0))) + spent.seconds;
     };
     const result = await executePlan({
       steps,
@@ -58,8 +58,8 @@ export function planExecutor(ask: AskWorker, inTurns?: InTurns): ExecutePlan {
         if (hands && hands !== 'rehearsed' && inTurns && worker.hands) {
           const done = await stepWithHands(hands, {
             step, worker: { ...worker, hands: worker.hands }, question, pool, views, sample, signal: stepSignal, messages: (how) => workerMessages({ ...briefing, hands: how }),
+            onSpent: (spent) => count(step, spent),
           }, inTurns.ask, inTurns.memory);
-          count(step, done);
           views.set(step.index, done.view);
           traces[step.index] = { worker: worker.id, subtask, reads, output: done.output, served: done.served };
           return done.output;

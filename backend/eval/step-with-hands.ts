@@ -40,9 +40,11 @@ export interface HandsStep {
   readonly signal: AbortSignal;
   /** The task as the worker is told it. @param hands how it works, and what its copy begins with */
   readonly messages: (hands: { readonly how: string; readonly begins?: string | undefined }) => readonly Message[];
+  /** Called for each turn, since a step that fails has cost something, too. Turns that are kept are told as one. */
+  readonly onSpent: (spent: Spent) => void;
 }
 
-export interface DoneWithHands extends Spent {
+export interface DoneWithHands {
   readonly view: StepView;
   readonly output: string;
   readonly served: boolean;
@@ -59,7 +61,7 @@ const keptSchema = z.object({
 });
 
 /** Does a step in turns, as Solve does: the worker looks, edits and runs commands in a copy of the task's project before it answers. */
-export async function stepWithHands(task: TaskHands, { step, worker, question, pool, views, sample, signal, messages }: HandsStep, ask: AskInTurns, memory: TurnMemory | undefined): Promise<DoneWithHands> {
+export async function stepWithHands(task: TaskHands, { step, worker, question, pool, views, sample, signal, messages, onSpent }: HandsStep, ask: AskInTurns, memory: TurnMemory | undefined): Promise<DoneWithHands> {
   const { id, provider, model, baseUrl, simulated, hands, weights } = worker;
   const how = handsWords(hands);
   const key = `hands:${createHash('sha256').update(JSON.stringify([task.name, id, provider, model, simulated ? undefined : baseUrl, hands, sample, messages({ how }), ...(weights === undefined ? [] : [{ weights }])])).digest('hex')}`;
@@ -77,6 +79,7 @@ export async function stepWithHands(task: TaskHands, { step, worker, question, p
     const begun: Beginning | undefined = (await work.begin?.({ begun: kept?.begun, turns }, signal)) ?? kept?.begun;
     const told = messages({ how, begins: begun?.text });
     let spent: Spent = kept?.spent ?? { costUsd: 0, usage: NO_USAGE, seconds: 0 };
+    onSpent(spent);
     let served = true;
     for (;;) {
       let reply: HandsReply;
@@ -86,12 +89,13 @@ export async function stepWithHands(task: TaskHands, { step, worker, question, p
         if (signal.aborted || !work.shorten?.(error)) throw error;
         continue;
       }
+      onSpent(reply);
       spent = { costUsd: spent.costUsd + reply.costUsd, usage: addUsage(spent.usage, reply.usage), seconds: spent.seconds + reply.seconds };
       served &&= reply.served ?? false;
       const { text, toolCalls = [], verbatim } = reply;
       if (work.isOutput({ ...reply, model, finishReason: 'stop' }, turns)) {
         const { output = text, changes } = work.output?.({ ...reply, model, finishReason: 'stop' }) ?? {};
-        return { ...spent, output, served, view: { ...viewOf(step, output), ...(changes && { changes }), ...(begun && { begun }) } };
+        return { output, served, view: { ...viewOf(step, output), ...(changes && { changes }), ...(begun && { begun }) } };
       }
       const { text: observation, results, changes, isLast } = await work.observe(text, signal, turns, toolCalls);
       turns.push({

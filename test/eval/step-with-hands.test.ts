@@ -30,3 +30,12 @@ it('costs what all of its turns cost, also where it goes on with turns that are 
   // Only the answer is asked for once more, which an evaluation has kept as well.
   expect(asked).toBe(4);
 });
+
+it('has cost what its turns cost where one of them fails', async () => {
+  const execute = planExecutor(() => Promise.reject(new Error('It works in turns.')), {
+    ask: (_worker, { messages }) => (messages.length < 5
+      ? Promise.resolve({ text: '```run\nls\n```', costUsd: 1, usage: NO_USAGE, seconds: 2 })
+      : Promise.reject(new Error('The conversation is too long.'))),
+  });
+  await expect(execute(task, alone(0), { pool: [worker], sample: 0, signal: new AbortController().signal })).rejects.toMatchObject({ name: 'PlanNotRunError', costUsd: 2 });
+});
