@@ -22,7 +22,8 @@ export function formatUsd(usd: number): string {
 
 /** A number of tokens, such as `612`, `1.4k`, `38k` or `1.2M`. */
 export function formatTokens(tokens: number): string {
-  if (tokens < 1_000) return String(tokens);
+  // A mean has digits behind its point.
+  if (tokens < 999.5) return String(Math.round(tokens));
   if (tokens < 9_950) return `${(tokens / 1_000).toFixed(1)}k`;
   if (tokens < 999_500) return `${Math.round(tokens / 1_000)}k`;
   return `${(tokens / 1_000_000).toFixed(1)}M`;
