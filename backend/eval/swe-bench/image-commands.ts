@@ -89,8 +89,9 @@ const script = (form: SweBenchRow['form']): string => [
   // A command may end the shell that it runs in, but not this one.
   `(bash ${form === 'SWE-bench-Live' ? '-i ' : ''}${MAILBOX}/command) > ${MAILBOX}/said 2>&1 </dev/null; code=$?`,
   `cd ${PROJECT} && ${GIT} add -A --ignore-errors . 2>/dev/null`,
-  // Without a path it would add all that is ignored.
-  `if [ -s ${MAILBOX}/kept ]; then ${GIT} add -A -f --pathspec-from-file=${MAILBOX}/kept --pathspec-file-nul 2>/dev/null; fi`,
+  // Of what is ignored, only what the step made. Without a path all of it would be added.
+  `bash -c '${THERE}' < ${MAILBOX}/kept > ${MAILBOX}/there`,
+  `if [ -s ${MAILBOX}/there ]; then ${GIT} add -f --pathspec-from-file=${MAILBOX}/there --pathspec-file-nul 2>/dev/null; fi`,
   `rm -rf ${MAILBOX}/change; { ${GIT} diff --cached --no-renames --no-color --no-ext-diff --no-textconv "$base" && echo ${WHOLE}; } > ${MAILBOX}/change`,
   'exit $code',
 ].join('\n');

@@ -85,6 +85,13 @@ it.each([['a folder', 'mkdir'], ['a link', 'ln -s /etc/hostname']])('goes on whe
   expect((await run(`rm /conductor/change; ${makes} /conductor/change; echo c > a.py`)).files).toEqual(new Map([['a.py', 'c\n']]));
 });
 
+it('takes over an ignored file that the step made, also where another one is removed', async () => {
+  await using scratch = await makeScratch();
+  const { run } = await machine(scratch);
+  const made = (file: string): FileEdit => ({ path: file, kind: 'create', before: null, after: 'made\n' });
+  expect((await run('rm b.py; echo more >> build/c.py', [made('b.py'), made('build/c.py')])).files).toEqual(new Map([['build/c.py', 'made\nmore\n']]));
+});
+
 it('takes over lines at the end of a file with a newline and without, and no other mode', async () => {
   await using scratch = await makeScratch();
   const { run } = await machine(scratch);
