@@ -1,5 +1,6 @@
 import type { SampledCompletion } from '../engines/engine.ts';
 import type { JudgedCompletion } from '../grpo/grpo-step.ts';
+import type { RolloutOutcome } from '../grpo/reward.ts';
 import type { GivenGroup } from './team-messages.ts';
 
 /** A group as it leaves the machine that judged it: without the texts of its plans. Log-probabilities are at most 0, which rounding may pass. */
@@ -18,9 +19,16 @@ export function givenGroup(group: readonly JudgedCompletion[], where: Pick<Given
     tokens: [...completion.tokens],
     logprobs: completion.logprobs.map((logprob) => Math.min(0, logprob)),
     finishReason: completion.finishReason,
-    ...(outcome && { outcome }), ...(expected && { expected }), ...(revised && { revised }),
+    ...(outcome && { outcome: leaving(outcome) }), ...(expected && { expected }), ...(revised && { revised: leaving(revised) }),
   }));
   return { ...where, prompts, completions };
+}
+
+/** What workers used stays here: only a comparison tells it, and each machine compares by itself. */
+function leaving(outcome: RolloutOutcome): NonNullable<GivenGroup['completions'][number]['outcome']> {
+  if (outcome.kind !== 'judged') return outcome;
+  const { tokens: _, ...left } = outcome;
+  return left;
 }
 
 /** What a batch is made of; the texts stayed where they were written. */
