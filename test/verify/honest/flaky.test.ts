@@ -58,6 +58,8 @@ async function judgeUnsteady(honest: HonestFix, failsIn: readonly number[]): Pro
   const verdict = await judgeFix(scratch, honest, { environment });
   const steady = verdict.tests.filter(({ id }) => !id.includes('with_another_name'));
   expectVerified({ ...verdict, tests: steady.filter(({ id }) => !/unsteady$/.test(id)) }, honest);
+  // In the last run it expects something else and fails anyway: it is among the tests that are drawn.
+  if (failsIn.every((run) => run === 3)) return;
   expect(steady.find(({ id }) => /unsteady$/.test(id))?.flaky).toBe(true);
   expect(verdict.notes.join()).toMatch(/flaky/);
 }
