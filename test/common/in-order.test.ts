@@ -14,17 +14,19 @@ describe('work on several items at the same time', () => {
   it('yields in the order of the items, with so many under way as it is told, also behind one that takes long', async () => {
     let underWay = 0;
     let most = 0;
-    const ended: number[] = [];
-    const results = await all(inOrder([60, 10, 10, 10], { atOnce: 2, signal }, async (ms) => {
+    const ended: string[] = [];
+    const othersEnded = Promise.withResolvers<void>();
+    const results = await all(inOrder(['slow', 'a', 'b', 'c'], { atOnce: 2, signal }, async (name) => {
       most = Math.max(most, (underWay += 1));
-      await sleep(ms);
+      await (name === 'slow' ? othersEnded.promise : sleep(1));
       underWay -= 1;
-      ended.push(ms);
-      return ms;
+      ended.push(name);
+      if (ended.length === 3) othersEnded.resolve();
+      return name;
     }));
-    expect(results).toEqual([60, 10, 10, 10]);
+    expect(results).toEqual(['slow', 'a', 'b', 'c']);
     expect(most).toBe(2);
-    expect(ended.at(-1)).toBe(60);
+    expect(ended.at(-1)).toBe('slow');
   });
 
   it('aborts what is under way when the reader leaves, and waits for its end', async () => {
