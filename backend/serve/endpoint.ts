@@ -60,7 +60,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Listening>
   server.requestTimeout = 0;
   server.headersTimeout = 20_000;
   const { port, close } = await listenHere(server, options.port).catch((error: unknown) => {
-    throw error instanceof PortTakenError ? portTaken(options.port) : error;
+    throw error instanceof PortTakenError ? new RequestError({ code: ERROR_CODES.refused, kind: 'port-taken', message: error.message }) : error;
   });
   return {
     port,
@@ -69,10 +69,6 @@ export async function openEndpoint(options: EndpointOptions): Promise<Listening>
       await Promise.all([options.given.settled(), options.givenResponses.settled()]);
     },
   };
-}
-
-function portTaken(port: number): RequestError {
-  return new RequestError({ code: ERROR_CODES.refused, kind: 'port-taken', message: `Port ${port} is taken.` });
 }
 
 interface Exchange extends EndpointOptions {

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { RequestError } from '../../backend/protocol/request-error.ts';
-import { ClientEndpoints, type OpenedEndpoint } from '../../backend/server/handlers/serve-handlers.ts';
+import type { Listening } from '../../backend/common/local-http.ts';
+import { ClientEndpoints } from '../../backend/server/handlers/serve-handlers.ts';
 
 /** A client's endpoints, and what came of them. */
-function endpointsOf(open: (port: number, close: OpenedEndpoint['close']) => Promise<OpenedEndpoint>) {
+function endpointsOf(open: (port: number, close: Listening['close']) => Promise<Listening>) {
   const closed: number[] = [];
   const logged: string[] = [];
   const endpoints = new ClientEndpoints({ open: (port) => open(port, () => Promise.resolve(void closed.push(port))) }, { say: () => {}, log: (line) => logged.push(line) });

@@ -46,7 +46,7 @@ export function imageCommands({ row, image, files, containers, slots }: ImageCom
         const [said, change] = [path.join(folder, 'said'), path.join(folder, 'change')];
         const outcome = await containers.runImage({
           image, signal, timeoutMs: HANDS_LIMITS.commandMs, limits: defaultLimits(HANDS_LIMITS.commandMs),
-          given: { 'before.diff': edits.map(unifiedDiff).join(''), command: scriptOf(row, command), kept: `${edits.map((edit) => `${edit.path}\0`).join('')}` },
+          given: { 'before.diff': edits.map(unifiedDiff).join(''), command: scriptOf(row, command), kept: edits.map((edit) => `${edit.path}\0`).join('') },
           taken: { said, change },
           script: script(row.form),
         });

@@ -1,16 +1,11 @@
+import type { Listening } from '../../common/local-http.ts';
 import type { ClientRequests } from '../../protocol/methods.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
-
-export interface OpenedEndpoint {
-  readonly port: number;
-  /** Ends the requests under way. */
-  close(): Promise<void>;
-}
 
 /** The endpoint for other programs, in this process. */
 export interface EndpointService {
   /** @param port 0 for a free one. @param say called with what went wrong, for the person who opened it. @throws RequestError of kind `port-taken` */
-  open(port: number, say: (line: string) => void): Promise<OpenedEndpoint>;
+  open(port: number, say: (line: string) => void): Promise<Listening>;
 }
 
 /** The endpoints of one client, which end with it. */
@@ -18,7 +13,7 @@ export class ClientEndpoints {
   readonly #service: EndpointService;
   readonly #say: (line: string) => void;
   readonly #log: (line: string) => void;
-  readonly #opened: OpenedEndpoint[] = [];
+  readonly #opened: Listening[] = [];
   #isClosed = false;
 
   constructor(service: EndpointService, { say, log }: { readonly say: (line: string) => void; readonly log: (line: string) => void }) {
