@@ -11,7 +11,7 @@
  */
 export const jasmineReporter = (watch: string): string => `
 'use strict';
-const { member, openReport, textOf, watch } = require(${JSON.stringify(watch)});
+const { member, openReport, textOf, watch, watched } = require(${JSON.stringify(watch)});
 const { setPrototypeOf } = Object;
 const line = openReport();
 line({ __proto__: null, type: 'start' });
@@ -60,23 +60,6 @@ const noteFile = (declared) => {
   return declared;
 };
 
-/** Jasmine takes some errors for no failure. */
-const watched = (fn, failed) => {
-  const fail = (error) => {
-    failed(error);
-    throw error;
-  };
-  const made = function (...given) {
-    try {
-      const result = fn.apply(this, given);
-      return typeof result?.then === 'function' ? result.then((value) => value, fail) : result;
-    } catch (error) {
-      return fail(error);
-    }
-  };
-  Object.defineProperty(made, 'length', { value: fn.length });
-  return made;
-};
 for (const name of ['describe', 'fdescribe', 'xdescribe']) {
   const declare = env[name];
   put(name, function (...given) { return noteFile(declare.apply(this, given)); });
@@ -86,6 +69,7 @@ for (const name of ['it', 'fit', 'xit']) {
   put(name, function (title, fn, ...rest) {
     if (typeof fn !== 'function') return noteFile(declare.call(this, title, fn, ...rest));
     let id;
+    // Jasmine takes some errors for no failure.
     const declared = noteFile(declare.call(this, title, watched(fn, (error) => set.call(failures, id, error)), ...rest));
     id = declared?.id;
     return declared;

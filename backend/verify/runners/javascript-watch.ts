@@ -175,6 +175,24 @@ exports.watch = (more = []) => {
   };
 };
 exports.member = member;
+
+/** A test's function that tells \`failed\` what it throws, also later. */
+exports.watched = (fn, failed) => {
+  const fail = (error) => {
+    failed(error);
+    throw error;
+  };
+  const made = function (...given) {
+    try {
+      const result = fn.apply(this, given);
+      return typeof result?.then === 'function' ? result.then((value) => value, fail) : result;
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  Object.defineProperty(made, 'length', { value: fn.length });
+  return made;
+};
 `;
 
 interface WatchOptions {

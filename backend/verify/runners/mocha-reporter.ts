@@ -13,7 +13,7 @@ export const mochaReporter = (watch: string): string => `
 'use strict';
 const { EventEmitter } = require('events');
 const { readFileSync } = require('fs');
-const { member, openReport, textOf, watch } = require(${JSON.stringify(watch)});
+const { member, openReport, textOf, watch, watched } = require(${JSON.stringify(watch)});
 const { setPrototypeOf } = Object;
 const line = openReport();
 line({ __proto__: null, type: 'start' });
@@ -87,20 +87,7 @@ const failures = new WeakMap();
 const watchRun = (test) => {
   const { fn } = test;
   if (typeof fn !== 'function') return;
-  const fail = (error) => {
-    failures.set(test, error);
-    throw error;
-  };
-  const watched = function (...given) {
-    try {
-      const result = fn.apply(this, given);
-      return typeof result?.then === 'function' ? result.then((value) => value, fail) : result;
-    } catch (error) {
-      return fail(error);
-    }
-  };
-  Object.defineProperty(watched, 'length', { value: fn.length });
-  test.fn = watched;
+  test.fn = watched(fn, (error) => failures.set(test, error));
 };
 const planted = (what) => line({ __proto__: null, type: 'planted', what });
 
